@@ -1,0 +1,62 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+    name: "PrefetchCache",
+    // `Mutex` and task executors set the floor.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "PrefetchCache", targets: ["PrefetchCache"]),
+        .executable(name: "cachectl", targets: ["cachectl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-system.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLZ4", pkgConfig: "liblz4",
+            providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+        .systemLibrary(
+            name: "CXXHash", pkgConfig: "libxxhash",
+            providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+        .target(name: "CPlatform"),
+        .target(
+            name: "FileSystem",
+            dependencies: ["CPlatform", .product(name: "SystemPackage", package: "swift-system")]),
+        .target(name: "StorageAreas", dependencies: ["FileSystem"]),
+        .target(name: "VolumeCapacity", dependencies: ["FileSystem"]),
+        .target(name: "ItemFormat", dependencies: ["CLZ4", "CXXHash", "FileSystem", "StorageAreas"]),
+        .target(
+            name: "PrefetchCache",
+            dependencies: [
+                "FileSystem", "ItemFormat", "StorageAreas", "VolumeCapacity",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .executableTarget(
+            name: "cachectl",
+            dependencies: [
+                "PrefetchCache",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .testTarget(name: "FileSystemTests", dependencies: ["FileSystem"]),
+        .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas"]),
+        .testTarget(name: "ItemFormatTests", dependencies: ["ItemFormat"], resources: [.copy("Golden")]),
+        .testTarget(name: "PrefetchCacheTests", dependencies: ["PrefetchCache"]),
+        .testTarget(name: "cachectlTests", dependencies: ["cachectl"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where ![.system, .plugin].contains(target.type) && !target.name.hasPrefix("C") {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+        ]
+}

@@ -1,0 +1,42 @@
+#if defined(__linux__)
+
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/xattr.h>
+
+const unsigned int cplatform_rename_noreplace = RENAME_NOREPLACE;
+const unsigned int cplatform_rename_exchange = RENAME_EXCHANGE;
+
+int cplatform_renameat2(int old_directory, const char *old_name, int new_directory,
+                        const char *new_name, unsigned int flags) {
+    return renameat2(old_directory, old_name, new_directory, new_name, flags);
+}
+
+ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size) {
+    return fgetxattr(fd, name, value, size);
+}
+
+int cplatform_fsetxattr(int fd, const char *name, const void *value, size_t size) {
+    return fsetxattr(fd, name, value, size, 0);
+}
+
+int cplatform_fremovexattr(int fd, const char *name) { return fremovexattr(fd, name); }
+
+int cplatform_get_no_dump(int fd) {
+    int flags = 0;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return -1;
+    return (flags & FS_NODUMP_FL) != 0;
+}
+
+int cplatform_set_no_dump(int fd, int enabled) {
+    int flags = 0;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return -1;
+    int wanted = enabled ? (flags | FS_NODUMP_FL) : (flags & ~FS_NODUMP_FL);
+    return wanted == flags ? 0 : ioctl(fd, FS_IOC_SETFLAGS, &wanted);
+}
+
+#endif

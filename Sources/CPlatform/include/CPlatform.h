@@ -1,0 +1,28 @@
+#pragma once
+
+// System calls and flags that Swift's Glibc overlay does not show: what sits behind _GNU_SOURCE,
+// in headers outside the overlay's module map, or in function-like macros.
+
+#if defined(__linux__)
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/// `renameat2` flags: fail when the target exists; swap the two names in one step.
+extern const unsigned int cplatform_rename_noreplace;
+extern const unsigned int cplatform_rename_exchange;
+
+int cplatform_renameat2(int old_directory, const char *old_name, int new_directory,
+                        const char *new_name, unsigned int flags);
+
+ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size);
+int cplatform_fsetxattr(int fd, const char *name, const void *value, size_t size);
+int cplatform_fremovexattr(int fd, const char *name);
+
+/// Sets or clears the inode's "no dump" attribute (`chattr +d`). Returns 0, or -1 with errno.
+int cplatform_set_no_dump(int fd, int enabled);
+
+/// 1 when the inode carries the "no dump" attribute, 0 when not, -1 with errno.
+int cplatform_get_no_dump(int fd);
+
+#endif

@@ -1,0 +1,73 @@
+public import SystemPackage
+
+/// A folder that stays open as long as this object lives.
+public final class Directory: Sendable {
+    public let fileSystem: any FileSystem
+    public let descriptor: Descriptor
+
+    /// Takes over an open descriptor.
+    public init(_ descriptor: Descriptor, of fileSystem: any FileSystem) {
+        self.fileSystem = fileSystem
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        fileSystem.close(descriptor)
+    }
+
+    /// Opens the folder at a path that the user or the platform named, creating what is missing of
+    /// it. Symbolic links in `path` are followed.
+    public static func openOrCreate(
+        _ path: FilePath, permissions: FilePermissions, in fileSystem: any FileSystem
+    ) throws(FileSystemError) -> Directory {
+        do {
+            return Directory(
+                try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+        } catch {
+            guard error.isNotFound, path.components.count > 0 else { throw error }
+        }
+        let parent = path.removingLastComponent()
+        if !parent.isEmpty {
+            _ = try openOrCreate(parent, permissions: permissions, in: fileSystem)
+        }
+        _ = try fileSystem.makeDirectory(path, in: .workingDirectory, permissions: permissions)
+        return Directory(
+            try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+    }
+
+    /// Opens the sub-folder at a relative `path`, creating what is missing of it, one component at
+    /// a time and without following links.
+    public func openOrCreate(_ path: FilePath, permissions: FilePermissions)
+        throws(FileSystemError) -> Directory
+    {
+        var current = self
+        for component in path.components {
+            let name = FilePath(root: nil, [component])
+            _ = try fileSystem.makeDirectory(name, in: current.descriptor, permissions: permissions)
+            current = Directory(
+                try fileSystem.open(name, in: current.descriptor, .directory), of: fileSystem)
+        }
+        return current
+    }
+
+    /// Opens the sub-folder at a relative `path` without following links, or `nil` when there is none.
+    public func open(_ path: FilePath) throws(FileSystemError) -> Directory? {
+        var current = self
+        for component in path.components {
+            do {
+                let name = FilePath(root: nil, [component])
+                current = Directory(
+                    try fileSystem.open(name, in: current.descriptor, .directory), of: fileSystem)
+            } catch {
+                if error.isNotFound { return nil }
+                throw error
+            }
+        }
+        return current
+    }
+
+    /// Whether this folder is still reachable under some name; `false` after somebody removed it.
+    public func isLinked() throws(FileSystemError) -> Bool {
+        try fileSystem.attributes(of: descriptor).linkCount > 0
+    }
+}

@@ -1,0 +1,92 @@
+public import SystemPackage
+
+extension FileSystem {
+    /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
+    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+        throws(FileSystemError)
+    {
+        var done = 0
+        while done < bytes.count {
+            let count = try write(
+                UnsafeRawBufferPointer(rebasing: bytes[done...]), to: file, at: offset + Int64(done))
+            guard count > 0 else { throw FileSystemError("write", errno: .ioError) }
+            done += count
+        }
+    }
+
+    /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
+    public func writeAll(_ bytes: [UInt8], to file: Descriptor, at offset: Int64) throws(FileSystemError) {
+        try bytes.withUnsafeBufferPointer { buffer throws(FileSystemError) in
+            try writeAll(UnsafeRawBufferPointer(buffer), to: file, at: offset)
+        }
+    }
+
+    /// Reads until `buffer` is full or the file ends; returns the number of bytes read.
+    public func readAll(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+        throws(FileSystemError) -> Int
+    {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = try read(file, into: rest, at: offset + Int64(done))
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Opens a name, hands the descriptor to `body`, and closes it again.
+    public func withFile<Result>(
+        _ name: FilePath, in directory: Descriptor, _ mode: OpenMode,
+        _ body: (Descriptor) throws(FileSystemError) -> Result
+    ) throws(FileSystemError) -> Result {
+        let file = try open(name, in: directory, mode)
+        defer { close(file) }
+        return try body(file)
+    }
+
+    /// The whole content of a file of at most `limit` bytes, or `nil` when there is no such file.
+    ///
+    /// - Throws: `EFBIG` when the file is longer than `limit`.
+    public func contents(of name: FilePath, in directory: Descriptor, limit: Int)
+        throws(FileSystemError) -> [UInt8]?
+    {
+        let file: Descriptor
+        do {
+            file = try open(name, in: directory, .read)
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+        defer { close(file) }
+        let length = try attributes(of: file).length
+        guard length <= Int64(limit) else {
+            throw FileSystemError("read", path: name, errno: .fileTooLarge)
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(length))
+        let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(FileSystemError) in
+            try readAll(file, into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
+    /// Writes a small file under a temporary name beside it and renames it into place, so that a
+    /// reader sees the old content or the new, never half of it. With `durable`, the content and
+    /// the folder are synchronised before the call returns.
+    public func replaceContents(
+        of name: FilePath.Component, in directory: Descriptor, with bytes: [UInt8],
+        permissions: FilePermissions, durable: Bool
+    ) throws(FileSystemError) {
+        let temporary = FilePath(".\(name.string).new")
+        if try attributes(of: temporary, in: directory) != nil {
+            try unlink(temporary, in: directory)
+        }
+        try withFile(temporary, in: directory, .createNew(permissions)) { file throws(FileSystemError) in
+            try writeAll(bytes, to: file, at: 0)
+            if durable { try synchronize(file) }
+        }
+        try rename(temporary, in: directory, to: FilePath(root: nil, [name]), in: directory, .replacing)
+        if durable { try synchronize(directory) }
+    }
+}

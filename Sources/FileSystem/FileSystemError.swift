@@ -1,0 +1,37 @@
+public import SystemPackage
+
+/// A system call that failed: which, on what, and the reason that the kernel gave.
+public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The system call, by its name in the manual.
+    public let operation: String
+    /// The name or path the call was about, when it had one.
+    public let path: FilePath?
+    /// The kernel's reason.
+    public let errno: Errno
+
+    public init(_ operation: String, path: FilePath? = nil, errno: Errno) {
+        self.operation = operation
+        self.path = path
+        self.errno = errno
+    }
+
+    /// The volume, or the user's share of it, is full: `ENOSPC` or `EDQUOT`.
+    public var isOutOfSpace: Bool {
+        errno == .noSpace || errno == .diskQuotaExceeded
+    }
+
+    /// The caller is not allowed: `EACCES`, `EPERM` or `EROFS`.
+    public var isNotPermitted: Bool {
+        errno == .permissionDenied || errno == .notPermitted || errno == .readOnlyFileSystem
+    }
+
+    /// There is nothing under that name.
+    public var isNotFound: Bool {
+        errno == .noSuchFileOrDirectory
+    }
+
+    public var description: String {
+        guard let path else { return "\(operation): \(errno)" }
+        return "\(operation) \(path): \(errno)"
+    }
+}

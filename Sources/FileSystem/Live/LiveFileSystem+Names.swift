@@ -1,0 +1,104 @@
+public import SystemPackage
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+extension LiveFileSystem {
+    public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
+        throws(FileSystemError) -> Bool
+    {
+        do {
+            _ = try Platform.retrying("mkdir", name) {
+                name.withPlatformString { mkdirat(directory.rawValue, $0, mode_t(permissions.rawValue)) }
+            }
+            return true
+        } catch {
+            if error.errno == .fileExists { return false }
+            throw error
+        }
+    }
+
+    public func rename(
+        _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
+        _ mode: RenameMode
+    ) throws(FileSystemError) {
+        do {
+            _ = try Platform.retrying("rename", newName) {
+                name.withPlatformString { old in
+                    newName.withPlatformString { new in
+                        Platform.rename(directory.rawValue, old, newDirectory.rawValue, new, mode)
+                    }
+                }
+            }
+        } catch {
+            // File systems without the flag (some FUSE and network ones) answer EINVAL or ENOTSUP.
+            // A hard link refuses an existing name too, and the old name goes afterwards.
+            guard mode == .exclusive, error.errno == .invalidArgument || error.errno == .notSupported
+            else { throw error }
+            try link(name, in: directory, to: newName, in: newDirectory)
+            try unlink(name, in: directory)
+        }
+    }
+
+    private func link(
+        _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor
+    ) throws(FileSystemError) {
+        _ = try Platform.retrying("link", newName) {
+            name.withPlatformString { old in
+                newName.withPlatformString { new in
+                    linkat(directory.rawValue, old, newDirectory.rawValue, new, 0)
+                }
+            }
+        }
+    }
+
+    public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("unlink", name) {
+            name.withPlatformString { unlinkat(directory.rawValue, $0, 0) }
+        }
+    }
+
+    public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("rmdir", name) {
+            name.withPlatformString { unlinkat(directory.rawValue, $0, CInt(AT_REMOVEDIR)) }
+        }
+    }
+
+    public func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
+        // The stream takes its descriptor over and moves its offset: it gets one of its own.
+        let own = try open(".", in: directory, .directory)
+        guard let stream = fdopendir(own.rawValue) else {
+            let error = Platform.lastError
+            close(own)
+            throw FileSystemError("fdopendir", errno: error)
+        }
+        defer { closedir(stream) }
+
+        var entries: [DirectoryEntry] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                let error = Platform.lastError
+                guard error.rawValue == 0 else { throw FileSystemError("readdir", errno: error) }
+                return entries
+            }
+            let path = FilePath(platformString: Platform.name(of: entry))
+            // "." and ".." are no names of their own, but FilePath has them as components.
+            guard let name = path.lastComponent, name.kind == .regular else { continue }
+            entries.append(DirectoryEntry(name: name, kind: Self.kind(CInt(entry.pointee.d_type))))
+        }
+    }
+
+    private static func kind(_ type: CInt) -> FileAttributes.Kind? {
+        switch type {
+        case CInt(DT_REG): .regular
+        case CInt(DT_DIR): .directory
+        case CInt(DT_LNK): .symbolicLink
+        case CInt(DT_UNKNOWN): nil
+        default: .other
+        }
+    }
+}

@@ -1,0 +1,85 @@
+public import SystemPackage
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The operating system's own file system.
+public struct LiveFileSystem: FileSystem {
+    public init() {}
+
+    public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
+        throws(FileSystemError) -> Descriptor
+    {
+        let (flags, permissions) = mode.flags
+        let file = try Platform.retrying("open", name) {
+            name.withPlatformString { openat(directory.rawValue, $0, flags | O_CLOEXEC, permissions) }
+        }
+        return Descriptor(rawValue: file)
+    }
+
+    // An error of close is not reported: the descriptor is gone either way, and every path that
+    // promises durability has synchronised before.
+    public func close(_ file: Descriptor) {
+        #if canImport(Darwin)
+            _ = Darwin.close(file.rawValue)
+        #else
+            _ = Glibc.close(file.rawValue)
+        #endif
+    }
+
+    public func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+        throws(FileSystemError) -> Int
+    {
+        try Platform.retrying("read") {
+            pread(file.rawValue, buffer.baseAddress, buffer.count, off_t(offset))
+        }
+    }
+
+    public func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+        throws(FileSystemError) -> Int
+    {
+        try Platform.retrying("write") {
+            pwrite(file.rawValue, bytes.baseAddress, bytes.count, off_t(offset))
+        }
+    }
+
+    public func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
+        _ = try Platform.retrying("ftruncate") { ftruncate(file.rawValue, off_t(length)) }
+    }
+
+    public func synchronize(_ file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
+    }
+
+    public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
+        do {
+            _ = try Platform.retrying("flock") {
+                flock(file.rawValue, waiting ? LOCK_EX : LOCK_EX | LOCK_NB)
+            }
+            return true
+        } catch {
+            if error.errno == .wouldBlock { return false }
+            throw error
+        }
+    }
+}
+
+extension OpenMode {
+    /// The flags of `open`, and the permissions of a file that it creates.
+    fileprivate var flags: (CInt, mode_t) {
+        switch self {
+        case .read: (O_RDONLY | O_NOFOLLOW, 0)
+        case .readFollowingLinks: (O_RDONLY, 0)
+        case .readWrite: (O_RDWR | O_NOFOLLOW, 0)
+        case .createNew(let permissions):
+            (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode_t(permissions.rawValue))
+        case .createIfMissing(let permissions):
+            (O_RDWR | O_CREAT | O_NOFOLLOW, mode_t(permissions.rawValue))
+        case .directory: (O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
+        case .directoryFollowingLinks: (O_RDONLY | O_DIRECTORY, 0)
+        }
+    }
+}

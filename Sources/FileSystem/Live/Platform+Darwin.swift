@@ -1,0 +1,65 @@
+#if canImport(Darwin)
+    internal import Darwin
+    internal import SystemPackage
+
+    extension Platform {
+        static func rename(
+            _ oldDirectory: CInt, _ oldName: UnsafePointer<CChar>, _ newDirectory: CInt,
+            _ newName: UnsafePointer<CChar>, _ mode: RenameMode
+        ) -> CInt {
+            switch mode {
+            case .replacing: renameat(oldDirectory, oldName, newDirectory, newName)
+            case .exclusive:
+                renameatx_np(oldDirectory, oldName, newDirectory, newName, UInt32(RENAME_EXCL))
+            case .exchanging:
+                renameatx_np(oldDirectory, oldName, newDirectory, newName, UInt32(RENAME_SWAP))
+            }
+        }
+
+        /// `fsync` on Darwin stops at the drive's cache; `F_FULLFSYNC` asks the drive to flush it. File
+        /// systems that lack it answer `ENOTSUP` or `EINVAL`, and get the plain call.
+        static func synchronize(_ file: CInt) -> CInt {
+            if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
+            guard errno == ENOTSUP || errno == EINVAL else { return -1 }
+            return fsync(file)
+        }
+
+        static func getAttribute(_ file: CInt, _ name: String, _ buffer: UnsafeMutableRawBufferPointer) -> Int
+        {
+            fgetxattr(file, name, buffer.baseAddress, buffer.count, 0, 0)
+        }
+
+        static func setAttribute(_ file: CInt, _ name: String, _ value: UnsafeRawBufferPointer) -> CInt {
+            fsetxattr(file, name, value.baseAddress, value.count, 0, 0)
+        }
+
+        static func removeAttribute(_ file: CInt, _ name: String) -> CInt {
+            fremovexattr(file, name, 0)
+        }
+
+        static let noSuchAttribute = Errno(rawValue: ENOATTR)
+
+        static func setNoDump(_ file: CInt, _ enabled: Bool) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            let flag = UInt32(UF_NODUMP)
+            return fchflags(file, enabled ? status.st_flags | flag : status.st_flags & ~flag)
+        }
+
+        static func isNoDump(_ file: CInt) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            return status.st_flags & UInt32(UF_NODUMP) != 0 ? 1 : 0
+        }
+
+        static func modified(_ status: stat) -> Int64 {
+            Int64(status.st_mtimespec.tv_sec) * 1_000_000_000 + Int64(status.st_mtimespec.tv_nsec)
+        }
+
+        static func name(of entry: UnsafeMutablePointer<dirent>) -> UnsafePointer<CChar> {
+            let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
+            return UnsafePointer(
+                (UnsafeMutableRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+        }
+    }
+#endif

@@ -1,0 +1,57 @@
+#if canImport(Glibc)
+    internal import CPlatform
+    internal import Glibc
+    internal import SystemPackage
+
+    extension Platform {
+        static func rename(
+            _ oldDirectory: CInt, _ oldName: UnsafePointer<CChar>, _ newDirectory: CInt,
+            _ newName: UnsafePointer<CChar>, _ mode: RenameMode
+        ) -> CInt {
+            switch mode {
+            case .replacing: renameat(oldDirectory, oldName, newDirectory, newName)
+            case .exclusive:
+                cplatform_renameat2(oldDirectory, oldName, newDirectory, newName, cplatform_rename_noreplace)
+            case .exchanging:
+                cplatform_renameat2(oldDirectory, oldName, newDirectory, newName, cplatform_rename_exchange)
+            }
+        }
+
+        static func synchronize(_ file: CInt) -> CInt { fsync(file) }
+
+        static func getAttribute(_ file: CInt, _ name: String, _ buffer: UnsafeMutableRawBufferPointer) -> Int
+        {
+            cplatform_fgetxattr(file, name, buffer.baseAddress, buffer.count)
+        }
+
+        static func setAttribute(_ file: CInt, _ name: String, _ value: UnsafeRawBufferPointer) -> CInt {
+            cplatform_fsetxattr(file, name, value.baseAddress, value.count)
+        }
+
+        static func removeAttribute(_ file: CInt, _ name: String) -> CInt {
+            cplatform_fremovexattr(file, name)
+        }
+
+        static let noSuchAttribute = Errno(rawValue: ENODATA)
+
+        static func setNoDump(_ file: CInt, _ enabled: Bool) -> CInt {
+            cplatform_set_no_dump(file, enabled ? 1 : 0)
+        }
+
+        static func isNoDump(_ file: CInt) -> CInt {
+            cplatform_get_no_dump(file)
+        }
+
+        static func modified(_ status: stat) -> Int64 {
+            Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+        }
+
+        /// The name in a directory entry. glibc's `d_name` is an array of fixed size; the entry may be
+        /// shorter than that, so the pointer is taken from the entry, not from a copy of it.
+        static func name(of entry: UnsafeMutablePointer<dirent>) -> UnsafePointer<CChar> {
+            let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
+            return UnsafePointer(
+                (UnsafeMutableRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+        }
+    }
+#endif
