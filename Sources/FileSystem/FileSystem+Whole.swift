@@ -7,8 +7,7 @@ extension FileSystem {
     {
         var done = 0
         while done < bytes.count {
-            let count = try write(
-                UnsafeRawBufferPointer(rebasing: bytes[done...]), to: file, at: offset + Int64(done))
+            let count = try write(bytes.slice(done..<bytes.count), to: file, at: offset + Int64(done))
             guard count > 0 else { throw FileSystemError("write", errno: .ioError) }
             done += count
         }
@@ -16,8 +15,8 @@ extension FileSystem {
 
     /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
     public func writeAll(_ bytes: [UInt8], to file: Descriptor, at offset: Int64) throws(FileSystemError) {
-        try bytes.withUnsafeBufferPointer { buffer throws(FileSystemError) in
-            try writeAll(UnsafeRawBufferPointer(buffer), to: file, at: offset)
+        try bytes.withBytes { buffer throws(FileSystemError) in
+            try writeAll(buffer, to: file, at: offset)
         }
     }
 
@@ -27,7 +26,7 @@ extension FileSystem {
     {
         var done = 0
         while done < buffer.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let rest = buffer.slice(done..<buffer.count)
             let count = try read(file, into: rest, at: offset + Int64(done))
             if count == 0 { break }
             done += count
@@ -63,11 +62,24 @@ extension FileSystem {
         guard length <= Int64(limit) else {
             throw FileSystemError("read", path: name, errno: .fileTooLarge)
         }
-        var bytes = [UInt8](repeating: 0, count: Int(length))
-        let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(FileSystemError) in
-            try readAll(file, into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        return try prefix(of: file, count: Int(length))
+    }
+
+    /// The first `limit` bytes of a file whose attributes do not tell its length, as in `/proc`.
+    public func contents(ofStream name: FilePath, in directory: Descriptor, limit: Int)
+        throws(FileSystemError) -> [UInt8]
+    {
+        try withFile(name, in: directory, .read) { file throws(FileSystemError) in
+            try prefix(of: file, count: limit)
         }
-        bytes.removeLast(bytes.count - count)
+    }
+
+    private func prefix(of file: Descriptor, count: Int) throws(FileSystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = try bytes.withMutableBytes { buffer throws(FileSystemError) in
+            try readAll(file, into: buffer, at: 0)
+        }
+        bytes.removeLast(count - read)
         return bytes
     }
 

@@ -14,6 +14,9 @@ public import SystemPackage
 /// - Note: A failed call is reported once and never retried into success. `EINTR` is the exception:
 ///   the call did not happen, so it is made again.
 public protocol FileSystem: Sendable {
+    /// The user that owns what this process creates (`geteuid`).
+    var userID: UInt32 { get }
+
     /// Opens a file or folder (`openat`).
     func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode) throws(FileSystemError)
         -> Descriptor

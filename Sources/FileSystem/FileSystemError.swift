@@ -30,6 +30,14 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
         errno == .noSuchFileOrDirectory
     }
 
+    /// The file system has no such thing: `ENOTSUP`, `EOPNOTSUPP`, `ENOTTY` or `EINVAL`.
+    public var isUnsupported: Bool {
+        switch errno {
+        case .notSupported, .notSupportedOnSocket, .inappropriateIOCTLForDevice, .invalidArgument: true
+        default: false
+        }
+    }
+
     public var description: String {
         guard let path else { return "\(operation): \(errno)" }
         return "\(operation) \(path): \(errno)"

@@ -40,10 +40,8 @@ extension LiveFileSystem {
         // 64 KiB is the most that Linux stores in one attribute (XATTR_SIZE_MAX).
         var value = [UInt8](repeating: 0, count: 65536)
         do {
-            let count = try value.withUnsafeMutableBufferPointer { buffer throws(FileSystemError) in
-                try Platform.retrying("fgetxattr") {
-                    Platform.getAttribute(file.rawValue, name, UnsafeMutableRawBufferPointer(buffer))
-                }
+            let count = try value.withMutableBytes { buffer throws(FileSystemError) in
+                try Platform.retrying("fgetxattr") { Platform.getAttribute(file.rawValue, name, buffer) }
             }
             value.removeLast(value.count - count)
             return value

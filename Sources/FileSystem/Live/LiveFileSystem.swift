@@ -10,6 +10,8 @@ public import SystemPackage
 public struct LiveFileSystem: FileSystem {
     public init() {}
 
+    public var userID: UInt32 { geteuid() }
+
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {

@@ -1,0 +1,53 @@
+internal import CXXHash
+
+/// XXH3-64, the checksum of footers, chunks and contents. It finds accidents, not attackers.
+public enum Checksum {
+    /// The checksum of `bytes`.
+    public static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        XXH3_64bits(bytes.baseAddress, bytes.count)
+    }
+
+    /// The checksum of a whole content, made from the checksums of its chunks in order (as
+    /// little-endian words), so that chunks can be checked in any order and in parallel.
+    static func ofContent(chunks: [Chunk]) -> UInt64 {
+        var writer = ByteWriter(capacity: chunks.count * 8)
+        for chunk in chunks { writer.append(chunk.checksum) }
+        return writer.bytes.withUnsafeBytes { of($0) }
+    }
+}
+
+/// Computes the content checksum of bytes that arrive piece by piece, such as a promoted file that
+/// is compared with its ledger entry.
+public struct ContentChecksum {
+    private var chunks: [Chunk] = []
+    private var pending: [UInt8] = []
+
+    public init() {}
+
+    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        if !pending.isEmpty {
+            let count = min(rest.count, ItemLimits.chunkLength - pending.count)
+            pending.append(contentsOf: rest.prefix(count))
+            rest = rest.dropFirst(count)
+            guard pending.count == ItemLimits.chunkLength else { return }
+            pending.withUnsafeBytes { append($0) }
+            pending.removeAll(keepingCapacity: true)
+        }
+        while rest.count >= ItemLimits.chunkLength {
+            append(UnsafeRawBufferPointer(rebasing: rest.prefix(ItemLimits.chunkLength)))
+            rest = rest.dropFirst(ItemLimits.chunkLength)
+        }
+        pending.append(contentsOf: rest)
+    }
+
+    public mutating func finalize() -> UInt64 {
+        if !pending.isEmpty { pending.withUnsafeBytes { append($0) } }
+        pending = []
+        return Checksum.ofContent(chunks: chunks)
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        chunks.append(Chunk(storedLength: 0, checksum: Checksum.of(bytes)))
+    }
+}

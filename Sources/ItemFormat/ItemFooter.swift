@@ -1,0 +1,98 @@
+/// One entry of the chunk table.
+public struct Chunk: Hashable, Sendable {
+    /// Bytes that the chunk takes in the file.
+    public let storedLength: UInt32
+    /// XXH3-64 of the chunk's content.
+    public let checksum: UInt64
+}
+
+/// The description at the end of every item: what it is, and where its chunks lie.
+///
+/// The footer is a standard LZ4 skippable frame, so that LZ4 tools pass over it. From the outside
+/// in: the last 32 bytes of the file are the ``Trailer``, which says how long the footer is; before
+/// it lies the chunk table; before that the fields.
+public struct ItemFooter: Hashable, Sendable {
+    /// The version of the format that this code writes.
+    public static let version: UInt16 = 1
+
+    public let metadata: ItemMetadata
+    public let encoding: Encoding
+    /// Bytes of the original.
+    public let contentLength: Int64
+    public let chunks: [Chunk]
+    /// Bytes of the whole file.
+    public let storedLength: Int64
+
+    /// The checksum of the whole content, see ``Checksum``.
+    public var contentChecksum: UInt64 { Checksum.ofContent(chunks: chunks) }
+
+    /// The number of chunks of a content.
+    static func chunkCount(contentLength: Int64) -> Int {
+        Int((contentLength + Int64(ItemLimits.chunkLength) - 1) / Int64(ItemLimits.chunkLength))
+    }
+
+    /// The content of chunk `index`, as a range of the whole content.
+    func contentRange(ofChunk index: Int) -> Range<Int64> {
+        let start = Int64(index) * Int64(ItemLimits.chunkLength)
+        return start..<min(start + Int64(ItemLimits.chunkLength), contentLength)
+    }
+
+    /// The most bytes that a file can take with `contentLength` bytes of content, whatever its
+    /// encoding turns out to be. Space is reserved for this before the first byte is written.
+    ///
+    /// A length beyond ``ItemLimits/contentLength``, which may be what a server claims, gives
+    /// `Int64.max`, for which there is never room.
+    public static func storedLengthBound(contentLength: Int64, metadata: ItemMetadata) -> Int64 {
+        guard contentLength <= ItemLimits.contentLength else { return .max }
+        let chunks = chunkCount(contentLength: contentLength)
+        return contentLength + Int64(chunks) * Int64(LZ4Frame.overhead)
+            + Int64(length(metadata: metadata, chunkCount: chunks))
+    }
+}
+
+/// The last 32 bytes of every item, in every version of the format, for ever.
+///
+/// | offset | type | what |
+/// |---|---|---|
+/// | 0 | u64 | bytes of the whole file |
+/// | 8 | u32 | bytes of the footer, from its magic number to the end of the file |
+/// | 12 | u16 | version of the format |
+/// | 14 | u16 | zero |
+/// | 16 | u64 | XXH3-64 of the footer up to here |
+/// | 24 | 8 bytes | `PfCacheI` |
+struct Trailer {
+    static let length = 32
+    static let magic: UInt64 = 0x4965_6863_6143_6650
+
+    let storedLength: UInt64
+    let footerLength: UInt32
+    let version: UInt16
+    let checksum: UInt64
+
+    /// - Throws: ``ItemFormatError/damaged(_:)`` when the magic number is not there.
+    init(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+        var reader = ByteReader(bytes)
+        guard let storedLength = reader.take(UInt64.self), let footerLength = reader.take(UInt32.self),
+            let version = reader.take(UInt16.self), reader.take(UInt16.self) != nil,
+            let checksum = reader.take(UInt64.self), reader.take(UInt64.self) == Self.magic
+        else { throw .damaged(.trailer) }
+        self.storedLength = storedLength
+        self.footerLength = footerLength
+        self.version = version
+        self.checksum = checksum
+    }
+}
+
+/// The tags of the footer's fields. A reader passes over a tag that it does not know, unless
+/// ``critical`` is set in it: then the item needs a newer reader.
+enum FieldTag {
+    static let key: UInt16 = 1
+    static let source: UInt16 = 2
+    static let destinationName: UInt16 = 3
+    static let entityTag: UInt16 = 4
+    static let lastModified: UInt16 = 5
+    static let attributes: UInt16 = 6
+    static let chunkTable: UInt16 = 7
+    static let known = key...chunkTable
+    static let critical: UInt16 = 0x8000
+}

@@ -1,0 +1,110 @@
+internal import CXXHash
+
+/// The name under which an item is stored: 1 to 1,024 bytes of UTF-8, compared byte for byte.
+///
+/// A key never becomes a file name; its ``hash`` does.
+public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
+    /// The longest key, in bytes of UTF-8.
+    public static let maximumLength = 1024
+
+    public let string: String
+    /// Where the item lies. Two keys may share a hash; the full key inside the item decides.
+    public let hash: KeyHash
+
+    /// - Throws: ``ItemKeyError`` when `string` is empty or too long.
+    public init(_ string: String) throws(ItemKeyError) {
+        var string = string
+        string.makeContiguousUTF8()
+        let length = string.utf8.count
+        guard length > 0 else { throw .empty }
+        guard length <= Self.maximumLength else { throw .tooLong(bytes: length) }
+        self.string = string
+        self.hash = KeyHash(of: string)
+    }
+
+    public var description: String { string }
+
+    /// Byte for byte: Swift's own comparison takes canonically equivalent strings for equal.
+    public static func == (left: ItemKey, right: ItemKey) -> Bool {
+        left.hash == right.hash && left.string.utf8.elementsEqual(right.string.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(hash)
+    }
+}
+
+/// Why a string is no key.
+public enum ItemKeyError: Error, Hashable, Sendable, CustomStringConvertible {
+    case empty
+    case tooLong(bytes: Int)
+
+    public var description: String {
+        switch self {
+        case .empty: "the key is empty; give it at least one character"
+        case .tooLong(let bytes):
+            "the key has \(bytes) bytes of UTF-8; at most \(ItemKey.maximumLength) are allowed"
+        }
+    }
+}
+
+/// The 128-bit XXH3 hash of a key, in canonical (big-endian) order.
+public struct KeyHash: Hashable, Sendable, Comparable {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    init(of string: String) {
+        var string = string
+        let hash = string.withUTF8 { XXH3_128bits($0.baseAddress, $0.count) }
+        self.init(high: hash.high64, low: hash.low64)
+    }
+
+    /// 32 lower-case hexadecimal digits.
+    public var hexadecimal: String {
+        String(unsafeUninitializedCapacity: 32) { buffer in
+            for digit in 0..<32 {
+                let word = digit < 16 ? high : low
+                let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - digit % 16 * 4)) & 15
+                buffer[digit] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+            }
+            return 32
+        }
+    }
+
+    /// The inverse of ``hexadecimal``: `nil` unless there are exactly 32 lower-case digits.
+    public init?(hexadecimal: some StringProtocol) {
+        guard hexadecimal.utf8.count == 32 else { return nil }
+        var words: (UInt64, UInt64) = (0, 0)
+        for (index, byte) in hexadecimal.utf8.enumerated() {
+            let nibble: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): nibble = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): nibble = byte - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if index < 16 {
+                words.0 = words.0 << 4 | UInt64(nibble)
+            } else {
+                words.1 = words.1 << 4 | UInt64(nibble)
+            }
+        }
+        self.init(high: words.0, low: words.1)
+    }
+
+    /// The 16 bytes in canonical order.
+    public var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(high.byteSwapped)
+        writer.append(low.byteSwapped)
+        return writer.bytes
+    }
+
+    public static func < (left: KeyHash, right: KeyHash) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+}

@@ -1,0 +1,72 @@
+public import StorageAreas
+
+/// Why an item is stored.
+public enum Intent: UInt8, Hashable, Sendable, CaseIterable {
+    /// The user will probably want it.
+    case opportunistic = 1
+    /// The user asked for it.
+    case userRequested = 2
+}
+
+/// What a server said about the version of a resource, for conditional requests.
+public struct Validator: Hashable, Sendable {
+    /// The `ETag` header, with its quotes and, when weak, its prefix.
+    public var entityTag: String?
+    /// The `Last-Modified` header as it came.
+    public var lastModified: String?
+
+    public init(entityTag: String? = nil, lastModified: String? = nil) {
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+    }
+}
+
+/// What an item says about itself. With its content it is all that is needed to list the item and
+/// to promote it.
+public struct ItemMetadata: Hashable, Sendable {
+    public var key: ItemKey
+    /// The feed or server that the item comes from; empty when the caller named none.
+    public var source: String
+    public var intent: Intent
+    public var destination: Destination
+    public var validator: Validator
+    /// 0 (the default) to 1: items of lower priority are evicted first.
+    public var priority: Float
+    /// When the item was stored, in milliseconds since 1970.
+    public var storedAt: Int64
+    /// When the item is no longer worth keeping, in milliseconds since 1970.
+    public var expiresAt: Int64?
+    /// Bytes of the caller's own, handed back untouched.
+    public var attributes: [UInt8]
+
+    public init(
+        key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination,
+        validator: Validator = Validator(), priority: Float = 0, storedAt: Int64 = 0,
+        expiresAt: Int64? = nil, attributes: [UInt8] = []
+    ) {
+        self.key = key
+        self.source = source
+        self.intent = intent
+        self.destination = destination
+        self.validator = validator
+        self.priority = priority
+        self.storedAt = storedAt
+        self.expiresAt = expiresAt
+        self.attributes = attributes
+    }
+
+    /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)`` or
+    ///   ``ItemFormatError/priorityOutOfRange(_:)``.
+    public func validate() throws(ItemFormatError) {
+        let fields = [
+            ("source", source.utf8.count, ItemLimits.sourceLength),
+            ("entity tag", validator.entityTag?.utf8.count ?? 0, ItemLimits.validatorLength),
+            ("last-modified date", validator.lastModified?.utf8.count ?? 0, ItemLimits.validatorLength),
+            ("attributes", attributes.count, ItemLimits.attributesLength),
+        ]
+        for (field, bytes, limit) in fields where bytes > limit {
+            throw .metadataTooLong(field: field, bytes: bytes, limit: limit)
+        }
+        guard (0...1).contains(priority) else { throw .priorityOutOfRange(priority) }
+    }
+}

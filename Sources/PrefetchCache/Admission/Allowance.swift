@@ -1,0 +1,62 @@
+/// What this process may store without asking the other processes: bytes that it took out of the
+/// shared budget in bulk, and spends from memory, so that a small item costs no transaction.
+///
+/// The catalog's `writer` row of this process holds the sum of the three. All three are part of
+/// what is charged, so that the budget holds at every moment, whoever looks.
+struct Allowance: Sendable {
+    /// Bytes that the next reservation may take.
+    private(set) var free: Int64 = 0
+    /// Bytes that stores under way have reserved.
+    private(set) var reserved: Int64 = 0
+    /// Charged bytes of stored items without a row in the catalog.
+    private(set) var unsettled: Int64 = 0
+
+    /// Takes `bytes` out of what is free, if there is enough.
+    mutating func reserve(_ bytes: Int64) -> Bool {
+        guard free >= bytes else { return false }
+        free -= bytes
+        reserved += bytes
+        return true
+    }
+
+    /// Enters a grant of the catalog, of which `reserving` bytes are reserved at once.
+    mutating func add(_ grant: Int64, reserving bytes: Int64) {
+        free += grant - bytes
+        reserved += bytes
+    }
+
+    mutating func release(_ bytes: Int64) {
+        reserved -= bytes
+        free += bytes
+    }
+
+    /// Turns a reservation into a stored item of `charged` bytes, and frees the slack.
+    mutating func spend(_ charged: Int64, reserved bytes: Int64) {
+        reserved -= bytes
+        free += bytes - charged
+        unsettled += charged
+    }
+
+    /// An item without a row was removed again.
+    mutating func unspend(_ charged: Int64) {
+        unsettled -= charged
+        free += charged
+    }
+
+    /// The catalog has rows for items of `bytes` in all.
+    mutating func settle(_ bytes: Int64) {
+        unsettled -= bytes
+    }
+
+    /// Gives up what is free.
+    mutating func giveUp() -> Int64 {
+        defer { free = 0 }
+        return free
+    }
+
+    /// For a catalog that has lost this process's row: what has to be entered in a new one.
+    mutating func reenter() -> Int64 {
+        free = 0
+        return reserved + unsettled
+    }
+}

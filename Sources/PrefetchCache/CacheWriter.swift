@@ -1,0 +1,74 @@
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Stores one item whose content arrives in pieces.
+///
+/// ```swift
+/// for try await piece in download {
+///     if let refusal = try await writer.write(piece) { return refusal }
+/// }
+/// let outcome = try await writer.commit()
+/// ```
+///
+/// Every call returns when its bytes are with the operating system: whoever waits for it cannot run
+/// ahead of the disk. Nothing is visible before ``commit()``, and a writer that is dropped cancels
+/// itself.
+public final class CacheWriter: Sendable {
+    private let cache: PrefetchCache
+    private let store: Mutex<ItemStore?>
+
+    init(_ store: sending ItemStore, of cache: PrefetchCache) {
+        self.cache = cache
+        self.store = Mutex(store)
+    }
+
+    deinit {
+        // Cancelling touches files, which must not happen wherever the last reference is dropped.
+        guard let abandoned = store.withLock({ $0.take() }) else { return }
+        nonisolated(unsafe) let store = abandoned
+        cache.blocking.run(after: .zero) { store.cancel() }
+    }
+
+    /// Appends content.
+    ///
+    /// - Returns: `nil`, or why there is no more room for the item; it is gone then.
+    /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/writerIsFinished``. After an error the
+    ///   item is gone.
+    @discardableResult
+    public func write(_ bytes: Data) async throws(CacheError) -> Refusal? {
+        try await cache.run { [self] _ throws(CacheError) in
+            try store.withLock { store throws(CacheError) in
+                guard let current = store else { throw .writerIsFinished }
+                return try bytes.withBytes { bytes throws(CacheError) in try current.append(bytes) }
+            }
+        }
+    }
+
+    /// Completes the item and puts it in its place, where it replaces an older one of its key.
+    public func commit() async throws(CacheError) -> StoreOutcome {
+        try await finish { store throws(CacheError) in
+            try store.commit(appending: UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+    }
+
+    /// Gives the item up.
+    public func cancel() async throws(CacheError) {
+        try await finish { store throws(CacheError) in store.cancel() }
+    }
+
+    private func finish<Result: Sendable>(
+        _ body: @Sendable (ItemStore) throws(CacheError) -> Result
+    ) async throws(CacheError) -> Result {
+        try await cache.run { [self] _ throws(CacheError) in
+            try store.withLock { store throws(CacheError) in
+                guard let current = store.take() else { throw .writerIsFinished }
+                return try body(current)
+            }
+        }
+    }
+}

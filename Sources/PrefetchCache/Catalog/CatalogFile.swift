@@ -1,0 +1,89 @@
+internal import FileSystem
+internal import GRDB
+internal import SystemPackage
+
+/// One open `catalog.sqlite`.
+///
+/// The rollback journal is used, not WAL: the folder may be purged under our hands, and with WAL a
+/// file of its three that is missing means I/O errors, and two processes on different generations
+/// of them corruption. Nothing is flushed to the device while the cache is in use
+/// (`synchronous=OFF`): after a crash of the process the operating system still has every page, and
+/// after a crash of the machine the file is not trusted (see ``isTrusted(_:boot:)``).
+struct CatalogFile: Sendable {
+    let queue: DatabaseQueue
+    let identity: FileAttributes.Identity
+
+    static let sideFiles = ["-journal", "-wal", "-shm"].map { CacheLayout.catalog + $0 }
+
+    init(in root: Directory, at path: FilePath) throws {
+        var configuration = Configuration()
+        configuration.label = "PrefetchCache.catalog"
+        configuration.busyMode = .timeout(30)
+        configuration.prepareDatabase { database in
+            // TRUNCATE keeps the journal's name: one folder operation less per transaction.
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = TRUNCATE;
+                    PRAGMA synchronous = OFF;
+                    PRAGMA temp_store = MEMORY;
+                    """)
+        }
+        queue = try DatabaseQueue(path: path.appending(CacheLayout.catalog).string, configuration: configuration)
+        guard
+            let attributes = try root.fileSystem.attributes(
+                of: FilePath(CacheLayout.catalog), in: root.descriptor)
+        else { throw DatabaseError(resultCode: .SQLITE_CANTOPEN) }
+        identity = attributes.identity
+    }
+
+    /// SQLite goes on working on a file that was deleted under it; the name tells.
+    func isInPlace(in root: Directory) throws(FileSystemError) -> Bool {
+        try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)?.identity
+            == identity
+    }
+
+    func transaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try queue.writeWithoutTransaction { database in
+            var result: Result?
+            try database.inTransaction(.immediate) {
+                result = try body(database)
+                return .commit
+            }
+            guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+            return result
+        }
+    }
+
+    /// Whether every page of the file reached the device, or is still in the memory of the machine
+    /// that wrote it.
+    static func isTrusted(_ database: Database, boot: String) throws -> Bool {
+        guard let last = try String.fetchOne(database, sql: "SELECT boot FROM unflushed") else { return true }
+        return !boot.isEmpty && last == boot
+    }
+
+    static func markUnflushed(_ database: Database, boot: String) throws {
+        try database.cachedStatement(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)").execute(
+            arguments: [boot])
+    }
+
+    /// Flushes the file to the device and records that.
+    func flushToDevice() throws {
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            try database.inTransaction(.immediate) {
+                try database.execute(sql: "DELETE FROM unflushed")
+                return .commit
+            }
+        }
+    }
+
+    static func remove(in root: Directory) throws(FileSystemError) {
+        for name in [CacheLayout.catalog] + sideFiles {
+            do {
+                try root.fileSystem.unlink(FilePath(name), in: root.descriptor)
+            } catch {
+                guard error.isNotFound else { throw error }
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import GRDB
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// What the catalog knows of one file of the cache.
+struct CatalogRow: Sendable {
+    /// What a file is to the cache. The raw value is stored, and orders victims: higher goes first.
+    enum Kind: Int, Sendable {
+        /// Written by a newer version: counted, never a victim, never listed.
+        case newerFormat = -1
+        case item = 0
+        /// Damaged and set aside; its hash is that of its name in the quarantine.
+        case quarantined = 1
+    }
+
+    var kind: Kind
+    var hash: KeyHash
+    var key: String
+    var metadata: ItemMetadata?
+    var encoding: Encoding
+    var contentLength: Int64
+    var storedLength: Int64
+    var chargedLength: Int64
+    /// Whether the catalog charges for the file already, under another row.
+    var isSettled = false
+
+    init(
+        _ metadata: ItemMetadata, encoding: Encoding, contentLength: Int64, storedLength: Int64,
+        chargedLength: Int64
+    ) {
+        kind = .item
+        hash = metadata.key.hash
+        key = metadata.key.string
+        self.metadata = metadata
+        self.encoding = encoding
+        self.contentLength = contentLength
+        self.storedLength = storedLength
+        self.chargedLength = chargedLength
+    }
+
+    /// A file whose content nobody can tell.
+    init(opaque kind: Kind, hash: KeyHash, storedLength: Int64, chargedLength: Int64) {
+        self.kind = kind
+        self.hash = hash
+        key = ""
+        encoding = .identity
+        contentLength = 0
+        self.storedLength = storedLength
+        self.chargedLength = chargedLength
+    }
+}
+
+extension CatalogRow {
+    static let upsert = """
+        INSERT INTO item (hash, kind, key, source, intent, area, name, backup, encoding, contentLength,
+            storedLength, chargedLength, priority, storedAt, lastUse)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (hash) DO UPDATE SET kind = excluded.kind, key = excluded.key,
+            source = excluded.source, intent = excluded.intent, area = excluded.area,
+            name = excluded.name, backup = excluded.backup, encoding = excluded.encoding,
+            contentLength = excluded.contentLength, storedLength = excluded.storedLength,
+            chargedLength = excluded.chargedLength, priority = excluded.priority,
+            storedAt = excluded.storedAt, lastUse = excluded.lastUse
+        """
+
+    func write(to database: Database, lastUse: Int64) throws {
+        try database.cachedStatement(sql: Self.upsert).execute(arguments: [
+            hash.data, kind.rawValue, key, metadata?.source ?? "",
+            Int((metadata?.intent ?? .opportunistic).rawValue),
+            Int((metadata?.destination.area ?? .applicationSupport).rawValue),
+            metadata?.destination.name.string ?? "",
+            Int((metadata?.destination.backup ?? .include).rawValue), Int(encoding.rawValue),
+            contentLength, storedLength, chargedLength, Double(metadata?.priority ?? 0),
+            metadata?.storedAt ?? 0, lastUse,
+        ])
+    }
+}
+
+extension CachedItem {
+    static let select = """
+        SELECT key, source, intent, area, name, backup, encoding, contentLength, storedLength,
+            chargedLength, priority, storedAt, lastUse
+        FROM item
+        """
+
+    /// - Returns: `nil` for a row that this code could not have written. The item itself is the
+    ///   authority; such a row is as good as none.
+    init?(_ row: Row) {
+        do {
+            let key = try ItemKey(row[0])
+            guard let intent = Intent(rawValue: row[2]), let area = Area(rawValue: row[3]),
+                let backup = BackupPolicy(rawValue: row[5]), let encoding = Encoding(rawValue: row[6]),
+                let destination = Destination(area: area, name: try FileName(row[4]), backup: backup),
+                let path = AreaPath(
+                    area: .caches,
+                    relative: CacheLayout.root.pushing(CacheLayout.items)
+                        .pushing(CacheLayout.file(of: key.hash)))
+            else { return nil }
+            self.init(
+                key: key, source: row[1], intent: intent, destination: destination, encoding: encoding,
+                contentLength: row[7], storedLength: row[8], chargedLength: row[9],
+                priority: Float(row[10] as Double), storedAt: row[11], lastUse: row[12], path: path)
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension KeyHash {
+    /// The 16 bytes as SQLite keeps them.
+    var data: Data { Data(bytes) }
+
+    init?(data: Data) {
+        guard data.count == 16 else { return nil }
+        let words = data.withUnsafeBytes {
+            ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        self.init(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1))
+    }
+}

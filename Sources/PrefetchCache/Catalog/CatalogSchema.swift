@@ -1,0 +1,88 @@
+internal import GRDB
+
+/// The tables of `catalog.sqlite`.
+///
+/// The catalog is disposable: a version that this code does not know, older or newer, is replaced
+/// and filled from the items, never migrated.
+enum CatalogSchema {
+    static let version = 1
+
+    static func create(in database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE item (
+                    hash BLOB NOT NULL PRIMARY KEY,
+                    kind INTEGER NOT NULL,
+                    key TEXT NOT NULL,
+                    source TEXT NOT NULL,
+                    intent INTEGER NOT NULL,
+                    area INTEGER NOT NULL,
+                    name TEXT NOT NULL,
+                    backup INTEGER NOT NULL,
+                    encoding INTEGER NOT NULL,
+                    contentLength INTEGER NOT NULL,
+                    storedLength INTEGER NOT NULL,
+                    chargedLength INTEGER NOT NULL,
+                    priority REAL NOT NULL,
+                    storedAt INTEGER NOT NULL,
+                    lastUse INTEGER NOT NULL
+                );
+                -- The order in which items are evicted.
+                CREATE INDEX victim ON item (kind DESC, priority, lastUse);
+
+                -- The sums over all rows, kept by triggers, so that they cost nothing to read.
+                CREATE TABLE total (
+                    kind INTEGER NOT NULL PRIMARY KEY,
+                    items INTEGER NOT NULL,
+                    contentLength INTEGER NOT NULL,
+                    storedLength INTEGER NOT NULL,
+                    chargedLength INTEGER NOT NULL
+                );
+                INSERT INTO total VALUES (-1, 0, 0, 0, 0), (0, 0, 0, 0, 0), (1, 0, 0, 0, 0);
+                CREATE TRIGGER itemInserted AFTER INSERT ON item BEGIN
+                    UPDATE total SET items = items + 1,
+                        contentLength = contentLength + NEW.contentLength,
+                        storedLength = storedLength + NEW.storedLength,
+                        chargedLength = chargedLength + NEW.chargedLength
+                    WHERE kind = NEW.kind;
+                END;
+                CREATE TRIGGER itemDeleted AFTER DELETE ON item BEGIN
+                    UPDATE total SET items = items - 1,
+                        contentLength = contentLength - OLD.contentLength,
+                        storedLength = storedLength - OLD.storedLength,
+                        chargedLength = chargedLength - OLD.chargedLength
+                    WHERE kind = OLD.kind;
+                END;
+                CREATE TRIGGER itemReplaced
+                AFTER UPDATE OF kind, contentLength, storedLength, chargedLength ON item BEGIN
+                    UPDATE total SET items = items - 1,
+                        contentLength = contentLength - OLD.contentLength,
+                        storedLength = storedLength - OLD.storedLength,
+                        chargedLength = chargedLength - OLD.chargedLength
+                    WHERE kind = OLD.kind;
+                    UPDATE total SET items = items + 1,
+                        contentLength = contentLength + NEW.contentLength,
+                        storedLength = storedLength + NEW.storedLength,
+                        chargedLength = chargedLength + NEW.chargedLength
+                    WHERE kind = NEW.kind;
+                END;
+
+                -- What each living writer may still store without asking; part of what is charged.
+                CREATE TABLE writer (
+                    session TEXT NOT NULL PRIMARY KEY,
+                    allowance INTEGER NOT NULL
+                );
+                CREATE TABLE counter (
+                    name TEXT NOT NULL PRIMARY KEY,
+                    value INTEGER NOT NULL
+                );
+                -- The boot in which the file was last written without being flushed to the device.
+                CREATE TABLE unflushed (boot TEXT NOT NULL PRIMARY KEY);
+                """)
+        try database.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    static func version(of database: Database) throws -> Int {
+        try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    }
+}

@@ -1,0 +1,83 @@
+internal import ItemFormat
+
+/// What happened since the catalog was last written. Several changes of one item are one.
+struct PendingChanges: Sendable {
+    enum Change: Sendable {
+        case stored(CatalogRow)
+        case touched
+        case removed
+    }
+
+    struct Entry: Sendable {
+        var order: UInt64
+        var change: Change
+    }
+
+    private(set) var entries: [KeyHash: Entry] = [:]
+    private(set) var counters: [String: Int64] = [:]
+    private var lastOrder: UInt64 = 0
+
+    var isEmpty: Bool { entries.isEmpty && counters.isEmpty }
+
+    /// The changes in the order of use.
+    var ordered: [(hash: KeyHash, change: Change)] {
+        entries.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value.change) }
+    }
+
+    /// The charged length, in bytes, of all stored items that the catalog does not charge for yet.
+    var storedBytes: Int64 {
+        entries.values.reduce(0) { sum, entry in
+            guard case .stored(let row) = entry.change, !row.isSettled else { return sum }
+            return sum + row.chargedLength
+        }
+    }
+
+    /// The row of an item that was stored and not yet written to the catalog.
+    func storedRow(_ hash: KeyHash) -> CatalogRow? {
+        guard case .stored(let row) = entries[hash]?.change else { return nil }
+        return row
+    }
+
+    mutating func count(_ counter: Counter, by value: Int64 = 1) {
+        counters[counter.rawValue, default: 0] += value
+    }
+
+    mutating func count(_ refusal: Refusal) {
+        counters[Counter.refusalPrefix + refusal.reason, default: 0] += 1
+    }
+
+    mutating func stored(_ row: CatalogRow) {
+        set(.stored(row), for: row.hash)
+    }
+
+    mutating func touched(_ hash: KeyHash) {
+        switch entries[hash]?.change {
+        case .stored(let row): set(.stored(row), for: hash)
+        case .touched, nil: set(.touched, for: hash)
+        case .removed: break
+        }
+    }
+
+    mutating func removed(_ hash: KeyHash) {
+        set(.removed, for: hash)
+    }
+
+    private mutating func set(_ change: Change, for hash: KeyHash) {
+        lastOrder += 1
+        entries[hash] = Entry(order: lastOrder, change: change)
+    }
+
+    /// Puts back changes that could not be written, as if they had stayed here all along.
+    mutating func restore(_ older: PendingChanges) {
+        let newer = self
+        self = older
+        for (name, value) in newer.counters { counters[name, default: 0] += value }
+        for (hash, change) in newer.ordered {
+            switch change {
+            case .stored(let row): stored(row)
+            case .touched: touched(hash)
+            case .removed: removed(hash)
+            }
+        }
+    }
+}

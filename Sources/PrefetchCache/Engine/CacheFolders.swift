@@ -1,0 +1,81 @@
+internal import FileSystem
+internal import StorageAreas
+internal import Synchronization
+internal import SystemPackage
+
+/// The folders of the cache in Caches, held open, and made again when the system takes them away.
+final class CacheFolders: Sendable {
+    struct Handles: Sendable {
+        let root: Directory
+        let items: Directory
+        let incoming: Directory
+    }
+
+    let areas: StorageAreas
+    let fileSystem: any FileSystem
+    private let handles: Mutex<Handles>
+
+    init(areas: StorageAreas, fileSystem: any FileSystem) throws(CacheError) {
+        self.areas = areas
+        self.fileSystem = fileSystem
+        let opened = try Self.open(areas, fileSystem)
+        handles = Mutex(opened)
+    }
+
+    var current: Handles { handles.withLock { $0 } }
+
+    /// Opens the folders anew when one of them was removed.
+    /// - Returns: Whether there was something to repair.
+    func repair() throws(CacheError) -> Bool {
+        let handles = current
+        var areLinked = true
+        for folder in [handles.root, handles.items, handles.incoming] where areLinked {
+            areLinked = try onFiles { () throws(FileSystemError) in try folder.isLinked() }
+        }
+        guard !areLinked else { return false }
+        let fresh = try Self.open(areas, fileSystem)
+        self.handles.withLock { $0 = fresh }
+        return true
+    }
+
+    /// The folder for damaged items, made when it is first needed.
+    func quarantine() throws(CacheError) -> Directory {
+        let root = current.root
+        return try onFiles { () throws(FileSystemError) in
+            try root.openOrCreate(CacheLayout.quarantine, permissions: CacheLayout.folderPermissions)
+        }
+    }
+
+    private static func open(_ areas: StorageAreas, _ fileSystem: any FileSystem) throws(CacheError) -> Handles
+    {
+        let permissions = CacheLayout.folderPermissions
+        let (area, root) = try openRoot(in: areas.caches, fileSystem)
+        return try onFiles { () throws(FileSystemError) in
+            try CacheDirectoryTag.ensure(in: area.descriptor, of: fileSystem)
+            return Handles(
+                root: root,
+                items: try root.openOrCreate(CacheLayout.items, permissions: permissions),
+                incoming: try root.openOrCreate(CacheLayout.incoming, permissions: permissions))
+        }
+    }
+
+    /// Opens an area and our own root in it, and refuses a root that is not ours alone.
+    static func openRoot(in area: FilePath, _ fileSystem: any FileSystem)
+        throws(CacheError) -> (area: Directory, root: Directory)
+    {
+        let (folder, root) = try onFiles { () throws(FileSystemError) in
+            let folder = try Directory.openOrCreate(
+                area, permissions: CacheLayout.folderPermissions, in: fileSystem)
+            let root = try folder.openOrCreate(
+                CacheLayout.root, permissions: CacheLayout.folderPermissions)
+            return (folder, root)
+        }
+        let attributes = try onFiles { () throws(FileSystemError) in
+            try fileSystem.attributes(of: root.descriptor)
+        }
+        guard attributes.owner == fileSystem.userID,
+            attributes.permissions.isDisjoint(with: [.groupWrite, .otherWrite])
+        else { throw .notOurs(area.pushing(CacheLayout.root)) }
+        return (folder, root)
+    }
+}

@@ -1,0 +1,79 @@
+internal import ItemFormat
+internal import SystemPackage
+
+/// The names of everything that the cache keeps on disk.
+enum CacheLayout {
+    /// The folder of the cache in Caches, and the one of the same name in Application Support.
+    static let root = FilePath("PrefetchCache")
+
+    // In Caches: purgeable.
+    static let items = FilePath("items")
+    static let incoming = FilePath("incoming")
+    static let quarantine = FilePath("quarantine")
+    static let catalog = "catalog.sqlite"
+
+    // In Application Support: durable.
+    static let ledger = "ledger.sqlite"
+    static let staging = FilePath("staging")
+    static let files = FilePath("files")
+    static let configuration = FilePath.Component("configuration.json")
+
+    /// Where staging lies when a destination is on another volume than Application Support.
+    static let foreignStaging = FilePath(".PrefetchCache-staging")
+
+    static let folderPermissions: FilePermissions = [.ownerReadWriteExecute]
+    static let filePermissions: FilePermissions = [.ownerReadWrite]
+    /// For Documents, when the app starts on a machine that has none: as its user would create it.
+    static let userFolderPermissions: FilePermissions = [
+        .ownerReadWriteExecute, .groupReadExecute, .otherReadExecute,
+    ]
+
+    /// The folder of an item below ``items``, named by the first two digits of its hash.
+    static func folder(of hash: KeyHash) -> FilePath {
+        FilePath(String(hash.hexadecimal.prefix(2)))
+    }
+
+    /// The file of an item below ``items``.
+    static func file(of hash: KeyHash) -> FilePath {
+        let name = hash.hexadecimal
+        return FilePath("\(name.prefix(2))/\(name)")
+    }
+
+    static func partial(session: String, number: UInt64) -> FilePath { FilePath("\(session)-\(number)") }
+    static func lock(session: String) -> FilePath { FilePath("\(session).lock") }
+
+    /// The session of a partial or of a writer's lock, or `nil` for a name that is not ours.
+    static func session(of name: FilePath.Component) -> String? {
+        let text = name.string
+        let session = String(text.prefix(16))
+        guard session.utf8.count == 16, session.utf8.allSatisfy(\.isLowercaseHexadecimal) else { return nil }
+        let rest = text.dropFirst(16)
+        if rest == ".lock" { return session }
+        guard rest.first == "-", rest.count > 1, rest.dropFirst().utf8.allSatisfy(\.isDecimal) else {
+            return nil
+        }
+        return session
+    }
+
+    /// Keys share 256 locks, by the first byte of their hash.
+    static func keyLock(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal.prefix(2)).lock") }
+
+    /// A name under ``staging``, unique to this promotion.
+    static func staged(_ hash: KeyHash, session: String, number: UInt64) -> FilePath {
+        FilePath("\(hash.hexadecimal)-\(session)-\(number)")
+    }
+
+    /// The key's hash in a name under ``staging``, or `nil` for a name that is not ours.
+    static func hash(ofStaged name: FilePath.Component) -> KeyHash? {
+        let text = name.string
+        guard text.utf8.count > 33, text.dropFirst(32).first == "-",
+            session(of: FilePath.Component(String(text.dropFirst(33))) ?? name) != nil
+        else { return nil }
+        return KeyHash(hexadecimal: text.prefix(32))
+    }
+}
+
+extension UInt8 {
+    var isDecimal: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    var isLowercaseHexadecimal: Bool { isDecimal || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self) }
+}

@@ -1,0 +1,123 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+extension Engine {
+    /// Hands an item over, at its first open, and returns its file.
+    func open(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
+        let lookup = try promoter.open(key)
+        switch lookup {
+        case .hit(let opened):
+            guard opened.isFirstOpen else { break }
+            noteRemoved(key.hash)
+            catalog.inMemory { $0.pending.count(.promotions) }
+            events.send(.promoted(key, opened.location))
+        case .miss(.damaged(let error)):
+            _ = try missed(key, error)
+        case .miss(.purged):
+            _ = try missed(key, .purged)
+        case .miss(.newerFormat(let version)):
+            _ = try missed(key, .newerVersion(version))
+        case .miss(.absent):
+            catalog.inMemory { $0.pending.count(.misses) }
+        }
+        return lookup
+    }
+
+    /// Removes a cached item. What was promoted stays.
+    /// - Returns: Whether there was one.
+    func remove(_ key: ItemKey) throws(CacheError) -> Bool {
+        let items = folders.current.items
+        do throws(FileSystemError) {
+            try environment.fileSystem.unlink(CacheLayout.file(of: key.hash), in: items.descriptor)
+        } catch {
+            guard error.isNotFound else { throw .fileSystem(error) }
+            return false
+        }
+        noteRemoved(key.hash)
+        return true
+    }
+
+    /// Evicts the least recently used items until `bytes` of charged length are free.
+    /// - Returns: The charged bytes that were freed.
+    func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
+        let freed = try catalog.transaction { database in
+            try evictor.evict(atLeast: bytes, from: database)
+        }
+        evictor.report()
+        return freed
+    }
+
+    /// All items, the least recently used first.
+    func items() throws(CacheError) -> [CachedItem] {
+        try catalog.transaction { database in
+            try Row.fetchAll(database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY lastUse")
+                .compactMap(CachedItem.init)
+        }
+    }
+
+    func statistics() throws(CacheError) -> CacheStatistics {
+        var statistics = try catalog.transaction { try CacheStatistics(from: $0) }
+        statistics.budgetBytes = try configuration.current().effectiveBudget
+        let root = folders.current.root
+        statistics.catalogBytes = try onFiles { () throws(FileSystemError) in
+            try environment.fileSystem.attributes(
+                of: FilePath(CacheLayout.catalog), in: root.descriptor)?.length ?? 0
+        }
+        return statistics
+    }
+
+    /// Changes the configuration, and evicts down to a smaller budget at once.
+    func configure(_ configuration: CacheConfiguration) throws(CacheError) {
+        try self.configuration.replace(with: configuration)
+        try admission.trimToBudget()
+    }
+}
+
+extension CachedItem {
+    static func fetch(_ key: ItemKey, from database: Database) throws -> CachedItem? {
+        try Row.fetchAll(
+            database, sql: select + " WHERE kind = 0 AND hash = ?", arguments: [key.hash.data]
+        ).lazy.compactMap(CachedItem.init).first { $0.key == key }
+    }
+}
+
+extension CacheStatistics {
+    fileprivate init(from database: Database) throws {
+        self.init()
+        for row in try Row.fetchAll(
+            database, sql: "SELECT kind, items, contentLength, storedLength, chargedLength FROM total")
+        {
+            chargedBytes += row[4]
+            switch CatalogRow.Kind(rawValue: row[0]) {
+            case .item:
+                items = row[1]
+                contentBytes = row[2]
+                storedBytes = row[3]
+            case .quarantined: quarantinedItems = row[1]
+            default: break
+            }
+        }
+        for row in try Row.fetchAll(database, sql: "SELECT name, value FROM counter") {
+            count(row[0], row[1])
+        }
+    }
+
+    private mutating func count(_ name: String, _ value: Int64) {
+        if name.hasPrefix(Counter.refusalPrefix) {
+            refusals[String(name.dropFirst(Counter.refusalPrefix.count))] = value
+            return
+        }
+        switch Counter(rawValue: name) {
+        case .hits: hits = value
+        case .misses: misses = value
+        case .stores: stores = value
+        case .promotions: promotions = value
+        case .evictions: evictions = value
+        case .evictedBytes: evictedBytes = value
+        case .sequence, nil: break
+        }
+    }
+}

@@ -1,0 +1,197 @@
+internal import FileSystem
+internal import ItemFormat
+internal import Logging
+internal import StorageAreas
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension Engine {
+    /// The content of a cached item, or of the file that it became. Never promotes.
+    ///
+    /// - Parameter range: The bytes wanted; `nil` for all.
+    func read(_ key: ItemKey, _ range: Range<Int64>?) throws(CacheError) -> Lookup<Data> {
+        let lookup = try withItem(key) { reader throws(ItemFormatError) in
+            try Data(reading: range ?? 0..<reader.footer.contentLength, of: reader)
+        }
+        guard case .miss(.absent) = lookup, let entry = try promotedEntry(key) else { return lookup }
+        return try withPromotedFile(entry) { file, length throws(CacheError) in
+            let range = range ?? 0..<length
+            guard range.lowerBound >= 0, range.upperBound <= length else {
+                throw .item(.rangeOutOfBounds(range, contentLength: length))
+            }
+            return try onFiles { () throws(FileSystemError) in
+                try Data(reading: range, of: file, in: environment.fileSystem)
+            }
+        }
+    }
+
+    /// Hands the content of an item to `sink`, piece by piece and in order. Never promotes.
+    ///
+    /// A damaged item is a miss only as long as nothing was handed out; later it is an error.
+    func stream(
+        _ key: ItemKey, _ range: Range<Int64>?, to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
+    ) throws(CacheError) -> Lookup<Void> {
+        var failure: CacheError?
+        var hasStarted = false
+        let lookup = try withItem(key) { reader throws(ItemFormatError) in
+            let range = range ?? 0..<reader.footer.contentLength
+            do throws(ItemFormatError) {
+                try reader.stream(range) { piece throws(ItemFormatError) in
+                    do throws(CacheError) {
+                        hasStarted = true
+                        try sink(piece)
+                    } catch {
+                        failure = error
+                        throw .notAdmitted
+                    }
+                }
+            } catch {
+                if failure != nil { return }
+                if hasStarted { failure = .item(error) }
+                throw error
+            }
+        }
+        if let failure { throw failure }
+        guard case .miss(.absent) = lookup, let entry = try promotedEntry(key) else { return lookup }
+        return try withPromotedFile(entry) { file, length throws(CacheError) in
+            try stream(file, range ?? 0..<length, length, to: sink)
+        }
+    }
+
+    /// What is known of a key.
+    func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
+        let cached = try catalog.transaction { database in
+            try CachedItem.fetch(key, from: database)
+        }
+        if let cached { return .hit(.cached(cached)) }
+        guard let entry = try promotedEntry(key), let file = try promoter.existingFile(of: entry) else {
+            return .miss(.absent)
+        }
+        return .hit(.promoted(file))
+    }
+
+    /// Whether there is nothing to download: the item is cached, or its promoted file is in place.
+    func contains(_ key: ItemKey) throws(CacheError) -> Bool {
+        let items = folders.current.items
+        let attributes = try onFiles { () throws(FileSystemError) in
+            try environment.fileSystem.attributes(of: CacheLayout.file(of: key.hash), in: items.descriptor)
+        }
+        if let attributes, attributes.length > 0 { return true }
+        guard let entry = try promotedEntry(key) else { return false }
+        return try promoter.existingFile(of: entry) != nil
+    }
+
+    // MARK: Cached items
+
+    /// Opens an item, checks that it is the one, and hands a reader to `body`.
+    private func withItem<Value>(
+        _ key: ItemKey, _ body: (ItemReader) throws(ItemFormatError) -> Value
+    ) throws(CacheError) -> Lookup<Value> {
+        guard let file = try openItem(key) else {
+            catalog.inMemory { $0.pending.count(.misses) }
+            return .miss(.absent)
+        }
+        defer { environment.fileSystem.close(file) }
+        do throws(ItemFormatError) {
+            let reader = try ItemReader(file, of: environment.fileSystem, codecs: codecs)
+            guard reader.footer.metadata.key == key else { throw .damaged(.key) }
+            let value = try body(reader)
+            catalog.inMemory { state in
+                state.pending.touched(key.hash)
+                state.pending.count(.hits)
+            }
+            return .hit(value)
+        } catch {
+            return .miss(try missed(key, error))
+        }
+    }
+
+    private func openItem(_ key: ItemKey) throws(CacheError) -> Descriptor? {
+        let path = CacheLayout.file(of: key.hash)
+        do throws(FileSystemError) {
+            return try environment.fileSystem.open(path, in: folders.current.items.descriptor, .read)
+        } catch {
+            guard error.isNotFound else { throw .fileSystem(error) }
+        }
+        // The folder that is held open may have been removed, and another process may have made and
+        // filled a new one.
+        guard try folders.repair() else { return nil }
+        session.renew()
+        do throws(FileSystemError) {
+            return try environment.fileSystem.open(path, in: folders.current.items.descriptor, .read)
+        } catch {
+            if error.isNotFound { return nil }
+            throw .fileSystem(error)
+        }
+    }
+
+    /// Deals with an item that cannot be read.
+    func missed(_ key: ItemKey, _ error: ItemFormatError) throws(CacheError) -> Miss {
+        let miss = try Miss(error)
+        catalog.inMemory { $0.pending.count(.misses) }
+        switch miss {
+        case .absent: break
+        case .purged:
+            try promoter.removeCachedCopy(key)
+            noteRemoved(key.hash)
+            events.send(.purged(key))
+        case .damaged(let error):
+            noteSetAside(key.hash, try quarantine.setAside(key.hash))
+            environment.logger.warning(
+                "A damaged item was set aside.", metadata: ["key": "\(key)", "reason": "\(error)"])
+            events.send(.quarantined(key, error))
+        case .newerFormat(let version):
+            events.send(.newerFormat(key, version: version))
+        }
+        return miss
+    }
+
+    // MARK: Promoted files
+
+    func promotedEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        guard try promotedKeys.contains(key.hash) else { return nil }
+        return try ledger.entry(for: key)
+    }
+
+    private func withPromotedFile<Value>(
+        _ entry: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
+    ) throws(CacheError) -> Lookup<Value> {
+        let folder = try promoter.destination(in: entry.area)
+        let file: Descriptor
+        do throws(FileSystemError) {
+            file = try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
+        } catch {
+            if error.isNotFound { return .miss(.absent) }
+            throw .fileSystem(error)
+        }
+        defer { environment.fileSystem.close(file) }
+        // The file is its user's: its length is what it is now.
+        let length = try promoter.attributes(of: file).length
+        return .hit(try body(file, length))
+    }
+
+    private func stream(
+        _ file: Descriptor, _ range: Range<Int64>, _ length: Int64,
+        to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
+    ) throws(CacheError) {
+        guard range.lowerBound >= 0, range.upperBound <= length else {
+            throw .item(.rangeOutOfBounds(range, contentLength: length))
+        }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let end = min(offset + Int64(ItemLimits.chunkLength), range.upperBound)
+            let piece = try onFiles { () throws(FileSystemError) in
+                try [UInt8](Data(reading: offset..<end, of: file, in: environment.fileSystem))
+            }
+            try piece.withBytes { bytes throws(CacheError) in try sink(bytes) }
+            // Somebody has cut the file off meanwhile.
+            guard Int64(piece.count) == end - offset else { return }
+            offset = end
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+extension Engine {
+    /// Stores bytes that are in memory.
+    func store(
+        _ content: UnsafeRawBufferPointer, as metadata: ItemMetadata, encoding: EncodingChoice
+    ) throws(CacheError) -> StoreOutcome {
+        switch try beginStore(metadata, encoding: encoding, expectedLength: nil) {
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let store): return try store.commit(appending: content)
+        }
+    }
+
+    /// Stores the content of a file, which is read piece by piece.
+    func store(
+        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice
+    ) throws(CacheError) -> StoreOutcome {
+        let fileSystem = environment.fileSystem
+        let file = try onFiles { () throws(FileSystemError) in
+            try fileSystem.open(path, in: .workingDirectory, .readFollowingLinks)
+        }
+        defer { fileSystem.close(file) }
+        let attributes = try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
+        guard attributes.kind != .directory else {
+            throw .fileSystem(FileSystemError("read", path: path, errno: .isDirectory))
+        }
+
+        let begun = try beginStore(metadata, encoding: encoding, expectedLength: attributes.length)
+        guard case .begun(let store) = begun else {
+            if case .refused(let refusal) = begun { return .refused(refusal) }
+            throw .closed
+        }
+        do {
+            let window = Int64(codecs.parallelism * ItemLimits.chunkLength)
+            var buffer = [UInt8](repeating: 0, count: Int(min(max(attributes.length, 1), window)))
+            var offset: Int64 = 0
+            while true {
+                let count = try buffer.withMutableBytes { bytes throws(CacheError) in
+                    try onFiles { () throws(FileSystemError) in
+                        try fileSystem.readAll(file, into: bytes, at: offset)
+                    }
+                }
+                offset += Int64(count)
+                // A file that grows while it is read is stored as long as it was at the start.
+                let isLast = count < buffer.count || offset >= attributes.length
+                let outcome = try buffer.withBytes { bytes throws(CacheError) -> StoreOutcome? in
+                    let piece = bytes.slice(0..<count)
+                    if isLast { return try store.commit(appending: piece) }
+                    return try store.append(piece).map(StoreOutcome.refused)
+                }
+                if let outcome { return outcome }
+            }
+        } catch {
+            store.cancel()
+            throw error
+        }
+    }
+
+    enum BegunStore {
+        case begun(ItemStore)
+        case refused(Refusal)
+    }
+
+    /// Starts to store an item piece by piece.
+    ///
+    /// - Parameter expectedLength: Bytes of content, when known: space for the worst case is then
+    ///   reserved at once, so that a refusal comes before the first byte.
+    func beginStore(
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+    ) throws(CacheError) -> BegunStore {
+        if let refusal = try refusalOfPromoted(metadata.key) {
+            return .refused(refused(refusal, metadata.key))
+        }
+        var metadata = metadata
+        metadata.storedAt = environment.now()
+        let reservation = Reservation(admission, charge: charge)
+        if let expectedLength, expectedLength > Int64(ItemLimits.chunkLength) {
+            let bound = ItemFooter.storedLengthBound(contentLength: expectedLength, metadata: metadata)
+            do {
+                try reservation.cover(storedLength: bound)
+            } catch {
+                return .refused(refused(try reason(of: reservation), metadata.key))
+            }
+        }
+        return .begun(try ItemStore(self, metadata, encoding: encoding, reservation: reservation))
+    }
+
+    /// A promoted key is stored again only when its file is gone.
+    private func refusalOfPromoted(_ key: ItemKey) throws(CacheError) -> Refusal? {
+        guard try promotedKeys.contains(key.hash),
+            let entry = try ledger.entry(for: key), entry.state == .committed,
+            try promoter.existingFile(of: entry) != nil
+        else { return nil }
+        return .alreadyPromoted
+    }
+
+    func reason(of reservation: Reservation) throws(CacheError) -> Refusal {
+        if let failure = reservation.failure { throw failure }
+        return reservation.refusal ?? .overBudget(needed: reservation.bytes, budget: 0)
+    }
+
+    /// Counts and reports a refusal.
+    func refused(_ refusal: Refusal, _ key: ItemKey) -> Refusal {
+        catalog.inMemory { $0.pending.count(refusal) }
+        events.send(.refused(key, refusal))
+        return refusal
+    }
+
+    /// Accounts for an item that has taken its place.
+    func noteStored(_ row: CatalogRow, reserved: Int64) {
+        catalog.inMemory { state in
+            // An item of the same key that no row accounted for went with the old file.
+            if let old = state.pending.storedRow(row.hash) { state.allowance.unspend(old.chargedLength) }
+            state.allowance.spend(row.chargedLength, reserved: reserved)
+            state.pending.stored(row)
+            state.pending.count(.stores)
+        }
+    }
+
+    /// Accounts for a damaged item that went to the quarantine, where it takes as much as before.
+    func noteSetAside(_ hash: KeyHash, _ row: CatalogRow?) {
+        guard var row else { return noteRemoved(hash) }
+        catalog.inMemory { state in
+            row.isSettled = state.pending.storedRow(hash) == nil
+            state.pending.removed(hash)
+            state.pending.stored(row)
+        }
+    }
+
+    /// Accounts for an item whose file is gone.
+    func noteRemoved(_ hash: KeyHash) {
+        catalog.inMemory { state in
+            if let old = state.pending.storedRow(hash) { state.allowance.unspend(old.chargedLength) }
+            state.pending.removed(hash)
+        }
+    }
+}

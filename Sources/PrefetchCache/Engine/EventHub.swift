@@ -1,0 +1,43 @@
+internal import Synchronization
+
+/// Hands events to everybody who listens.
+final class EventHub: Sendable {
+    /// How many events wait for a slow listener before the oldest are dropped: listeners are told
+    /// what happens, and must not be able to fill the memory.
+    private static let backlog = 1024
+
+    private struct Listeners: Sendable {
+        var continuations: [Int: AsyncStream<CacheEvent>.Continuation] = [:]
+        var lastID = 0
+    }
+
+    private let listeners = Mutex(Listeners())
+
+    func send(_ event: CacheEvent) {
+        for continuation in listeners.withLock({ $0.continuations.values.map { $0 } }) {
+            continuation.yield(event)
+        }
+    }
+
+    func stream() -> AsyncStream<CacheEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CacheEvent.self, bufferingPolicy: .bufferingNewest(Self.backlog))
+        let id = listeners.withLock { listeners in
+            listeners.lastID += 1
+            listeners.continuations[listeners.lastID] = continuation
+            return listeners.lastID
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.listeners.withLock { _ = $0.continuations.removeValue(forKey: id) }
+        }
+        return stream
+    }
+
+    func finish() {
+        let continuations = listeners.withLock { listeners in
+            defer { listeners.continuations = [:] }
+            return listeners.continuations.values.map { $0 }
+        }
+        continuations.forEach { $0.finish() }
+    }
+}

@@ -1,0 +1,182 @@
+internal import FileSystem
+internal import ItemFormat
+internal import Logging
+internal import SystemPackage
+
+/// One item on its way into the cache: a partial file in `incoming/`, and the space reserved for it.
+///
+/// Used by one thread at a time. An object that is neither committed nor cancelled cancels itself.
+final class ItemStore {
+    private let engine: Engine
+    private let metadata: ItemMetadata
+    private let reservation: Reservation
+    private let incoming: Directory
+    private let partial: FilePath
+    private let file: Descriptor
+    private let writer: ItemWriter
+    private var isFinished = false
+
+    init(
+        _ engine: Engine, _ metadata: ItemMetadata, encoding: EncodingChoice, reservation: Reservation
+    ) throws(CacheError) {
+        self.engine = engine
+        self.metadata = metadata
+        self.reservation = reservation
+        do {
+            (incoming, partial, file) = try Self.createPartial(engine)
+        } catch {
+            reservation.release()
+            throw error
+        }
+        do throws(ItemFormatError) {
+            writer = try ItemWriter(
+                file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
+                encoding: encoding
+            ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
+        } catch {
+            reservation.release()
+            engine.environment.fileSystem.close(file)
+            try Self.remove(partial, in: incoming)
+            throw .item(error)
+        }
+    }
+
+    deinit {
+        if !isFinished { cancel() }
+    }
+
+    /// Bytes of content taken so far.
+    var contentLength: Int64 { writer.contentLength }
+
+    /// Appends content.
+    /// - Returns: Why the item was refused, or `nil`. After a refusal the item is gone.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
+        try writing { () throws(ItemFormatError) in try writer.append(bytes) }
+    }
+
+    /// Appends the last piece and puts the item in its place, where it replaces an older one.
+    func commit(appending last: UnsafeRawBufferPointer) throws(CacheError) -> StoreOutcome {
+        var summary: ItemSummary?
+        let refusal = try writing { () throws(ItemFormatError) in
+            summary = try writer.finish(appending: last)
+        }
+        guard let summary else {
+            guard let refusal else { throw .writerIsFinished }
+            return .refused(refusal)
+        }
+        do {
+            try publish()
+        } catch {
+            cancel()
+            throw error
+        }
+        isFinished = true
+        engine.environment.fileSystem.close(file)
+        let row = CatalogRow(
+            metadata, encoding: summary.encoding, contentLength: summary.contentLength,
+            storedLength: summary.storedLength,
+            chargedLength: engine.charge(storedLength: summary.storedLength))
+        engine.noteStored(row, reserved: reservation.take())
+        engine.events.send(.stored(metadata.key, summary))
+        return .stored(summary)
+    }
+
+    /// Gives the item up: the partial is removed and its space released.
+    func cancel() {
+        guard !isFinished else { return }
+        isFinished = true
+        engine.environment.fileSystem.close(file)
+        do {
+            try Self.remove(partial, in: incoming)
+        } catch {
+            // It lies under this process's name, and goes when the next process sweeps.
+            engine.environment.logger.warning("A partial stays behind.", metadata: ["error": "\(error)"])
+        }
+        reservation.release()
+    }
+
+    private func writing(_ body: () throws(ItemFormatError) -> Void) throws(CacheError) -> Refusal? {
+        guard !isFinished else { throw .writerIsFinished }
+        do {
+            try body()
+            return nil
+        } catch .notAdmitted {
+            cancel()
+            return engine.refused(try engine.reason(of: reservation), metadata.key)
+        } catch {
+            cancel()
+            if case .fileSystem(let error) = error { throw .fileSystem(error) }
+            throw .item(error)
+        }
+    }
+}
+
+extension ItemStore {
+    private static func createPartial(_ engine: Engine) throws(CacheError) -> (Directory, FilePath, Descriptor)
+    {
+        do {
+            return try attemptPartial(engine)
+        } catch {
+            guard error.isNotFound, try engine.folders.repair() else { throw .fileSystem(error) }
+        }
+        // The system has taken our folders away since they were opened.
+        engine.session.renew()
+        return try onFiles { () throws(FileSystemError) in try attemptPartial(engine) }
+    }
+
+    private static func attemptPartial(_ engine: Engine)
+        throws(FileSystemError) -> (Directory, FilePath, Descriptor)
+    {
+        let name = try engine.session.nextPartial()
+        let incoming = engine.folders.current.incoming
+        let file = try engine.environment.fileSystem.open(
+            name, in: incoming.descriptor, .createNew(CacheLayout.filePermissions))
+        return (incoming, name, file)
+    }
+
+    private static func remove(_ partial: FilePath, in incoming: Directory) throws(CacheError) {
+        do {
+            try incoming.fileSystem.unlink(partial, in: incoming.descriptor)
+        } catch {
+            guard error.isNotFound else { throw .fileSystem(error) }
+        }
+    }
+
+    /// Renames the partial to its place. An older item of the key is swapped out and then removed,
+    /// so that there is no moment without an item.
+    private func publish() throws(CacheError) {
+        let fileSystem = engine.environment.fileSystem
+        let target = CacheLayout.file(of: metadata.key.hash)
+        let items = engine.folders.current.items
+        do throws(FileSystemError) {
+            do throws(FileSystemError) {
+                try rename(to: target, in: items, .exclusive)
+            } catch {
+                guard error.isNotFound else { throw error }
+                _ = try fileSystem.makeDirectory(
+                    CacheLayout.folder(of: metadata.key.hash), in: items.descriptor,
+                    permissions: CacheLayout.folderPermissions)
+                try rename(to: target, in: items, .exclusive)
+            }
+        } catch {
+            guard error.errno == .fileExists else { throw .fileSystem(error) }
+            try onFiles { () throws(FileSystemError) in try replace(target, in: items) }
+        }
+    }
+
+    private func replace(_ target: FilePath, in items: Directory) throws(FileSystemError) {
+        do {
+            try rename(to: target, in: items, .exchanging)
+            try engine.environment.fileSystem.unlink(partial, in: incoming.descriptor)
+        } catch {
+            // Evicted in the meantime, or a file system that cannot exchange.
+            guard error.isNotFound || error.isUnsupported else { throw error }
+            try rename(to: target, in: items, .replacing)
+        }
+    }
+
+    private func rename(to target: FilePath, in items: Directory, _ mode: RenameMode) throws(FileSystemError) {
+        try engine.environment.fileSystem.rename(
+            partial, in: incoming.descriptor, to: target, in: items.descriptor, mode)
+    }
+}

@@ -1,0 +1,149 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Brings the catalog in line with what lies on disk: rows for files without one, none for files
+/// that are gone.
+///
+/// Memory is bounded by one of the 256 folders.
+final class ItemCensus: Sendable {
+    /// The place in the order of use of items whose use nobody recorded.
+    enum Ordering {
+        /// For a new catalog: the order in which the items were stored.
+        case byStoreTime
+        /// For items that a process stored shortly before it died: after all others.
+        case mostRecent
+    }
+
+    private let folders: CacheFolders
+    private let environment: CacheEnvironment
+    private let codecs: CodecPool
+    private let charge: ChargedLength
+    private let quarantine: Quarantine
+
+    init(
+        folders: CacheFolders, environment: CacheEnvironment, codecs: CodecPool, charge: ChargedLength,
+        quarantine: Quarantine
+    ) {
+        self.folders = folders
+        self.environment = environment
+        self.codecs = codecs
+        self.charge = charge
+        self.quarantine = quarantine
+    }
+
+    /// - Returns: The number of items found.
+    /// - Complexity: O(n) in the items, each of which is opened when it has no row.
+    func fill(_ database: Database, ordering: Ordering) throws -> Int {
+        var sequence = try Catalog.value(of: Counter.sequence.rawValue, in: database)
+        for prefix in 0...UInt8.max {
+            try fill(folder: prefix, database, &sequence)
+        }
+        try fillQuarantine(database)
+        if ordering == .byStoreTime {
+            sequence = try Self.renumber(database)
+        }
+        try Catalog.setValue(of: Counter.sequence.rawValue, to: sequence, in: database)
+        return try Int.fetchOne(database, sql: "SELECT items FROM total WHERE kind = 0") ?? 0
+    }
+
+    private func fill(folder prefix: UInt8, _ database: Database, _ sequence: inout Int64) throws {
+        let start = KeyHash(high: UInt64(prefix) << 56, low: 0)
+        let end = KeyHash(high: UInt64(prefix) << 56 | ~0 >> 8, low: .max)
+        var known = try Set(
+            Data.fetchAll(
+                database, sql: "SELECT hash FROM item WHERE kind <= 0 AND hash BETWEEN ? AND ?",
+                arguments: [start.data, end.data]))
+
+        if let folder = try folders.current.items.open(CacheLayout.folder(of: start)) {
+            for entry in try environment.fileSystem.entries(of: folder.descriptor) {
+                guard let hash = KeyHash(hexadecimal: entry.name.string), (start...end).contains(hash) else {
+                    continue
+                }
+                if known.remove(hash.data) != nil { continue }
+                guard let row = try inspect(entry.name, hash, in: folder) else { continue }
+                sequence += 1
+                try row.write(to: database, lastUse: sequence)
+            }
+        }
+        for hash in known {
+            try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(arguments: [hash])
+        }
+    }
+
+    /// The row of a file, or `nil` when the file is no item (any more).
+    private func inspect(_ name: FilePath.Component, _ hash: KeyHash, in folder: Directory)
+        throws -> CatalogRow?
+    {
+        let path = FilePath(root: nil, [name])
+        do {
+            let file = try environment.fileSystem.open(path, in: folder.descriptor, .read)
+            defer { environment.fileSystem.close(file) }
+            return try row(of: file, hash)
+        } catch let error as FileSystemError {
+            // Removed since the folder was listed, or a link, which is not ours.
+            guard error.isNotFound || error.errno == .tooManySymbolicLinkLevels else { throw error }
+            return nil
+        } catch ItemFormatError.purged {
+            try environment.fileSystem.unlink(path, in: folder.descriptor)
+            return nil
+        } catch ItemFormatError.damaged {
+            return try quarantine.setAside(hash)
+        }
+    }
+
+    private func row(of file: Descriptor, _ hash: KeyHash) throws -> CatalogRow {
+        do {
+            let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
+            guard footer.metadata.key.hash == hash else { throw ItemFormatError.damaged(.key) }
+            return CatalogRow(
+                footer.metadata, encoding: footer.encoding, contentLength: footer.contentLength,
+                storedLength: footer.storedLength,
+                chargedLength: charge(storedLength: footer.storedLength))
+        } catch ItemFormatError.newerVersion {
+            return try opaqueRow(.newerFormat, file, hash)
+        }
+    }
+
+    private func opaqueRow(_ kind: CatalogRow.Kind, _ file: Descriptor, _ hash: KeyHash) throws -> CatalogRow {
+        let length = try environment.fileSystem.attributes(of: file).length
+        return CatalogRow(
+            opaque: kind, hash: hash, storedLength: length, chargedLength: charge(storedLength: length))
+    }
+
+    private func fillQuarantine(_ database: Database) throws {
+        guard let folder = try folders.current.root.open(CacheLayout.quarantine) else { return }
+        for entry in try environment.fileSystem.entries(of: folder.descriptor) {
+            guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
+            let path = FilePath(root: nil, [entry.name])
+            guard let attributes = try environment.fileSystem.attributes(of: path, in: folder.descriptor),
+                attributes.kind == .regular
+            else { continue }
+            let row = CatalogRow(
+                opaque: .quarantined, hash: hash, storedLength: attributes.length,
+                chargedLength: charge(storedLength: attributes.length))
+            try row.write(to: database, lastUse: 0)
+        }
+    }
+
+    /// Numbers all items by the time at which they were stored.
+    /// - Returns: The last number.
+    private static func renumber(_ database: Database) throws -> Int64 {
+        try database.execute(
+            sql: """
+                UPDATE item SET lastUse = numbered.position
+                FROM (
+                    SELECT hash, row_number() OVER (ORDER BY storedAt, lastUse) AS position FROM item
+                ) AS numbered
+                WHERE item.hash = numbered.hash
+                """)
+        return try Int64.fetchOne(database, sql: "SELECT IFNULL(MAX(lastUse), 0) FROM item") ?? 0
+    }
+}

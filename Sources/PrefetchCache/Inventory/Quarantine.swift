@@ -1,0 +1,37 @@
+internal import FileSystem
+internal import ItemFormat
+internal import SystemPackage
+
+/// The place for files that turned out damaged. They stay until space is needed, so that somebody
+/// can look at them, and they are the first victims.
+struct Quarantine: Sendable {
+    let folders: CacheFolders
+    let charge: ChargedLength
+
+    /// Moves an item's file aside. An earlier damaged file of the same key is replaced.
+    /// - Returns: The row of the file at its new place, or `nil` when it was gone already.
+    func setAside(_ hash: KeyHash) throws(CacheError) -> CatalogRow? {
+        let fileSystem = folders.fileSystem
+        let folder = try folders.quarantine()
+        let items = folders.current.items
+        // The catalog knows every file by its hash, and the key may be stored again at once.
+        let hashThere = KeyHash(high: ~hash.high, low: hash.low)
+        let name = FilePath(hashThere.hexadecimal)
+        return try onFiles { () throws(FileSystemError) in
+            do throws(FileSystemError) {
+                try fileSystem.rename(
+                    CacheLayout.file(of: hash), in: items.descriptor, to: name, in: folder.descriptor,
+                    .replacing)
+            } catch {
+                guard error.isNotFound else { throw error }
+                return nil
+            }
+            guard let attributes = try fileSystem.attributes(of: name, in: folder.descriptor) else {
+                return nil
+            }
+            return CatalogRow(
+                opaque: .quarantined, hash: hashThere, storedLength: attributes.length,
+                chargedLength: charge(storedLength: attributes.length))
+        }
+    }
+}

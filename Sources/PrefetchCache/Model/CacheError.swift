@@ -1,0 +1,78 @@
+public import FileSystem
+internal import GRDB
+public import ItemFormat
+public import StorageAreas
+public import SystemPackage
+
+/// Why an operation of the cache failed.
+///
+/// A missing, purged or damaged item is no error but a miss, and a refusal to store is a value, see
+/// ``StoreOutcome``.
+public enum CacheError: Error, Hashable, Sendable {
+    /// Where the app's areas are could not be found out.
+    case areas(StorageAreasError)
+    /// What was asked of an item cannot be, such as a range past its end.
+    case item(ItemFormatError)
+    /// The operating system refused a call on a file.
+    case fileSystem(FileSystemError)
+    /// A folder of the cache belongs to another user, or others may write to it.
+    case notOurs(FilePath)
+    /// The destination of an item cannot be written to; the item stays cached.
+    case destination(FilePath, FileSystemError)
+    /// The item was opened before, and its file has since been moved or deleted by the user.
+    case movedOrDeleted(key: ItemKey, FilePath)
+    /// The catalog or the ledger failed, with the message of SQLite.
+    case database(name: String, message: String)
+    /// The ledger was written by a newer version of this package; it was left as it is.
+    case newerLedger(version: Int)
+    /// `configuration.json` cannot be used, and why.
+    case configuration(String)
+    /// The writer was used after it was committed or cancelled.
+    case writerIsFinished
+    /// The cache was closed.
+    case closed
+}
+
+extension CacheError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .areas(let error): error.description
+        case .item(let error): error.description
+        case .fileSystem(let error): error.description
+        case .notOurs(let path):
+            "\(path) belongs to another user or can be written by others; "
+                + "give the cache a folder of its own, or repair owner and permissions"
+        case .destination(let path, let error):
+            "cannot write to \(path): \(error); the item stays in the cache"
+        case .movedOrDeleted(let key, let path):
+            "'\(key)' was opened before, and its file \(path) has since been moved or deleted"
+        case .database(let name, let message): "the \(name) failed: \(message)"
+        case .newerLedger(let version):
+            "the ledger has version \(version), which is newer than \(Ledger.version); update the software"
+        case .configuration(let message): message
+        case .writerIsFinished: "the writer was committed or cancelled before"
+        case .closed: "the cache is closed"
+        }
+    }
+}
+
+/// Runs a body that touches files, and wraps its errors.
+@inline(__always)
+func onFiles<Result>(_ body: () throws(FileSystemError) -> Result) throws(CacheError) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw .fileSystem(error)
+    }
+}
+
+/// Runs a body that reads or writes an item, and wraps its errors.
+@inline(__always)
+func onItem<Result>(_ body: () throws(ItemFormatError) -> Result) throws(CacheError) -> Result {
+    do {
+        return try body()
+    } catch {
+        if case .fileSystem(let error) = error { throw .fileSystem(error) }
+        throw .item(error)
+    }
+}

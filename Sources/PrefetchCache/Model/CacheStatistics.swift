@@ -1,0 +1,29 @@
+public import VolumeCapacity
+
+/// What the cache holds, and what it did since its catalog was made.
+public struct CacheStatistics: Hashable, Sendable {
+    public var items = 0
+    /// Bytes of the originals of all items.
+    public var contentBytes: Int64 = 0
+    /// Bytes of all items' files.
+    public var storedBytes: Int64 = 0
+    /// Bytes that count against the budget.
+    public var chargedBytes: Int64 = 0
+    public var budgetBytes: Int64 = 0
+    public var pressure = Pressure.normal
+    /// Items that turned out damaged and were set aside; they are the first to be evicted.
+    public var quarantinedItems = 0
+
+    public var hits: Int64 = 0
+    public var misses: Int64 = 0
+    public var stores: Int64 = 0
+    public var promotions: Int64 = 0
+    public var evictions: Int64 = 0
+    /// Charged bytes of the evicted items.
+    public var evictedBytes: Int64 = 0
+    /// The reason of a refusal, see ``Refusal/reason``, and how often it was given.
+    public var refusals: [String: Int64] = [:]
+
+    /// Bytes of the catalog's own file.
+    public var catalogBytes: Int64 = 0
+}

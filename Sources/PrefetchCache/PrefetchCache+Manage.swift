@@ -1,0 +1,65 @@
+extension PrefetchCache {
+    /// The file of an item, handed over to the user at the first call; `nil` on a miss.
+    ///
+    /// When this returns a file, that file is complete at its destination and survives the death of
+    /// the app, a crash of the system and, where the device honours flushes, a power cut. Later calls
+    /// return the same file.
+    ///
+    /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the item was opened before and the user
+    ///   has since taken the file away; ``CacheError/destination(_:_:)`` when it cannot be put in its
+    ///   place, and stays cached.
+    public func open(_ key: ItemKey) async throws(CacheError) -> OpenedItem? {
+        try await lookUpAndOpen(key).value
+    }
+
+    /// As ``open(_:)``, and says why an item is not there.
+    public func lookUpAndOpen(_ key: ItemKey) async throws(CacheError) -> Lookup<OpenedItem> {
+        try await run { engine throws(CacheError) in try engine.open(key) }
+    }
+
+    /// Removes a cached item. A file that it became is its user's, and stays.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func remove(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run { engine throws(CacheError) in try engine.remove(key) }
+    }
+
+    /// Evicts the least recently used items until `count` bytes of charged length are free.
+    ///
+    /// - Returns: The charged bytes that were freed.
+    @discardableResult
+    public func evict(_ count: ByteCount) async throws(CacheError) -> Int64 {
+        try await run { engine throws(CacheError) in try engine.evict(count.bytes) }
+    }
+
+    /// Evicts everything. What was promoted stays.
+    ///
+    /// - Returns: The charged bytes that were freed.
+    @discardableResult
+    public func evictAll() async throws(CacheError) -> Int64 {
+        try await run { engine throws(CacheError) in try engine.evict(.max) }
+    }
+
+    /// All cached items, the least recently used first.
+    ///
+    /// - Complexity: O(n log n) in the items, all of which are returned at once.
+    public func items() async throws(CacheError) -> [CachedItem] {
+        try await run { engine throws(CacheError) in try engine.items() }
+    }
+
+    /// - Complexity: Independent of the number of items.
+    public func statistics() async throws(CacheError) -> CacheStatistics {
+        try await run { engine throws(CacheError) in try engine.statistics() }
+    }
+
+    /// The configuration in force.
+    public func configuration() async throws(CacheError) -> CacheConfiguration {
+        try await run { engine throws(CacheError) in try engine.configuration.current() }
+    }
+
+    /// Changes the configuration for all processes, durably. A smaller budget takes effect at once.
+    public func configure(_ configuration: CacheConfiguration) async throws(CacheError) {
+        try await run { engine throws(CacheError) in try engine.configure(configuration) }
+    }
+}

@@ -1,0 +1,80 @@
+internal import FileSystem
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension PrefetchCache {
+    /// Stores an item whose content is in memory. An older item of the same key is replaced.
+    ///
+    /// The item is complete under its key when the call returns, or not there at all. It is not
+    /// flushed to the device: after a power cut it may be a miss.
+    ///
+    /// - Returns: ``StoreOutcome/refused(_:)`` when there is no room for it; nothing has changed then,
+    ///   except that colder items may have been evicted.
+    /// - Throws: ``CacheError/fileSystem(_:)``, or ``CacheError/item(_:)`` for metadata beyond the
+    ///   limits of the format.
+    /// - Complexity: O(n) in the bytes; no database transaction as long as the process's share of the
+    ///   budget lasts.
+    @discardableResult
+    public func store(
+        _ content: Data, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> StoreOutcome {
+        try await run { engine throws(CacheError) in
+            try content.withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: metadata, encoding: encoding)
+            }
+        }
+    }
+
+    /// Stores the content of a file, which is read piece by piece and left where it is.
+    ///
+    /// - Throws: As ``store(_:as:encoding:)``.
+    @discardableResult
+    public func store(
+        contentsOf file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> StoreOutcome {
+        let path = FilePath(file.path)
+        return try await run { engine throws(CacheError) in
+            try engine.store(contentsOf: path, as: metadata, encoding: encoding)
+        }
+    }
+
+    /// Starts to store an item whose content arrives in pieces.
+    ///
+    /// - Parameter expectedLength: The length of the content in bytes, when it is known. Space for
+    ///   the worst case is then reserved at once, so that a refusal comes before the first byte.
+    /// - Throws: As ``store(_:as:encoding:)``.
+    public func beginStoring(
+        _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> BegunStoring {
+        let cache = self
+        return try await run { engine throws(CacheError) in
+            switch try engine.beginStore(metadata, encoding: encoding, expectedLength: expectedLength) {
+            case .refused(let refusal): .refused(refusal)
+            case .begun(let store): .writer(CacheWriter(store, of: cache))
+            }
+        }
+    }
+}
+
+/// What became of the wish to store an item piece by piece.
+public enum BegunStoring: Sendable {
+    case writer(CacheWriter)
+    case refused(Refusal)
+}
+
+extension Data {
+    /// `withUnsafeBytes` with a typed error.
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result = withUnsafeBytes { bytes in
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,156 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+internal import StorageAreas
+internal import Synchronization
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The durable record of promotions: which key was handed over, to which file.
+///
+/// Rollback journal and full synchronisation: a commit that returned survives a power cut, and at
+/// rest there is one file. It is created with the first promotion. Losing it costs exactly-once,
+/// never promoted bytes.
+final class Ledger: Sendable {
+    /// The version of the schema, kept in `user_version`.
+    static let version = 1
+
+    private let folder: Directory
+    private let path: FilePath
+    private let queue = Mutex<DatabaseQueue?>(nil)
+
+    init(in folder: Directory, at path: FilePath) {
+        self.folder = folder
+        self.path = path.appending(CacheLayout.ledger)
+    }
+
+    /// The attributes of the ledger's file, which change with every promotion; `nil` before the first.
+    func attributes() throws(CacheError) -> FileAttributes? {
+        try onFiles { () throws(FileSystemError) in
+            try folder.fileSystem.attributes(of: FilePath(CacheLayout.ledger), in: folder.descriptor)
+        }
+    }
+
+    func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        try read { database in
+            let rows = try Row.fetchAll(
+                database.cachedStatement(sql: LedgerEntry.select + " WHERE hash = ?"),
+                arguments: [key.hash.data])
+            return rows.lazy.compactMap(LedgerEntry.init).first { $0.key == key }
+        } ?? nil
+    }
+
+    /// The promotions that were begun and not completed.
+    func intents() throws(CacheError) -> [LedgerEntry] {
+        try read { database in
+            try Row.fetchAll(
+                database, sql: LedgerEntry.select + " WHERE state = ?",
+                arguments: [LedgerEntry.State.intent.rawValue]
+            ).compactMap(LedgerEntry.init)
+        } ?? []
+    }
+
+    /// The hashes of all promoted keys.
+    func committedHashes() throws(CacheError) -> Set<KeyHash> {
+        try read { database in
+            try Set(
+                Data.fetchAll(
+                    database, sql: "SELECT hash FROM promotion WHERE state = ?",
+                    arguments: [LedgerEntry.State.committed.rawValue]
+                ).compactMap(KeyHash.init))
+        } ?? []
+    }
+
+    /// Enters a promotion, or replaces the entry of the same key. Durable when it returns.
+    func put(_ entry: LedgerEntry) throws(CacheError) {
+        try run(creating: true) { queue in
+            try queue.write { try entry.write(to: $0) }
+        }
+    }
+
+    /// Drops the entry of a key. Durable when it returns.
+    func remove(_ key: ItemKey) throws(CacheError) {
+        try run(creating: false) { queue in
+            try queue.write { database in
+                try database.execute(
+                    sql: "DELETE FROM promotion WHERE hash = ?", arguments: [key.hash.data])
+            }
+        }
+    }
+
+    func close() throws(CacheError) {
+        let open = queue.withLock { queue in
+            defer { queue = nil }
+            return queue
+        }
+        do {
+            try open?.close()
+        } catch {
+            throw .database(name: "ledger", message: "\(error)")
+        }
+    }
+
+    /// - Returns: `nil` when there is no ledger yet.
+    private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
+        try run(creating: false) { queue in try queue.read(body) }
+    }
+
+    @discardableResult
+    private func run<Result>(
+        creating: Bool, _ body: (DatabaseQueue) throws -> Result
+    ) throws(CacheError) -> Result? {
+        if !creating, try attributes() == nil { return nil }
+        do {
+            return try body(try opened())
+        } catch let error as CacheError {
+            throw error
+        } catch {
+            throw .database(name: "ledger", message: "\(error)")
+        }
+    }
+
+    private func opened() throws -> DatabaseQueue {
+        try queue.withLock { queue in
+            if let queue { return queue }
+            let fresh = try Self.open(path)
+            queue = fresh
+            return fresh
+        }
+    }
+
+    private static func open(_ path: FilePath) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "PrefetchCache.ledger"
+        configuration.busyMode = .timeout(30)
+        configuration.prepareDatabase { database in
+            // EXTRA also synchronises the folder after the journal is unlinked, without which a
+            // committed transaction may be rolled back after a power cut.
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = DELETE;
+                    PRAGMA synchronous = EXTRA;
+                    PRAGMA fullfsync = ON;
+                    """)
+        }
+        let queue = try DatabaseQueue(path: path.string, configuration: configuration)
+        try queue.writeWithoutTransaction { database in
+            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            guard found <= version else { throw CacheError.newerLedger(version: found) }
+            guard found < version else { return }
+            try database.inTransaction(.immediate) {
+                // Another process may have been first.
+                if try Int.fetchOne(database, sql: "PRAGMA user_version") == 0 {
+                    try database.execute(sql: LedgerEntry.schema)
+                    try database.execute(sql: "PRAGMA user_version = \(version)")
+                }
+                return .commit
+            }
+        }
+        return queue
+    }
+}

@@ -1,0 +1,97 @@
+internal import GRDB
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// One promotion. Places are kept relative to their areas: absolute paths change with every update
+/// of an app.
+struct LedgerEntry: Sendable, Hashable {
+    /// The raw values are stored.
+    enum State: Int, Sendable {
+        /// Everything is prepared; the file may or may not be under its name already.
+        case intent = 1
+        /// The file is durable under its name.
+        case committed = 2
+    }
+
+    /// How the content gets into the staged file. The raw values are stored.
+    enum Mode: Int, Sendable {
+        /// Decoded into a new file before the intent was entered.
+        case decode = 1
+        /// The item's own file, renamed, with its footer cut off.
+        case rename = 2
+    }
+
+    var key: ItemKey
+    var state: State
+    var mode: Mode
+    /// Where the file goes: the area and the name in its folder for promoted items.
+    var area: Area
+    var name: FileName
+    var backup: BackupPolicy
+    var contentLength: Int64
+    var contentChecksum: UInt64
+    /// The file's name in the staging folder of its volume.
+    var stagedName: String
+    /// The inode of the staged file, by which it is known again under its final name.
+    var inode: UInt64
+    /// Milliseconds since 1970.
+    var openedAt: Int64
+}
+
+extension LedgerEntry {
+    static let schema = """
+        CREATE TABLE promotion (
+            hash BLOB NOT NULL PRIMARY KEY,
+            key TEXT NOT NULL,
+            state INTEGER NOT NULL,
+            mode INTEGER NOT NULL,
+            area INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            backup INTEGER NOT NULL,
+            contentLength INTEGER NOT NULL,
+            contentChecksum INTEGER NOT NULL,
+            stagedName TEXT NOT NULL,
+            inode INTEGER NOT NULL,
+            openedAt INTEGER NOT NULL
+        );
+        """
+
+    static let select = """
+        SELECT key, state, mode, area, name, backup, contentLength, contentChecksum, stagedName,
+            inode, openedAt
+        FROM promotion
+        """
+
+    init?(_ row: Row) {
+        do {
+            let key = try ItemKey(row[0])
+            let name = try FileName(row[4])
+            guard let state = State(rawValue: row[1]), let mode = Mode(rawValue: row[2]),
+                let area = Area(rawValue: row[3]), let backup = BackupPolicy(rawValue: row[5])
+            else { return nil }
+            self.init(
+                key: key, state: state, mode: mode, area: area, name: name, backup: backup,
+                contentLength: row[6], contentChecksum: UInt64(bitPattern: row[7]), stagedName: row[8],
+                inode: UInt64(bitPattern: row[9]), openedAt: row[10])
+        } catch {
+            return nil
+        }
+    }
+
+    func write(to database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO promotion VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue), name.string,
+                Int(backup.rawValue), contentLength, Int64(bitPattern: contentChecksum), stagedName,
+                Int64(bitPattern: inode), openedAt,
+            ])
+    }
+}

@@ -1,0 +1,122 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+extension FileName {
+    var path: FilePath { FilePath(string) }
+}
+
+/// The calls on files that promotion and recovery share.
+extension Promoter {
+    func destination(in area: Area) throws(CacheError) -> Directory {
+        do {
+            return try support.destination(in: area)
+        } catch {
+            throw .destination(support.areas.path(of: area) ?? "", error)
+        }
+    }
+
+    func stagingFolder(for folder: Directory, _ area: Area) throws(CacheError) -> Directory {
+        do {
+            return try support.staging(for: folder)
+        } catch {
+            throw .destination(support.areas.path(of: area) ?? "", error)
+        }
+    }
+
+    func attributes(of file: Descriptor) throws(CacheError) -> FileAttributes {
+        try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
+    }
+
+    func attributes(of name: FilePath, in folder: Directory) throws(CacheError) -> FileAttributes? {
+        try onFiles { () throws(FileSystemError) in
+            try fileSystem.attributes(of: name, in: folder.descriptor)
+        }
+    }
+
+    /// Puts the backup mark on a file before it is published. Where the file system has no place for
+    /// it, the mark is left out: it is guidance, and no reason to withhold the file.
+    func mark(_ file: Descriptor, _ backup: BackupPolicy) throws(FileSystemError) {
+        do {
+            try BackupMark(fileSystem: fileSystem).set(backup, on: file)
+        } catch {
+            guard error.isUnsupported else { throw error }
+        }
+    }
+
+    /// Removes a name, which may be gone already.
+    func discard(_ name: FilePath, in folder: Directory) throws(CacheError) {
+        do {
+            try fileSystem.unlink(name, in: folder.descriptor)
+        } catch {
+            guard error.isNotFound else { throw .fileSystem(error) }
+        }
+    }
+
+    func removeCachedCopy(_ key: ItemKey) throws(CacheError) {
+        try discard(CacheLayout.file(of: key.hash), in: folders.current.items)
+    }
+
+    func checksum(of name: FilePath, in folder: Directory) throws(CacheError) -> UInt64 {
+        try onFiles { () throws(FileSystemError) in
+            try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
+                var checksum = ContentChecksum()
+                var offset: Int64 = 0
+                var buffer = [UInt8](repeating: 0, count: 1 << 20)
+                while true {
+                    let count = try buffer.withMutableBytes { bytes throws(FileSystemError) in
+                        let count = try fileSystem.readAll(file, into: bytes, at: offset)
+                        checksum.update(UnsafeRawBufferPointer(bytes.slice(0..<count)))
+                        return count
+                    }
+                    offset += Int64(count)
+                    if count < buffer.count { return checksum.finalize() }
+                }
+            }
+        }
+    }
+
+    /// Runs a body that touches the destination's volume, and names the destination in its errors.
+    func onDestination<Result>(
+        _ entry: LedgerEntry, _ body: () throws(FileSystemError) -> Result
+    ) throws(CacheError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw .destination(path(of: entry), error)
+        }
+    }
+
+    func relativePath(of entry: LedgerEntry) -> FilePath {
+        guard let name = entry.name.path.lastComponent else { return entry.name.path }
+        return support.relativePath(of: name, in: entry.area)
+    }
+
+    func path(of entry: LedgerEntry) -> FilePath {
+        (support.areas.path(of: entry.area) ?? "").pushing(relativePath(of: entry))
+    }
+
+    func opened(_ entry: LedgerEntry, isFirstOpen: Bool) -> OpenedItem {
+        guard let location = AreaPath(area: entry.area, relative: relativePath(of: entry)) else {
+            preconditionFailure("a file name is one component, and never '..'")
+        }
+        return OpenedItem(
+            key: entry.key, path: path(of: entry), location: location,
+            contentLength: entry.contentLength, isFirstOpen: isFirstOpen)
+    }
+}
+
+extension Miss {
+    /// The miss that an error in reading an item amounts to.
+    /// - Throws: What is not a property of the item: errors of the file system, ranges.
+    init(_ error: ItemFormatError) throws(CacheError) {
+        switch error {
+        case .purged: self = .purged
+        case .damaged: self = .damaged(error)
+        case .newerVersion(let version): self = .newerFormat(version: version)
+        case .fileSystem(let error): throw .fileSystem(error)
+        default: throw .item(error)
+        }
+    }
+}

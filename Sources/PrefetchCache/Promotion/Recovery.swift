@@ -1,0 +1,83 @@
+internal import FileSystem
+internal import ItemFormat
+internal import SystemPackage
+
+/// Completes or undoes promotions that a crash interrupted.
+///
+/// | found | done |
+/// |---|---|
+/// | staged file without an entry | deleted: its decoding never reached its intent |
+/// | intent, staged file, no destination | verified, then published; bad: dropped |
+/// | intent, staged file, destination | one inode: committed; else published under the next name |
+/// | intent, no staged file, destination is ours | committed, even when the user has changed it |
+/// | intent, no staged file, otherwise | dropped: the cached copy, if there is one, is promotable |
+///
+/// Every row is idempotent, so that a crash during recovery is recovered from as well.
+struct Recovery {
+    private let promoter: Promoter
+
+    init(_ promoter: Promoter) {
+        self.promoter = promoter
+    }
+
+    /// Settles everything that is not in the hands of a living process. Costs one listing of the
+    /// staging folder when there is nothing to do: an intent without a staged file waits for the
+    /// next open of its key.
+    func run() throws(CacheError) {
+        let staging = promoter.support.staging
+        let entries = try onFiles { () throws(FileSystemError) in
+            try promoter.fileSystem.entries(of: staging.descriptor)
+        }
+        let staged = entries.compactMap { entry in
+            CacheLayout.hash(ofStaged: entry.name).map { (hash: $0, name: entry.name) }
+        }
+        guard !staged.isEmpty else { return }
+
+        for intent in try promoter.ledger.intents() {
+            _ = try promoter.locks.hold(intent.key.hash, waiting: false) { () throws(CacheError) in
+                guard let entry = try promoter.ledger.entry(for: intent.key), entry.state == .intent else { return }
+                try complete(entry)
+            }
+        }
+        for (hash, name) in staged {
+            _ = try promoter.locks.hold(hash, waiting: false) { () throws(CacheError) in
+                let isClaimed = try promoter.ledger.intents().contains { $0.stagedName == name.string }
+                if !isClaimed { try promoter.discard(FilePath(root: nil, [name]), in: staging) }
+            }
+        }
+    }
+
+    /// Settles one intent. The caller holds the lock of its key.
+    func complete(_ intent: LedgerEntry) throws(CacheError) {
+        let folder = try promoter.destination(in: intent.area)
+        let staging = try promoter.stagingFolder(for: folder, intent.area)
+        let staged = try promoter.attributes(of: FilePath(intent.stagedName), in: staging)
+        let destination = try promoter.attributes(of: intent.name.path, in: folder)
+
+        switch (staged, destination) {
+        case (let staged?, let destination?) where staged.identity == destination.identity:
+            try promoter.discard(FilePath(intent.stagedName), in: staging)
+            _ = try promoter.commit(intent)
+        case (_?, _):
+            if intent.mode == .rename { try promoter.finishTaking(intent, in: staging) }
+            guard try isIntact(intent, in: staging) else {
+                try promoter.discard(FilePath(intent.stagedName), in: staging)
+                return try promoter.ledger.remove(intent.key)
+            }
+            _ = try promoter.publish(intent, from: staging, in: folder)
+        case (nil, let destination?):
+            var isOurs = destination.identity.inode == intent.inode
+            if !isOurs { isOurs = try promoter.isIdentical(intent, in: folder) }
+            guard isOurs else { return try promoter.ledger.remove(intent.key) }
+            _ = try promoter.commit(intent)
+        case (nil, nil):
+            try promoter.ledger.remove(intent.key)
+        }
+    }
+
+    private func isIntact(_ intent: LedgerEntry, in staging: Directory) throws(CacheError) -> Bool {
+        let name = FilePath(intent.stagedName)
+        guard try promoter.attributes(of: name, in: staging)?.length == intent.contentLength else { return false }
+        return try promoter.checksum(of: name, in: staging) == intent.contentChecksum
+    }
+}

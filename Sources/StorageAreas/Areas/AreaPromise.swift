@@ -1,0 +1,54 @@
+/// What the platform does with the files of an area, and so what an app may expect of them.
+///
+/// The values are those of Apple's storage guidelines. On Linux nothing purges an area behind the
+/// app's back, and ``CacheDirectoryTag`` and ``BackupMark`` stand in for the backup column.
+public struct AreaPromise: Sendable, Hashable {
+    /// Whether a backup of the device contains the files.
+    public enum Backup: Sendable, Hashable {
+        case backedUp
+        case notBackedUp
+        /// The files live in the cloud already.
+        case uploaded
+    }
+
+    /// When the system deletes the files. It never does so while the app runs.
+    public enum Purge: Sendable, Hashable {
+        case never
+        /// When the volume runs short of space, beginning with apps that were not used for long.
+        case whenSpaceIsLow
+        case periodically
+    }
+
+    /// Whether the user meets the files in a file browser.
+    public let isVisibleToUser: Bool
+    public let backup: Backup
+    public let purge: Purge
+    /// Whether the files count as the app's "Documents & Data" in the settings, or only in the total
+    /// for the volume; `nil` where they are not on the device's account at all.
+    public let isCountedInDocumentsAndData: Bool?
+}
+
+extension Area {
+    /// What the platform promises for files in this area.
+    public var promise: AreaPromise {
+        switch self {
+        case .documents:
+            AreaPromise(
+                isVisibleToUser: true, backup: .backedUp, purge: .never, isCountedInDocumentsAndData: true)
+        case .applicationSupport:
+            AreaPromise(
+                isVisibleToUser: false, backup: .backedUp, purge: .never, isCountedInDocumentsAndData: true)
+        case .caches:
+            AreaPromise(
+                isVisibleToUser: false, backup: .notBackedUp, purge: .whenSpaceIsLow,
+                isCountedInDocumentsAndData: false)
+        case .temporary:
+            AreaPromise(
+                isVisibleToUser: false, backup: .notBackedUp, purge: .periodically,
+                isCountedInDocumentsAndData: false)
+        case .iCloudDrive:
+            AreaPromise(
+                isVisibleToUser: true, backup: .uploaded, purge: .never, isCountedInDocumentsAndData: nil)
+        }
+    }
+}

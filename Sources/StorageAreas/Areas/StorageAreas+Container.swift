@@ -1,0 +1,47 @@
+internal import FileSystem
+public import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension StorageAreas {
+    /// The areas inside an app's container, such as the `AppData` folder of an `.xcappdata` bundle.
+    ///
+    /// - Parameter root: The container. It need not exist yet. A relative path is taken from the
+    ///   working directory; `.` and `..` are folded without a look at symbolic links.
+    /// - Throws: ``StorageAreasError/notADirectory(_:)`` when something else than a folder is at
+    ///   `root`, ``StorageAreasError/containerUnreadable(_:_:)`` when it cannot be opened,
+    ///   ``StorageAreasError/emptyContainerPath`` and ``StorageAreasError/workingDirectoryMissing``.
+    public static func container(at root: FilePath) throws(StorageAreasError) -> StorageAreas {
+        let root = try absolute(root)
+        try requireFolderOrNothing(at: root)
+        let library = root.appending("Library")
+        return StorageAreas(
+            documents: root.appending("Documents"),
+            applicationSupport: library.appending("Application Support"),
+            caches: library.appending("Caches"),
+            temporary: root.appending("tmp"))
+    }
+
+    private static func absolute(_ path: FilePath) throws(StorageAreasError) -> FilePath {
+        // An empty path is an unset variable in a script more often than the working directory.
+        guard !path.isEmpty else { throw .emptyContainerPath }
+        guard path.isRelative else { return path.lexicallyNormalized() }
+        let current = FilePath(FileManager.default.currentDirectoryPath)
+        guard current.isAbsolute else { throw .workingDirectoryMissing }
+        return current.pushing(path).lexicallyNormalized()
+    }
+
+    private static func requireFolderOrNothing(at root: FilePath) throws(StorageAreasError) {
+        do {
+            try LiveFileSystem().withFile(root, in: .workingDirectory, .directoryFollowingLinks) { _ in }
+        } catch {
+            if error.isNotFound { return }
+            throw error.errno == .notDirectory
+                ? .notADirectory(root) : .containerUnreadable(root, error.errno)
+        }
+    }
+}

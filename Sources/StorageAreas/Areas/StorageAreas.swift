@@ -1,0 +1,26 @@
+public import SystemPackage
+
+/// Where the areas of one app are. The folders need not exist yet.
+///
+/// ```swift
+/// let areas = try StorageAreas.application(id: "org.example.podcasts")
+/// print(areas.caches)
+/// ```
+public struct StorageAreas: Sendable, Hashable {
+    public let documents: FilePath
+    public let applicationSupport: FilePath
+    public let caches: FilePath
+    public let temporary: FilePath
+
+    /// The root of an area, or `nil` for ``Area/iCloudDrive``, which has no path without the user's
+    /// account.
+    public func path(of area: Area) -> FilePath? {
+        switch area {
+        case .documents: documents
+        case .applicationSupport: applicationSupport
+        case .caches: caches
+        case .temporary: temporary
+        case .iCloudDrive: nil
+        }
+    }
+}

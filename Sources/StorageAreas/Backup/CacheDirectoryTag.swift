@@ -1,0 +1,56 @@
+public import FileSystem
+internal import SystemPackage
+
+/// The file `CACHEDIR.TAG`, which tells restic, borg, GNU tar and others that a folder holds a cache
+/// and need not be backed up.
+public enum CacheDirectoryTag {
+    static let name: FilePath = "CACHEDIR.TAG"
+    /// The 43 bytes by which the file is known, whatever follows.
+    static let signature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
+
+    private static let contents =
+        signature
+        + Array(
+            """
+
+            # This folder holds a cache: its files can be downloaded again and need no backup.
+            # For information about cache directory tags see https://bford.info/cachedir/
+
+            """.utf8)
+
+    /// Writes the tag into a folder when there is nothing of that name; what is there stays as it is,
+    /// and costs one `fstatat`.
+    ///
+    /// - Throws: The error of the call that failed; a tag that could not be written is removed again.
+    public static func ensure(in directory: Descriptor, of fileSystem: any FileSystem)
+        throws(FileSystemError)
+    {
+        guard try fileSystem.attributes(of: name, in: directory) == nil else { return }
+        let file: Descriptor
+        do {
+            file = try fileSystem.open(name, in: directory, .createNew(.ownerReadWrite))
+        } catch {
+            // Another process was quicker.
+            if error.errno == .fileExists { return }
+            throw error
+        }
+        defer { fileSystem.close(file) }
+        do {
+            try fileSystem.writeAll(contents, to: file, at: 0)
+        } catch {
+            try fileSystem.unlink(name, in: directory)
+            throw error
+        }
+    }
+
+    /// Whether a folder has a tag that counts: a regular file, not a link, that begins with the
+    /// signature.
+    public static func isTagged(_ directory: Descriptor, of fileSystem: any FileSystem)
+        throws(FileSystemError) -> Bool
+    {
+        guard try fileSystem.attributes(of: name, in: directory)?.kind == .regular else { return false }
+        return try fileSystem.withFile(name, in: directory, .read) { file throws(FileSystemError) in
+            try fileSystem.prefix(of: file, count: signature.count) == signature
+        }
+    }
+}
