@@ -42,11 +42,19 @@ let package = Package(
             dependencies: [
                 "PrefetchCache",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(
+            name: "FileSystemTestSupport",
+            dependencies: ["FileSystem"],
+            path: "Tests/FileSystemTestSupport"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem"]),
         .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas"]),
-        .testTarget(name: "ItemFormatTests", dependencies: ["ItemFormat"], resources: [.copy("Golden")]),
-        .testTarget(name: "PrefetchCacheTests", dependencies: ["PrefetchCache"]),
+        .testTarget(
+            name: "ItemFormatTests", dependencies: ["ItemFormat", "FileSystemTestSupport"],
+            resources: [.copy("Golden")]),
+        .testTarget(
+            name: "PrefetchCacheTests", dependencies: ["PrefetchCache", "FileSystemTestSupport"]),
         .testTarget(name: "cachectlTests", dependencies: ["cachectl"]),
     ],
     swiftLanguageModes: [.v6]

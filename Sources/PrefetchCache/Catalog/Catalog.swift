@@ -136,6 +136,8 @@ final class Catalog: Sendable {
                 try database.cachedStatement(sql: "UPDATE item SET lastUse = ? WHERE hash = ?").execute(
                     arguments: [sequence, hash.data])
             case .removed:
+                // Another process may have stored the item anew; then the row is its own to write.
+                guard try !isOnDisk(hash) else { continue }
                 try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
                     arguments: [hash.data])
             }
@@ -143,6 +145,11 @@ final class Catalog: Sendable {
         try Self.add(batch.counters, in: database)
         try Self.setValue(of: Counter.sequence.rawValue, to: sequence, in: database)
         try changeAllowance(by: -batch.storedBytes, in: database)
+    }
+
+    private func isOnDisk(_ hash: KeyHash) throws(FileSystemError) -> Bool {
+        try environment.fileSystem.attributes(
+            of: CacheLayout.file(of: hash), in: folders.current.items.descriptor) != nil
     }
 
     static func value(of counter: String, in database: Database) throws -> Int64 {

@@ -62,6 +62,11 @@ struct PendingChanges: Sendable {
         set(.removed, for: hash)
     }
 
+    /// Notes that an item is not on disk, unless something is known of it that is newer.
+    mutating func absent(_ hash: KeyHash) {
+        if entries[hash] == nil { set(.removed, for: hash) }
+    }
+
     private mutating func set(_ change: Change, for hash: KeyHash) {
         lastOrder += 1
         entries[hash] = Entry(order: lastOrder, change: change)

@@ -11,7 +11,6 @@ extension Engine {
         switch lookup {
         case .hit(let opened):
             guard opened.isFirstOpen else { break }
-            noteRemoved(key.hash)
             catalog.inMemory { $0.pending.count(.promotions) }
             events.send(.promoted(key, opened.location))
         case .miss(.damaged(let error)):
@@ -21,7 +20,7 @@ extension Engine {
         case .miss(.newerFormat(let version)):
             _ = try missed(key, .newerVersion(version))
         case .miss(.absent):
-            catalog.inMemory { $0.pending.count(.misses) }
+            catalog.noteMiss(key.hash)
         }
         return lookup
     }
@@ -30,14 +29,16 @@ extension Engine {
     /// - Returns: Whether there was one.
     func remove(_ key: ItemKey) throws(CacheError) -> Bool {
         let items = folders.current.items
-        do throws(FileSystemError) {
-            try environment.fileSystem.unlink(CacheLayout.file(of: key.hash), in: items.descriptor)
-        } catch {
-            guard error.isNotFound else { throw .fileSystem(error) }
-            return false
+        return try locks.hold(key.hash) { () throws(CacheError) in
+            do throws(FileSystemError) {
+                try environment.fileSystem.unlink(CacheLayout.file(of: key.hash), in: items.descriptor)
+            } catch {
+                guard error.isNotFound else { throw .fileSystem(error) }
+                return false
+            }
+            catalog.noteRemoved(key.hash)
+            return true
         }
-        noteRemoved(key.hash)
-        return true
     }
 
     /// Evicts the least recently used items until `bytes` of charged length are free.

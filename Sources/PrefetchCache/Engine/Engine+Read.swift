@@ -93,7 +93,7 @@ extension Engine {
         _ key: ItemKey, _ body: (ItemReader) throws(ItemFormatError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
         guard let file = try openItem(key) else {
-            catalog.inMemory { $0.pending.count(.misses) }
+            catalog.noteMiss(key.hash)
             return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
@@ -101,10 +101,7 @@ extension Engine {
             let reader = try ItemReader(file, of: environment.fileSystem, codecs: codecs)
             guard reader.footer.metadata.key == key else { throw .damaged(.key) }
             let value = try body(reader)
-            catalog.inMemory { state in
-                state.pending.touched(key.hash)
-                state.pending.count(.hits)
-            }
+            catalog.noteHit(key.hash)
             return .hit(value)
         } catch {
             return .miss(try missed(key, error))
@@ -138,10 +135,11 @@ extension Engine {
         case .absent: break
         case .purged:
             try promoter.removeCachedCopy(key)
-            noteRemoved(key.hash)
             events.send(.purged(key))
         case .damaged(let error):
-            noteSetAside(key.hash, try quarantine.setAside(key.hash))
+            try locks.hold(key.hash) { () throws(CacheError) in
+                catalog.noteSetAside(key.hash, try quarantine.setAside(key.hash))
+            }
             environment.logger.warning(
                 "A damaged item was set aside.", metadata: ["key": "\(key)", "reason": "\(error)"])
             events.send(.quarantined(key, error))

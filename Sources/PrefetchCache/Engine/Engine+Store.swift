@@ -108,33 +108,4 @@ extension Engine {
         events.send(.refused(key, refusal))
         return refusal
     }
-
-    /// Accounts for an item that has taken its place.
-    func noteStored(_ row: CatalogRow, reserved: Int64) {
-        catalog.inMemory { state in
-            // An item of the same key that no row accounted for went with the old file.
-            if let old = state.pending.storedRow(row.hash) { state.allowance.unspend(old.chargedLength) }
-            state.allowance.spend(row.chargedLength, reserved: reserved)
-            state.pending.stored(row)
-            state.pending.count(.stores)
-        }
-    }
-
-    /// Accounts for a damaged item that went to the quarantine, where it takes as much as before.
-    func noteSetAside(_ hash: KeyHash, _ row: CatalogRow?) {
-        guard var row else { return noteRemoved(hash) }
-        catalog.inMemory { state in
-            row.isSettled = state.pending.storedRow(hash) == nil
-            state.pending.removed(hash)
-            state.pending.stored(row)
-        }
-    }
-
-    /// Accounts for an item whose file is gone.
-    func noteRemoved(_ hash: KeyHash) {
-        catalog.inMemory { state in
-            if let old = state.pending.storedRow(hash) { state.allowance.unspend(old.chargedLength) }
-            state.pending.removed(hash)
-        }
-    }
 }

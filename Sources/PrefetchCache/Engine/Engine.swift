@@ -20,6 +20,7 @@ final class Engine: Sendable {
     let ledger: Ledger
     let promotedKeys: PromotedKeys
     let promoter: Promoter
+    let locks = ItemLocks()
     let events = EventHub()
 
     /// Opens the cache and settles what a crash left behind. The catalog is not touched: it is opened
@@ -52,7 +53,8 @@ final class Engine: Sendable {
         ledger = Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
         promotedKeys = PromotedKeys(ledger)
         promoter = Promoter(
-            environment: environment, folders: folders, support: support, ledger: ledger, codecs: codecs)
+            environment: environment, folders: folders, support: support, ledger: ledger, catalog: catalog,
+            itemLocks: locks, codecs: codecs)
 
         _ = try configuration.current()
         let incoming = folders.current.incoming

@@ -64,19 +64,21 @@ final class ItemStore {
             guard let refusal else { throw .writerIsFinished }
             return .refused(refusal)
         }
+        let row = CatalogRow(
+            metadata, encoding: summary.encoding, contentLength: summary.contentLength,
+            storedLength: summary.storedLength,
+            chargedLength: engine.charge(storedLength: summary.storedLength))
         do {
-            try publish()
+            try engine.locks.hold(metadata.key.hash) { () throws(CacheError) in
+                try publish()
+                engine.catalog.noteStored(row, reserved: reservation.take())
+            }
         } catch {
             cancel()
             throw error
         }
         isFinished = true
         engine.environment.fileSystem.close(file)
-        let row = CatalogRow(
-            metadata, encoding: summary.encoding, contentLength: summary.contentLength,
-            storedLength: summary.storedLength,
-            chargedLength: engine.charge(storedLength: summary.storedLength))
-        engine.noteStored(row, reserved: reservation.take())
         engine.events.send(.stored(metadata.key, summary))
         return .stored(summary)
     }

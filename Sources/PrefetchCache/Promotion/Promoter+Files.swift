@@ -46,16 +46,24 @@ extension Promoter {
     }
 
     /// Removes a name, which may be gone already.
-    func discard(_ name: FilePath, in folder: Directory) throws(CacheError) {
+    /// - Returns: Whether it was there.
+    @discardableResult
+    func discard(_ name: FilePath, in folder: Directory) throws(CacheError) -> Bool {
         do {
             try fileSystem.unlink(name, in: folder.descriptor)
+            return true
         } catch {
             guard error.isNotFound else { throw .fileSystem(error) }
+            return false
         }
     }
 
     func removeCachedCopy(_ key: ItemKey) throws(CacheError) {
-        try discard(CacheLayout.file(of: key.hash), in: folders.current.items)
+        try itemLocks.hold(key.hash) { () throws(CacheError) in
+            if try discard(CacheLayout.file(of: key.hash), in: folders.current.items) {
+                catalog.noteRemoved(key.hash)
+            }
+        }
     }
 
     func checksum(of name: FilePath, in folder: Directory) throws(CacheError) -> UInt64 {

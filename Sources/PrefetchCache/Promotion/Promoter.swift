@@ -15,17 +15,21 @@ final class Promoter: Sendable {
     let folders: CacheFolders
     let support: SupportFolders
     let ledger: Ledger
+    let catalog: Catalog
+    let itemLocks: ItemLocks
     let codecs: CodecPool
     private let lastNumber = Atomic<UInt64>(0)
 
     init(
         environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders, ledger: Ledger,
-        codecs: CodecPool
+        catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool
     ) {
         self.environment = environment
         self.folders = folders
         self.support = support
         self.ledger = ledger
+        self.catalog = catalog
+        self.itemLocks = itemLocks
         self.codecs = codecs
     }
 
@@ -40,6 +44,8 @@ final class Promoter: Sendable {
         if let entry = try ledger.entry(for: key), entry.state == .committed,
             let opened = try existingFile(of: entry)
         {
+            // A crash after the commit may have left the cached copy behind.
+            try removeCachedCopy(key)
             return .hit(opened)
         }
         let result = try locks.hold(key.hash, waiting: true) { () throws(CacheError) in
@@ -176,6 +182,22 @@ final class Promoter: Sendable {
         throws(CacheError) -> Bool
     {
         let items = folders.current.items
+        let isTaken = try itemLocks.hold(entry.key.hash) { () throws(CacheError) in
+            try rename(item, as: entry, from: items, into: staging)
+        }
+        guard isTaken else { return false }
+        try finishTaking(entry, in: staging)
+        try onFiles { () throws(FileSystemError) in
+            try fileSystem.withFile(
+                CacheLayout.folder(of: entry.key.hash), in: items.descriptor, .directory
+            ) { folder throws(FileSystemError) in try fileSystem.synchronize(folder) }
+        }
+        return true
+    }
+
+    private func rename(
+        _ item: FileAttributes, as entry: LedgerEntry, from items: Directory, into staging: Directory
+    ) throws(CacheError) -> Bool {
         let name = FilePath(entry.stagedName)
         let origin = CacheLayout.file(of: entry.key.hash)
         do {
@@ -192,12 +214,7 @@ final class Promoter: Sendable {
             }
             return false
         }
-        try finishTaking(entry, in: staging)
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.withFile(
-                CacheLayout.folder(of: entry.key.hash), in: items.descriptor, .directory
-            ) { folder throws(FileSystemError) in try fileSystem.synchronize(folder) }
-        }
+        catalog.noteRemoved(entry.key.hash)
         return true
     }
 
@@ -240,6 +257,7 @@ final class Promoter: Sendable {
         entry.state = .committed
         try ledger.put(entry)
         try removeCachedCopy(entry.key)
+        catalog.noteAbsent(entry.key.hash)
         return entry
     }
 

@@ -1,0 +1,166 @@
+public import FileSystem
+internal import Foundation
+internal import Synchronization
+public import SystemPackage
+
+/// The live file system, with a test in between that may look at every call, and make it fail.
+///
+/// Calls that change something are made one at a time, interceptor and all: what an interceptor sees
+/// on disk is not half of somebody else's change.
+public final class InterceptingFileSystem: FileSystem {
+    public typealias Interceptor = @Sendable (Operation) throws(FileSystemError) -> Void
+
+    private let live = LiveFileSystem()
+    private let interceptor: Mutex<Interceptor>
+    private let gate = NSRecursiveLock()
+    private let names = Mutex<[Descriptor: String]>([:])
+
+    public init(_ interceptor: @escaping Interceptor = { _ in }) {
+        self.interceptor = Mutex(interceptor)
+    }
+
+    /// Replaces the interceptor.
+    public func intercept(_ interceptor: @escaping Interceptor) {
+        self.interceptor.withLock { $0 = interceptor }
+    }
+
+    private func note(_ operation: Operation) throws(FileSystemError) {
+        let interceptor = interceptor.withLock { $0 }
+        try interceptor(operation)
+    }
+
+    private func name(of file: Descriptor) -> String {
+        names.withLock { $0[file] ?? "#\(file.rawValue)" }
+    }
+
+    public var userID: UInt32 { live.userID }
+
+    public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
+        throws(FileSystemError) -> Descriptor
+    {
+        try note(Operation(kind: .open, name: name.string))
+        let file = try live.open(name, in: directory, mode)
+        names.withLock { $0[file] = name.string }
+        return file
+    }
+
+    public func close(_ file: Descriptor) {
+        names.withLock { $0[file] = nil }
+        live.close(file)
+    }
+
+    public func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+        throws(FileSystemError) -> Int
+    {
+        try note(Operation(kind: .read, name: name(of: file), offset: offset, count: buffer.count))
+        return try live.read(file, into: buffer, at: offset)
+    }
+
+    public func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+        throws(FileSystemError) -> Int
+    {
+        gate.lock()
+        defer { gate.unlock() }
+        try note(Operation(kind: .write, name: name(of: file), offset: offset, count: bytes.count))
+        return try live.write(bytes, to: file, at: offset)
+    }
+
+    public func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
+        gate.lock()
+        defer { gate.unlock() }
+        try note(Operation(kind: .resize, name: name(of: file), offset: length))
+        try live.resize(file, to: length)
+    }
+
+    public func synchronize(_ file: Descriptor) throws(FileSystemError) {
+        try note(Operation(kind: .synchronize, name: name(of: file)))
+        try live.synchronize(file)
+    }
+
+    public func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
+        try note(Operation(kind: .attributes, name: name(of: file)))
+        return try live.attributes(of: file)
+    }
+
+    public func attributes(of name: FilePath, in directory: Descriptor)
+        throws(FileSystemError) -> FileAttributes?
+    {
+        try note(Operation(kind: .attributes, name: name.string))
+        return try live.attributes(of: name, in: directory)
+    }
+
+    public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
+        throws(FileSystemError) -> Bool
+    {
+        gate.lock()
+        defer { gate.unlock() }
+        try note(Operation(kind: .makeDirectory, name: name.string))
+        return try live.makeDirectory(name, in: directory, permissions: permissions)
+    }
+
+    public func rename(
+        _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
+        _ mode: RenameMode
+    ) throws(FileSystemError) {
+        gate.lock()
+        defer { gate.unlock() }
+        try note(Operation(kind: .rename, name: name.string, newName: newName.string))
+        try live.rename(name, in: directory, to: newName, in: newDirectory, mode)
+    }
+
+    public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+        gate.lock()
+        defer { gate.unlock() }
+        try note(Operation(kind: .unlink, name: name.string))
+        try live.unlink(name, in: directory)
+    }
+
+    public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+        gate.lock()
+        defer { gate.unlock() }
+        try note(Operation(kind: .removeDirectory, name: name.string))
+        try live.removeDirectory(name, in: directory)
+    }
+
+    public func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
+        try note(Operation(kind: .entries, name: name(of: directory)))
+        return try live.entries(of: directory)
+    }
+
+    public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
+        try note(Operation(kind: .lock, name: name(of: file)))
+        return try live.lock(file, waiting: waiting)
+    }
+
+    public func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {
+        try note(Operation(kind: .setPermissions, name: name(of: file)))
+        try live.setPermissions(permissions, of: file)
+    }
+
+    public func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
+        try note(Operation(kind: .extendedAttribute, name: self.name(of: file)))
+        return try live.extendedAttribute(name, of: file)
+    }
+
+    public func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
+        throws(FileSystemError)
+    {
+        try note(Operation(kind: .extendedAttribute, name: self.name(of: file)))
+        try live.setExtendedAttribute(name, to: value, of: file)
+    }
+
+    public func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
+        try note(Operation(kind: .noDump, name: name(of: file)))
+        try live.setNoDump(enabled, of: file)
+    }
+
+    public func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try note(Operation(kind: .noDump, name: name(of: file)))
+        return try live.isNoDump(file)
+    }
+
+    public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
+        try note(Operation(kind: .volume, name: name(of: file)))
+        return try live.volume(of: file)
+    }
+}

@@ -1,0 +1,29 @@
+/// One call on a file system, as a test sees it. Descriptors are shown by the path they were opened
+/// under, as far as that is known.
+public struct Operation: Sendable, Hashable, CustomStringConvertible {
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        case open, read, write, resize, synchronize, attributes, makeDirectory, rename, unlink
+        case removeDirectory, entries, lock, setPermissions, extendedAttribute, noDump, volume
+
+        /// Whether the call can change what is on disk.
+        public var isChange: Bool {
+            switch self {
+            case .read, .attributes, .entries, .lock, .extendedAttribute, .volume: false
+            default: true
+            }
+        }
+    }
+
+    public var kind: Kind
+    /// The name that the call is about, or the one that its descriptor was opened under.
+    public var name: String
+    /// The new name of a rename.
+    public var newName: String?
+    public var offset: Int64 = 0
+    /// Bytes wanted or given.
+    public var count = 0
+
+    public var description: String {
+        newName.map { "\(kind) \(name) → \($0)" } ?? "\(kind) \(name)"
+    }
+}

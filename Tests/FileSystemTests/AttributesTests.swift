@@ -1,0 +1,85 @@
+import FileSystem
+import Foundation
+import SystemPackage
+import Testing
+
+@Suite struct AttributesTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test func aMissingNameHasNoAttributes() throws {
+        #expect(try live.attributes(of: "missing", in: folder.descriptor) == nil)
+    }
+
+    @Test func lengthAndKindAreThoseOfTheName() throws {
+        try folder.write("12345", to: "file")
+        try folder.makeFolder("folder")
+        try folder.link("link", to: "file")
+        let file = try #require(try live.attributes(of: "file", in: folder.descriptor))
+        #expect(file.kind == .regular)
+        #expect(file.length == 5)
+        #expect(file.linkCount == 1)
+        #expect(file.owner == live.userID)
+        #expect(live.userID == geteuid())
+        #expect(try live.attributes(of: "folder", in: folder.descriptor)?.kind == .directory)
+        #expect(try live.attributes(of: "link", in: folder.descriptor)?.kind == .symbolicLink)
+    }
+
+    @Test func theAttributesOfAnOpenFileAreThoseOfItsName() throws {
+        try folder.write("12345", to: "file")
+        let named = try live.attributes(of: "file", in: folder.descriptor)
+        let file = try live.open("file", in: folder.descriptor, .read)
+        defer { live.close(file) }
+        #expect(try live.attributes(of: file) == named)
+    }
+
+    @Test func twoNamesOfOneFileHaveOneIdentity() throws {
+        try folder.write("", to: "one")
+        try folder.write("", to: "other")
+        try FileManager.default.linkItem(
+            atPath: folder.path.appending("one").string, toPath: folder.path.appending("two").string)
+        let one = try #require(try live.attributes(of: "one", in: folder.descriptor))
+        let two = try #require(try live.attributes(of: "two", in: folder.descriptor))
+        let other = try #require(try live.attributes(of: "other", in: folder.descriptor))
+        #expect(one.identity == two.identity)
+        #expect(one.linkCount == 2)
+        #expect(one.identity != other.identity)
+    }
+
+    @Test func modificationTimeIsNanosecondsSince1970() throws {
+        try folder.write("", to: "file")
+        let date = Date(timeIntervalSince1970: 1_234_567_890)
+        try FileManager.default.setAttributes(
+            [.modificationDate: date], ofItemAtPath: folder.path.appending("file").string)
+        let attributes = try live.attributes(of: "file", in: folder.descriptor)
+        #expect(attributes?.modified == 1_234_567_890_000_000_000)
+    }
+
+    @Test func allocatedBytesAreOfTheVolumeNotOfTheLength() throws {
+        try live.withFile("sparse", in: folder.descriptor, .createNew(.ownerReadWrite)) {
+            file throws(FileSystemError) in
+            try live.resize(file, to: 1 << 30)
+        }
+        let attributes = try #require(try live.attributes(of: "sparse", in: folder.descriptor))
+        #expect(attributes.length == 1 << 30)
+        #expect(attributes.allocated < 1 << 20)
+    }
+
+    @Test func permissionsCanBeChanged() throws {
+        let file = try live.open("file", in: folder.descriptor, .createNew(.ownerReadWrite))
+        defer { live.close(file) }
+        try live.setPermissions([.ownerReadWrite, .groupRead, .otherRead], of: file)
+        #expect(try live.attributes(of: file).permissions.rawValue == 0o644)
+    }
+
+    @Test func aVolumeHasNoMoreSpaceThanItsSize() throws {
+        let volume = try live.volume(of: folder.descriptor)
+        #expect(volume.total > 0)
+        #expect((0...volume.total).contains(volume.available))
+        #expect(volume.blockSize > 0)
+        #expect(volume.total % volume.blockSize == 0)
+    }
+}

@@ -1,0 +1,57 @@
+import ItemFormat
+import Testing
+
+@Suite struct EncodingTrialTests {
+    @Test(arguments: [1000, 200_000, Sample.mebibyte, 3 * Sample.mebibyte])
+    func textIsCompressed(length: Int) throws {
+        try withItemFile { file in
+            let summary = try file.write(Sample.text(length), .plain())
+            #expect(summary.encoding == .lz4)
+            #expect(summary.storedLength < summary.contentLength)
+        }
+    }
+
+    @Test(arguments: [0, 1, 1000, 200_000, Sample.mebibyte, 3 * Sample.mebibyte])
+    func noiseIsStoredAsItIs(length: Int) throws {
+        let content = Sample.noise(length)
+        try withItemFile { file in
+            let summary = try file.write(content, .plain())
+            #expect(summary.encoding == .identity)
+            #expect(try areSame(Array(file.image().prefix(length)), content))
+        }
+    }
+
+    /// More and more of the content is noise, until LZ4 saves less than an eighth.
+    @Test func savingExactlyOneEighthIsEnough() throws {
+        let length = 8000
+        var verdicts: [Int: Encoding] = [:]
+        for noise in 6900...7000 {
+            let content = Sample.noise(noise) + [UInt8](repeating: 0, count: length - noise)
+            let frame = try withItemFile { file in
+                try file.write(content, .plain(), encoding: .forced(.lz4))
+                return try Int(file.reader().footer.chunks[0].storedLength)
+            }
+            verdicts[frame] = try withItemFile { try $0.write(content, .plain()).encoding }
+        }
+        #expect(verdicts[7000] == .lz4)
+        #expect(verdicts[7001] == .identity)
+        for (frame, encoding) in verdicts {
+            #expect(encoding == (frame <= 7000 ? .lz4 : .identity), "a frame of \(frame) bytes")
+        }
+    }
+
+    @Test func theFirstChunkDecidesForAll() throws {
+        let text = Sample.text(Sample.mebibyte)
+        let noise = Sample.noise(Sample.mebibyte)
+        try withItemFile { file in
+            let summary = try file.write(text + noise, .plain())
+            #expect(summary.encoding == .lz4)
+            #expect(try areSame(file.read().content, text + noise))
+        }
+        try withItemFile { file in
+            let summary = try file.write(noise + text, .plain())
+            #expect(summary.encoding == .identity)
+            #expect(try areSame(file.read().content, noise + text))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import FileSystem
+import ItemFormat
+import StorageAreas
+import Testing
+
+@Suite struct FooterFieldTests {
+    @Test func everyFieldComesBack() throws {
+        let metadata = ItemMetadata.full
+        let read = try read(image(of: Sample.text(1000), metadata)).footer.metadata
+        #expect(read == metadata)
+
+        // Some of these compare as Swift does; the bytes must be the same, too.
+        #expect(Array(read.source.utf8) == Array("https://example.org/feed".utf8))
+        #expect(read.intent == .userRequested)
+        #expect(read.destination.area == .applicationSupport)
+        #expect(read.destination.name.string.utf8.elementsEqual("Folge 42 – Größe.m4a".utf8))
+        #expect(read.destination.backup == .exclude)
+        #expect(read.validator.entityTag == "W/\"5f3e\"")
+        #expect(read.validator.lastModified == "Tue, 15 Nov 1994 12:45:26 GMT")
+        #expect(read.priority == 0.625)
+        #expect(read.storedAt == 1_700_000_000_123)
+        #expect(read.expiresAt == 1_800_000_000_456)
+        #expect(read.attributes == [0, 1, 2, 0xFF])
+    }
+
+    @Test func whatWasNotSaidComesBackUnsaid() throws {
+        let metadata = ItemMetadata.plain()
+        let read = try read(image(of: [], metadata)).footer.metadata
+        #expect(read == metadata)
+        #expect(read.source.isEmpty)
+        #expect(read.validator == Validator())
+        #expect(read.expiresAt == nil)
+        #expect(read.attributes.isEmpty)
+    }
+
+    /// To Swift the two are equal; to the server that issued them they are not.
+    @Test func textKeepsItsNormalForm() throws {
+        var metadata = ItemMetadata.plain(key: "e\u{301}")
+        metadata.source = "\u{E9}"
+        let read = try read(image(of: [], metadata)).footer.metadata
+        #expect(Array(read.key.string.utf8) == [0x65, 0xCC, 0x81])
+        #expect(Array(read.source.utf8) == [0xC3, 0xA9])
+    }
+
+    @Test(arguments: [.min, -1, 0, 1, .max - 1] as [Int64])
+    func anyTimeComesBack(time: Int64) throws {
+        var metadata = ItemMetadata.plain()
+        metadata.storedAt = time
+        metadata.expiresAt = time
+        #expect(try read(image(of: [], metadata)).footer.metadata == metadata)
+    }
+
+    @Test func theLongestFieldsComeBack() throws {
+        let metadata = ItemMetadata(
+            key: try ItemKey(String(repeating: "k", count: ItemKey.maximumLength)),
+            source: String(repeating: "s", count: ItemLimits.sourceLength),
+            destination: .documents(try FileName(String(repeating: "n", count: FileName.maximumLength))),
+            validator: Validator(
+                entityTag: String(repeating: "e", count: ItemLimits.validatorLength),
+                lastModified: String(repeating: "l", count: ItemLimits.validatorLength)),
+            priority: 1, attributes: Sample.noise(ItemLimits.attributesLength))
+        for content in [[], Sample.text(1000), Sample.noise(1000), Sample.text(2 * Sample.mebibyte)] {
+            let item = try read(image(of: content, metadata))
+            #expect(item.footer.metadata == metadata)
+            #expect(areSame(item.content, content))
+        }
+    }
+
+    @Test func aFieldOfALaterMinorVersionIsPassedOver() throws {
+        var forged = ForgedItem(content: Sample.text(100))
+        for tag in [0, 8, 63, 64, 0x7FFF] as [UInt16] {
+            forged.fields.insert(.init(tag: tag, value: [1, 2, 3]), at: 1)
+        }
+        // Nobody knows whether an unknown field may come twice.
+        forged.fields.append(.init(tag: 8, value: []))
+        let item = try read(forged.image)
+        #expect(item.footer.metadata == .plain())
+        #expect(item.content == Sample.text(100))
+    }
+}

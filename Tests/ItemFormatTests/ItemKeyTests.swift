@@ -1,0 +1,39 @@
+import ItemFormat
+import Testing
+
+@Suite struct ItemKeyTests {
+    @Test func anEmptyKeyIsRefused() {
+        let empty = ""
+        #expect(throws: ItemKeyError.empty) { try ItemKey(empty) }
+    }
+
+    @Test func aKeyIsMeasuredInBytes() throws {
+        _ = try ItemKey(String(repeating: "k", count: 1024))
+        _ = try ItemKey(String(repeating: "é", count: 512))
+        #expect(throws: ItemKeyError.tooLong(bytes: 1025)) { try ItemKey(String(repeating: "k", count: 1025)) }
+        #expect(throws: ItemKeyError.tooLong(bytes: 1026)) { try ItemKey(String(repeating: "é", count: 513)) }
+    }
+
+    @Test func keysAreComparedByteForByte() {
+        let composed: ItemKey = "caf\u{E9}"
+        let decomposed: ItemKey = "cafe\u{301}"
+        #expect(composed.string == decomposed.string, "to Swift they are one string")
+        #expect(composed != decomposed)
+        #expect(composed.hash != decomposed.hash)
+        #expect(Set([composed, decomposed, "caf\u{E9}"]).count == 2)
+    }
+
+    @Test func aLiteralIsTheKeyOfItsString() throws {
+        let string = "https://example.org/feed/42"
+        #expect(try ItemKey(string) == "https://example.org/feed/42")
+    }
+
+    /// The hash is where the item lies: it must never change.
+    @Test(arguments: [
+        ("a", "a96faf705af16834e6c632b61e964e1f"),
+        ("https://example.org/feed/42", "9b5794287ea5b059b36f17ee6fe2e2d5"),
+    ])
+    func theHashIsThatOfXXH3(key: String, hexadecimal: String) throws {
+        #expect(try ItemKey(key).hash.hexadecimal == hexadecimal)
+    }
+}

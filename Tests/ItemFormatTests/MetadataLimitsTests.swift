@@ -1,0 +1,84 @@
+import ItemFormat
+import Testing
+
+@Suite struct MetadataLimitsTests {
+    @Test func aSourceThatIsTooLongIsRefused() throws {
+        try expectRefusal(field: "source", limit: 1024) { metadata, length in
+            metadata.source = String(repeating: "s", count: length)
+        }
+    }
+
+    @Test func anEntityTagThatIsTooLongIsRefused() throws {
+        try expectRefusal(field: "entity tag", limit: 4096) { metadata, length in
+            metadata.validator.entityTag = String(repeating: "e", count: length)
+        }
+    }
+
+    @Test func aDateThatIsTooLongIsRefused() throws {
+        try expectRefusal(field: "last-modified date", limit: 4096) { metadata, length in
+            metadata.validator.lastModified = String(repeating: "l", count: length)
+        }
+    }
+
+    @Test func attributesThatAreTooLongAreRefused() throws {
+        try expectRefusal(field: "attributes", limit: 65_536) { metadata, length in
+            metadata.attributes = Array(repeating: 0, count: length)
+        }
+    }
+
+    /// Limits are in bytes, not in characters.
+    @Test func aSourceOfFewLongCharactersIsRefused() throws {
+        var metadata = ItemMetadata.plain()
+        metadata.source = String(repeating: "é", count: 513)
+        #expect(throws: ItemFormatError.metadataTooLong(field: "source", bytes: 1026, limit: 1024)) {
+            try metadata.validate()
+        }
+    }
+
+    @Test(arguments: [-0.1, 1.1, 1.000_001, .infinity, -.infinity] as [Float])
+    func aPriorityOutsideItsRangeIsRefused(priority: Float) throws {
+        var metadata = ItemMetadata.plain()
+        metadata.priority = priority
+        #expect(throws: ItemFormatError.priorityOutOfRange(priority)) { try metadata.validate() }
+    }
+
+    @Test func aPriorityThatIsNoNumberIsRefused() throws {
+        var metadata = ItemMetadata.plain()
+        metadata.priority = .nan
+        // Nothing equals not-a-number, so the error cannot be compared with `==`.
+        #expect {
+            try metadata.validate()
+        } throws: { error in
+            guard case ItemFormatError.priorityOutOfRange(let priority) = error else { return false }
+            return priority.isNaN
+        }
+    }
+
+    @Test(arguments: [0, 0.5, 1] as [Float])
+    func aPriorityWithinItsRangeIsTaken(priority: Float) throws {
+        var metadata = ItemMetadata.plain()
+        metadata.priority = priority
+        try metadata.validate()
+    }
+
+    @Test func aWriterForRefusedMetadataTouchesNothing() throws {
+        try withItemFile { file in
+            var metadata = ItemMetadata.plain()
+            metadata.priority = 2
+            #expect(throws: ItemFormatError.priorityOutOfRange(2)) { try file.writer(metadata) }
+            #expect(file.fileSystem.calls.isEmpty)
+        }
+    }
+
+    private func expectRefusal(
+        field: String, limit: Int, _ set: (inout ItemMetadata, Int) -> Void
+    ) throws {
+        var metadata = ItemMetadata.plain()
+        set(&metadata, limit)
+        try metadata.validate()
+        set(&metadata, limit + 1)
+        #expect(throws: ItemFormatError.metadataTooLong(field: field, bytes: limit + 1, limit: limit)) {
+            try metadata.validate()
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import ItemFormat
+import StorageAreas
+import Testing
+
+/// An item whose file was written by version 1 of the format, once, and is kept for ever: what any
+/// version wrote, every later one reads.
+struct GoldenItem: Sendable, CustomTestStringConvertible {
+    let name: String
+    let encoding: Encoding
+    let content: [UInt8]
+    let contentChecksum: UInt64
+    let chunkCount: Int
+    let metadata: ItemMetadata
+
+    var testDescription: String { name }
+
+    /// The file as it was written then.
+    func image() throws -> [UInt8] {
+        let url = Bundle.module.url(forResource: name, withExtension: "item", subdirectory: "Golden")
+        return [UInt8](try Data(contentsOf: #require(url)))
+    }
+
+    static let all = [
+        GoldenItem(
+            name: "version-1-lz4", encoding: .lz4,
+            content: repeating("Store ahead, within what the volume can spare. ", to: 2000),
+            contentChecksum: 0x95E6_251D_72C9_62B0, chunkCount: 1,
+            metadata: ItemMetadata(key: "golden/lz4", destination: .documents("Golden file.txt"))),
+        GoldenItem(
+            name: "version-1-identity", encoding: .identity,
+            content: Array(0...255), contentChecksum: 0x02D1_D705_4DB1_8B7D, chunkCount: 1,
+            metadata: ItemMetadata(
+                key: "golden/identity", source: "https://example.org/feed",
+                destination: .applicationSupport("golden.bin"), priority: 0.5,
+                storedAt: 1_700_000_000_000)),
+        GoldenItem(
+            name: "version-1-lz4-chunks", encoding: .lz4,
+            content: repeating("0123456789abcdef", to: (1 << 20) + 5000),
+            contentChecksum: 0x6BA6_958F_234E_15D6, chunkCount: 2,
+            metadata: ItemMetadata(
+                key: "golden/Größe/🗄", source: "https://example.org/Größe", intent: .userRequested,
+                destination: .documents("Größe 42.txt", backup: .exclude),
+                validator: Validator(
+                    entityTag: "W/\"0123456789\"", lastModified: "Tue, 15 Nov 1994 12:45:26 GMT"),
+                priority: 1, storedAt: 1_700_000_000_123, expiresAt: 1_800_000_000_456,
+                attributes: Array(0...255))),
+    ]
+
+    private static func repeating(_ text: String, to length: Int) -> [UInt8] {
+        let unit = Array(text.utf8)
+        return Array(repeating: unit, count: length / unit.count + 1).joined().prefix(length).map(\.self)
+    }
+}

@@ -1,0 +1,45 @@
+import ItemFormat
+import Testing
+
+@Suite struct TruncationTests {
+    @Test(arguments: [Encoding.lz4, .identity])
+    func anItemCutShortIsAMiss(encoding: Encoding) throws {
+        let image = try image(of: Sample.text(300), .full, encoding: .forced(encoding))
+        try withItemFile { file in
+            for length in 0..<image.count {
+                try file.replace(with: Array(image.prefix(length)))
+                let error = try file.failure()
+                #expect(error == (length < 32 ? .purged : .damaged(.trailer)), "\(length) bytes")
+            }
+            // Negative control: it is the cut that made the difference.
+            try file.replace(with: image)
+            #expect(try file.failure() == nil)
+        }
+    }
+
+    /// A power cut may leave the length and lose the bytes.
+    @Test(arguments: [32, 1000, 300_000])
+    func zeroesAreDamaged(length: Int) throws {
+        #expect(try failure(reading: [UInt8](repeating: 0, count: length)) == .damaged(.trailer))
+    }
+
+    @Test(arguments: [1, 31, 32, 33, 4096, 300_000])
+    func anythingBehindTheItemIsDamage(length: Int) throws {
+        let image = try image(of: Sample.text(300), .full)
+        #expect(try failure(reading: image + Sample.noise(length)) == .damaged(.trailer))
+    }
+
+    @Test func twoItemsInOneFileAreDamaged() throws {
+        let image = try image(of: Sample.text(300), .full)
+        #expect(try failure(reading: image + image) == .damaged(.footerFields))
+    }
+
+    @Test func aFileThatShrinksUnderTheReaderIsDamaged() throws {
+        try withItemFile { file in
+            try file.write(Sample.noise(2 * Sample.mebibyte), .plain())
+            let reader = try file.reader()
+            try file.replace(with: [])
+            #expect(throws: ItemFormatError.damaged(.chunkContent)) { try reader.bytes(0..<1) }
+        }
+    }
+}

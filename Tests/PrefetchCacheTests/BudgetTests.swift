@@ -1,0 +1,156 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import PrefetchCache
+
+/// Contract 8: what is charged never exceeds the budget.
+@Suite struct BudgetTests {
+    private let container: TemporaryContainer
+    private let budget = ByteCount.mebibytes(8)
+
+    init() throws {
+        container = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.configure(CacheConfiguration(budget: budget))
+        try engine.close()
+    }
+
+    @Test func theFilesOnDiskNeverExceedTheBudget() throws {
+        let watch = Watch()
+        let engine = try container.engine(fileSystem: watch.fileSystem)
+        watch.start(container)
+        for number in 0..<80 {
+            let length = 100_000 + number * 1000
+            guard case .stored = try engine.store(noise(length), ItemKey(number: number)) else {
+                Issue.record("refused")
+                return
+            }
+        }
+        let charged = try container.chargedOnDisk()
+        #expect(max(watch.mostBytes, charged) <= budget.bytes)
+        #expect(charged > budget.bytes - 2 * 200_000)
+    }
+
+    /// Adds up the files on disk before every change, and keeps the largest sum.
+    private final class Watch: Sendable {
+        let fileSystem = InterceptingFileSystem()
+        private let largest = Mutex<Int64>(0)
+
+        var mostBytes: Int64 { largest.withLock { $0 } }
+
+        func start(_ container: TemporaryContainer) {
+            fileSystem.intercept { [self] operation in
+                guard [.write, .rename, .unlink].contains(operation.kind) else { return }
+                do {
+                    let charged = try container.chargedOnDisk()
+                    largest.withLock { $0 = max($0, charged) }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+    }
+
+    @Test func whatRemainsIsJustWhatWasUsedLast() throws {
+        let kept = Set(0..<5)
+        for number in 0..<200 {
+            // Every store and every read is a process of its own.
+            let engine = try container.engine()
+            try engine.store(noise(256 << 10, seed: UInt64(number)), ItemKey(number: number))
+            if number % 10 == 9 {
+                for number in kept.sorted() { #expect(try engine.content(ItemKey(number: number)) != nil) }
+            }
+            try engine.close()
+        }
+        let engine = try container.engine()
+        let charge = ChargedLength(blockSize: 4096)
+        let charged = try #require(try engine.items().first).chargedLength
+        #expect(charged == charge(storedLength: try #require(try engine.items().first).storedLength))
+        let fitting = Int(budget.bytes / charged)
+        let latest = Set((200 - (fitting - kept.count)..<200).map { "item-\($0)" })
+        let expected = latest.union(kept.map { "item-\($0)" })
+        #expect(Set(try engine.items().map(\.key.string)) == expected)
+        #expect(try engine.statistics().evictions == 200 - fitting)
+    }
+
+    @Test func twoProcessesShareOneBudget() throws {
+        let engines = [try container.engine(), try container.engine()]
+        for number in 0..<120 {
+            try engines[number % 2].store(noise(150_000, seed: UInt64(number)), ItemKey(number: number))
+            #expect(try container.chargedOnDisk() <= budget.bytes)
+        }
+        for engine in engines { try engine.close() }
+        let statistics = try container.engine().statistics()
+        #expect(statistics.chargedBytes == (try container.chargedOnDisk()))
+        #expect(statistics.items == (try container.files(below: container.caches.appending(path: "items")).count))
+    }
+
+    @Test func anItemLargerThanTheBudgetIsRefusedAndNothingIsLost() throws {
+        let engine = try container.engine()
+        try engine.store(noise(1000), "small")
+        guard case .refused(.largerThanLargestItem(_, let largest)) = try engine.store(noise(9 << 20), "large")
+        else { Issue.record("not refused"); return }
+        #expect(largest == budget.bytes)
+        #expect(try engine.content("small") == noise(1000))
+        #expect(try engine.content("large") == nil)
+        #expect(try engine.statistics().refusals == ["largerThanLargestItem": 1])
+        let incoming = try container.files(below: container.caches.appending(path: "incoming"))
+        #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
+    }
+
+    @Test func anItemOfUnknownLengthIsRefusedWhenItOutgrowsTheBudget() throws {
+        let engine = try container.engine()
+        guard case .begun(let store) = try engine.beginStore(
+            ItemMetadata("key"), encoding: .automatic, expectedLength: nil)
+        else { Issue.record("refused"); return }
+        var refusal: Refusal?
+        for piece in 0..<12 where refusal == nil {
+            refusal = try noise(1 << 20, seed: UInt64(piece)).withBytes { bytes throws(CacheError) in
+                try store.append(bytes)
+            }
+            #expect(try container.chargedOnDisk() <= budget.bytes)
+        }
+        #expect(refusal?.reason == "largerThanLargestItem")
+        #expect(try container.chargedOnDisk() == 0)
+    }
+
+    @Test func aLargeKnownLengthIsRefusedBeforeTheFirstByte() throws {
+        let engine = try container.engine()
+        guard case .refused(let refusal) = try engine.beginStore(
+            ItemMetadata("key"), encoding: .automatic, expectedLength: 1 << 40)
+        else { Issue.record("not refused"); return }
+        #expect(refusal.reason == "largerThanLargestItem")
+        #expect(try container.files(below: container.caches.appending(path: "incoming")).isEmpty)
+    }
+
+    @Test func aSmallerBudgetEvictsAtOnce() throws {
+        let engine = try container.engine()
+        for number in 0..<20 { try engine.store(noise(300_000), ItemKey(number: number)) }
+        try engine.configure(CacheConfiguration(budget: .mebibytes(1)))
+        #expect(try container.chargedOnDisk() <= 1 << 20)
+        #expect(try engine.content(ItemKey(number: 19)) != nil)
+    }
+
+    @Test func eightThreadsStayWithinTheBudget() throws {
+        let watch = Watch()
+        let engine = try container.engine(fileSystem: watch.fileSystem)
+        watch.start(container)
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            do {
+                for number in 0..<12 {
+                    try engine.store(
+                        noise(200_000 + 19_000 * number, seed: UInt64(thread)),
+                        ItemKey(number: thread * 100 + number))
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(watch.mostBytes <= budget.bytes)
+        try engine.close()
+        #expect(try container.engine().statistics().chargedBytes == container.chargedOnDisk())
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import PrefetchCache
+
+/// Contract 9: losing the catalog costs recency, nothing else.
+@Suite struct CatalogTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+        let engine = try container.engine()
+        for number in 0..<20 {
+            try engine.store(prose(1000 * number, seed: 3), ItemKey(number: number), to: .applicationSupport)
+        }
+        try engine.close()
+    }
+
+    /// Everything that `list` answers except recency.
+    private func listing(_ engine: Engine) throws -> [String] {
+        try engine.items().map {
+            "\($0.key) \($0.source) \($0.contentLength) \($0.storedLength) \($0.chargedLength) \($0.encoding) \($0.destination)"
+        }.sorted()
+    }
+
+    @Test(
+        "The catalog is made anew when it is missing or of no use",
+        arguments: ["missing", "alone", "garbage", "empty", "newer", "foreign", "stale journal"])
+    func rebuild(after damage: String) throws {
+        let before = try listing(container.engine())
+        let catalog = container.catalog
+        switch damage {
+        case "missing":
+            for file in ["", "-journal", "-wal", "-shm"] {
+                let path = catalog.path + file
+                if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+            }
+        case "alone": try FileManager.default.removeItem(at: catalog)
+        case "garbage": try noise(20_000).write(to: catalog)
+        case "empty": try Data().write(to: catalog)
+        case "newer":
+            try DatabaseQueue(path: catalog.path).write { try $0.execute(sql: "PRAGMA user_version = 99") }
+        case "foreign":
+            try FileManager.default.removeItem(at: catalog)
+            try DatabaseQueue(path: catalog.path).write { try $0.execute(sql: "CREATE TABLE item (x)") }
+        default: try noise(5_000).write(to: URL(filePath: catalog.path + "-journal"))
+        }
+        let engine = try container.engine()
+        #expect(try listing(engine) == before)
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+        for number in 0..<20 { #expect(try engine.content(ItemKey(number: number)) != nil) }
+    }
+
+    @Test func aCatalogThatIsDeletedUnderAnOpenHandleIsNoticed() throws {
+        let engine = try container.engine()
+        #expect(try engine.items().count == 20)
+        try FileManager.default.removeItem(at: container.catalog)
+        try engine.store(noise(500), "late")
+        #expect(try engine.items().count == 21)
+        #expect(FileManager.default.fileExists(atPath: container.catalog.path))
+        try engine.close()
+        #expect(try container.engine().statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func recencyIsKeptWhenTheProcessDiesAndTheMachineGoesOn() throws {
+        let first = try container.engine()
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        let second = try container.engine()
+        #expect(try second.items().last?.key.string == "item-0")
+    }
+
+    @Test func aCatalogThatAPowerCutMayHaveTornIsNotTrusted() throws {
+        let first = try container.engine(boot: "boot-1")
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        let second = try container.engine(boot: "boot-2")
+        #expect(try second.items().last?.key.string == "item-19")
+        #expect(try second.items().count == 20)
+    }
+
+    @Test func aCatalogThatWasClosedInOrderIsTrustedAfterAReboot() throws {
+        let first = try container.engine(boot: "boot-1")
+        _ = try first.content(ItemKey(number: 0))
+        try first.close()
+        let second = try container.engine(boot: "boot-2")
+        #expect(try second.items().last?.key.string == "item-0")
+    }
+
+    @Test func theItemsOfAProcessThatDiedBeforeItWroteThemAreFound() throws {
+        do {
+            let dying = try container.engine()
+            for number in 100..<110 { try dying.store(noise(3000), ItemKey(number: number)) }
+            // It is let go of without close: its lock goes, and what it has in memory with it.
+        }
+        let engine = try container.engine()
+        #expect(try engine.items().count == 30)
+        #expect(try engine.items().suffix(10).allSatisfy { $0.key.string.hasPrefix("item-10") })
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func thePartialsOfAProcessThatDiedAreRemoved() throws {
+        let incoming = container.caches.appending(path: "incoming")
+        try noise(5000).write(to: incoming.appending(path: "0123456789abcdef-7"))
+        try Data().write(to: incoming.appending(path: "0123456789abcdef.lock"))
+        try noise(10).write(to: incoming.appending(path: "not-ours"))
+        let alive = try container.engine()
+        guard case .begun(let store) = try alive.beginStore(
+            ItemMetadata("under way"), encoding: .automatic, expectedLength: nil)
+        else { Issue.record("refused"); return }
+        _ = try container.engine()
+        let left = try container.files(below: incoming)
+        #expect(!left.contains { $0.hasPrefix("0123456789abcdef") })
+        #expect(left.contains("not-ours"))
+        #expect(left.contains { $0.hasPrefix(alive.environment.session + "-") })
+        store.cancel()
+    }
+
+    @Test func statisticsCountWhatHappened() throws {
+        let engine = try container.engine()
+        let before = try engine.statistics()
+        _ = try engine.content(ItemKey(number: 1))
+        _ = try engine.content(ItemKey(number: 2))
+        _ = try engine.content("nothing")
+        try engine.store(noise(10), "new")
+        _ = try engine.open("new")
+        let after = try engine.statistics()
+        #expect(after.hits - before.hits == 2)
+        #expect(after.misses - before.misses == 1)
+        #expect(after.stores - before.stores == 1)
+        #expect(after.promotions - before.promotions == 1)
+        #expect(after.items == before.items)
+    }
+}

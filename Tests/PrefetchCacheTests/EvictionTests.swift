@@ -1,0 +1,96 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+@Suite struct EvictionTests {
+    /// The reference: a list of keys, the least recently used first.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func theOrderIsExactlyThatOfUse(seed: UInt64) throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        var generator = SeededGenerator(seed: seed)
+        var order: [String] = []
+        for _ in 0..<400 {
+            let key = try ItemKey(number: Int.random(in: 0..<40, using: &generator))
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0..<4:
+                try engine.store(prose(Int.random(in: 0..<3000, using: &generator)), key)
+                order.removeAll { $0 == key.string }
+                order.append(key.string)
+            case 4..<8:
+                guard try engine.content(key) != nil else { break }
+                order.removeAll { $0 == key.string }
+                order.append(key.string)
+            case 8:
+                #expect(try engine.remove(key) == order.contains(key.string))
+                order.removeAll { $0 == key.string }
+            default:
+                if Bool.random(using: &generator) { try engine.flush() }
+            }
+        }
+        #expect(try engine.items().map(\.key.string) == order)
+        while !order.isEmpty {
+            _ = try engine.evict(1)
+            order.removeFirst()
+            #expect(try engine.items().map(\.key.string) == order)
+        }
+    }
+
+    @Test func anItemThatCannotBeRemovedDoesNotStallEviction() throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
+        let stuck = try CacheLayout.file(of: ItemKey(number: 0).hash).string
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .unlink, operation.name == stuck {
+                throw FileSystemError("unlink", errno: .permissionDenied)
+            }
+        }
+        _ = try engine.evict(.max)
+        #expect(try engine.items().map(\.key.string) == ["item-0"])
+    }
+
+    @Test func anItemThatIsGoneAlreadyOnlyLosesItsRow() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        for number in 0..<4 { try engine.store(noise(10_000), ItemKey(number: number)) }
+        try FileManager.default.removeItem(at: container.item(ItemKey(number: 0)))
+        try FileManager.default.removeItem(at: container.item(ItemKey(number: 1)))
+        _ = try engine.evict(.max)
+        let statistics = try engine.statistics()
+        #expect(statistics.items == 0)
+        #expect(statistics.evictions == 2)
+    }
+
+    @Test func itemsOfLowerPriorityGoFirst() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        for (key, priority) in [("high", 1), ("low", 0), ("middle", 0.5)] as [(String, Float)] {
+            var metadata = ItemMetadata(try ItemKey(key))
+            metadata.priority = priority
+            _ = try noise(5000).withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: metadata, encoding: .automatic)
+            }
+        }
+        for expected in ["low", "middle", "high"] {
+            let before = Set(try engine.items().map(\.key.string))
+            _ = try engine.evict(1)
+            #expect(before.subtracting(try engine.items().map(\.key.string)) == [expected])
+        }
+    }
+
+    @Test func evictionWorksWhileTheCatalogCannotBeWritten() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        for number in 0..<4 { try engine.store(noise(10_000), ItemKey(number: number)) }
+        try engine.flush()
+        try Data("not a database, but long enough to be taken for one".utf8).write(to: container.catalog)
+        _ = try engine.evict(.max)
+        #expect(try container.chargedOnDisk() == 0)
+    }
+}

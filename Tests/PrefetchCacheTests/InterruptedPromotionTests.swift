@@ -1,0 +1,117 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// A promotion that stops at each of its calls in turn, as if its process had died there, and what
+/// the next process makes of it.
+@Suite struct InterruptedPromotionTests {
+    private static let content = prose(30_000)
+
+    /// Lets `count` changes through and fails all later ones.
+    private static func failing(after count: Int, _ fileSystem: InterceptingFileSystem) -> OperationLog {
+        let log = OperationLog()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind.isChange else { return }
+            if log.operations.count >= count { throw FileSystemError("\(operation)", errno: .ioError) }
+            log.add(operation)
+        }
+        return log
+    }
+
+    @Test(arguments: [Encoding.lz4, .identity], [false, true])
+    func whateverTheStepTheNextOpenFindsOneWholeFile(encoding: Encoding, withConflict: Bool) throws {
+        var steps = 0
+        while true {
+            let container = try TemporaryContainer()
+            if withConflict {
+                try FileManager.default.createDirectory(
+                    at: container.documents, withIntermediateDirectories: true)
+                try Data("foreign".utf8).write(to: container.documents.appending(path: "Doc.txt"))
+            }
+            let fileSystem = InterceptingFileSystem()
+            let dying = try container.engine(fileSystem: fileSystem)
+            try dying.store(Self.content, "Doc.txt", encoding: .forced(encoding))
+            try dying.flush()
+
+            let log = Self.failing(after: steps, fileSystem)
+            var hasSucceeded = false
+            do {
+                hasSucceeded = try dying.open("Doc.txt").value != nil
+            } catch {
+                #expect("\(error)".isEmpty == false)
+            }
+
+            let next = try container.engine()
+            let opened = try #require(try next.open("Doc.txt").value, "lost at step \(steps)")
+            #expect(try Data(contentsOf: opened.url) == Self.content, "step \(steps) of \(log.operations)")
+            let expected = withConflict ? ["Doc (2).txt", "Doc.txt"] : ["Doc.txt"]
+            #expect(try container.files(below: container.documents) == expected, "step \(steps)")
+            if withConflict {
+                let foreign = container.documents.appending(path: "Doc.txt")
+                #expect(try Data(contentsOf: foreign) == Data("foreign".utf8), "step \(steps)")
+            }
+            // The dead process may not have written that the item is gone; asking for it tells.
+            #expect(try next.content("Doc.txt") == Self.content)
+            #expect(try next.items().isEmpty, "step \(steps)")
+            let staging = try container.files(below: container.support.appending(path: "staging"))
+            #expect(staging.allSatisfy { $0.hasSuffix(".lock") }, "step \(steps)")
+            if hasSucceeded { break }
+            steps += 1
+        }
+        #expect(steps > 5)
+    }
+
+    @Test func theStepsComeInTheirOrder() throws {
+        let container = try TemporaryContainer()
+        let log = OperationLog()
+        let engine = try container.engine(fileSystem: log.fileSystem())
+        try engine.store(Self.content, "Doc.txt")
+        log.clear()
+        _ = try engine.open("Doc.txt")
+
+        let hash = ItemKey("Doc.txt").hash
+        let steps = log.operations
+        func first(_ matches: @escaping (FileSystemTestSupport.Operation) -> Bool) throws -> Int {
+            try #require(steps.firstIndex(where: matches))
+        }
+        let staged = try #require(
+            steps.first { $0.kind == .write && $0.name.hasPrefix(hash.hexadecimal) }).name
+        let contentIsDurable = try first { $0.kind == .synchronize && $0.name == staged }
+        let published = try first { $0.kind == .rename && $0.newName == "Doc.txt" }
+        let nameIsDurable = try first {
+            $0.kind == .synchronize && $0.name == container.documents.path
+        }
+        let cachedCopyGone = try first {
+            $0.kind == .unlink && $0.name == CacheLayout.file(of: hash).string
+        }
+        #expect([contentIsDurable, published, nameIsDurable, cachedCopyGone].sorted()
+            == [contentIsDurable, published, nameIsDurable, cachedCopyGone])
+    }
+
+    @Test func aFailedFlushIsNeverSuccess() throws {
+        for failure in 0..<3 {
+            let container = try TemporaryContainer()
+            let fileSystem = InterceptingFileSystem()
+            let engine = try container.engine(fileSystem: fileSystem)
+            try engine.store(Self.content, "Doc.txt")
+            let calls = CallCounter()
+            fileSystem.intercept { operation throws(FileSystemError) in
+                guard operation.kind == .synchronize else { return }
+                if calls.next() == failure { throw FileSystemError("fsync", errno: .ioError) }
+            }
+            #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
+        }
+    }
+}
+
+private final class CallCounter: Sendable {
+    private let count = Atomic<Int>(0)
+
+    /// The number of earlier calls.
+    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).oldValue }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+/// Contract 1: the system may take the Caches area at any moment.
+@Suite struct PurgeTests {
+    @Test func theCacheGoesOnAfterItsFolderWasRemoved() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.store(prose(5000), "one")
+        try engine.store(prose(5000), "two")
+        let file = try #require(try engine.open("two").value)
+
+        try FileManager.default.removeItem(at: container.caches.deletingLastPathComponent())
+        #expect(try engine.content("one") == nil)
+        #expect(try engine.statistics().items == 0)
+        #expect(try engine.open("two").value?.path == file.path)
+        try engine.store(prose(700), "three")
+        #expect(try engine.content("three") == prose(700))
+        #expect(try engine.items().map(\.key.string) == ["three"])
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func anotherProcessThatFilledANewFolderIsSeen() throws {
+        let container = try TemporaryContainer()
+        let first = try container.engine()
+        try first.store(prose(5000), "one")
+        try FileManager.default.removeItem(at: container.caches)
+        let second = try container.engine()
+        try second.store(prose(6000), "two")
+        #expect(try first.content("two") == prose(6000))
+    }
+
+    @Test func aFreshStartAfterTheFolderWasRemovedCountsNothing() throws {
+        let container = try TemporaryContainer()
+        do {
+            let engine = try container.engine()
+            try engine.store(prose(5000), "one")
+            _ = try engine.open("one")
+            try engine.close()
+        }
+        try FileManager.default.removeItem(at: container.caches.deletingLastPathComponent())
+        let engine = try container.engine()
+        #expect(try engine.statistics().items == 0)
+        #expect(try engine.open("one").value?.isFirstOpen == false)
+    }
+}

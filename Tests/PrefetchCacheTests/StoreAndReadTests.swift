@@ -1,0 +1,130 @@
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+@Suite struct StoreAndReadTests {
+    @Test(arguments: [0, 1, 4096, 100_000, 1 << 20, (5 << 20) / 2])
+    func whatWasStoredIsRead(length: Int) throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        for (key, content) in [("text", prose(length)), ("noise", noise(length))] {
+            let key = try ItemKey(key)
+            try engine.store(content, key)
+            #expect(try engine.content(key) == content)
+        }
+    }
+
+    @Test func aLaterStoreReplacesTheItem() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.store(prose(50_000, seed: 1), "key")
+        try engine.store(prose(9_000, seed: 2), "key")
+        #expect(try engine.content("key") == prose(9_000, seed: 2))
+        #expect(try engine.statistics().items == 1)
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+        #expect(try container.files(below: container.caches.appending(path: "incoming")).count == 1)
+    }
+
+    @Test func aRangeIsTheSliceOfTheContent() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        let content = prose(3 << 20)
+        try engine.store(content, "key")
+        for range: Range<Int64> in [0..<1, 0..<0, (1 << 20) - 1..<(1 << 20) + 1, 5..<3_000_000] {
+            let slice = content[Int(range.lowerBound)..<Int(range.upperBound)]
+            #expect(try engine.read("key", range).value == slice)
+        }
+    }
+
+    @Test func aRangePastTheEndIsAnError() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.store(prose(100), "key")
+        for range: Range<Int64> in [0..<101, 100..<102, -1..<5] {
+            #expect(throws: CacheError.item(.rangeOutOfBounds(range, contentLength: 100))) {
+                try engine.read("key", range)
+            }
+        }
+        #expect(try engine.content("key") != nil)
+    }
+
+    @Test func anItemInPiecesIsTheSameAsOneInOne() async throws {
+        let container = try TemporaryContainer()
+        let cache = try await container.cache()
+        let content = prose(2_500_000)
+        let begun = try await cache.beginStoring(ItemMetadata("key"), expectedLength: Int64(content.count))
+        guard case .writer(let writer) = begun else { Issue.record("refused"); return }
+        var rest = content[...]
+        while !rest.isEmpty {
+            #expect(try await writer.write(Data(rest.prefix(77_777))) == nil)
+            rest = rest.dropFirst(77_777)
+        }
+        #expect(try await cache.read("key") == nil)
+        guard case .stored(let summary) = try await writer.commit() else { Issue.record("refused"); return }
+        #expect(summary.encoding == .lz4)
+        #expect(try await cache.read("key") == content)
+        await #expect(throws: CacheError.writerIsFinished) { try await writer.write(Data([1])) }
+        try await cache.close()
+    }
+
+    @Test func aCancelledWriterLeavesNothing() async throws {
+        let container = try TemporaryContainer()
+        let cache = try await container.cache()
+        guard case .writer(let writer) = try await cache.beginStoring(ItemMetadata("key")) else {
+            Issue.record("refused")
+            return
+        }
+        try await writer.write(noise(3 << 20))
+        try await writer.cancel()
+        #expect(try container.chargedOnDisk() == 0)
+        #expect(try await cache.statistics().chargedBytes == 0)
+        try await cache.close()
+        let reopened = try await container.cache()
+        #expect(try await reopened.statistics().chargedBytes == 0)
+        try await reopened.close()
+    }
+
+    @Test func aFileIsStoredWithItsContent() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        let file = container.root.appending(path: "original")
+        let content = noise(5_000_001)
+        try content.write(to: file)
+        _ = try engine.store(contentsOf: .init(file.path), as: ItemMetadata("key"), encoding: .automatic)
+        #expect(try engine.content("key") == content)
+        #expect(try Data(contentsOf: file) == content)
+    }
+
+    @Test func aMissingFileIsNamedInTheError() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        #expect {
+            try engine.store(contentsOf: "/no/such/file", as: ItemMetadata("key"), encoding: .automatic)
+        } throws: { error in
+            "\(error)".contains("/no/such/file")
+        }
+        #expect(try container.chargedOnDisk() == 0)
+    }
+
+    @Test func aClosedCacheSaysSo() async throws {
+        let container = try TemporaryContainer()
+        let cache = try await container.cache()
+        try await cache.close()
+        try await cache.close()
+        await #expect(throws: CacheError.closed) { try await cache.read("key") }
+    }
+
+    @Test func containsSeesCachedAndPromotedItems() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        #expect(try !engine.contains("key"))
+        try engine.store(prose(100), "key")
+        #expect(try engine.contains("key"))
+        _ = try engine.open("key")
+        #expect(try engine.contains("key"))
+        #expect(try engine.content("key") == prose(100))
+        #expect(try engine.read("key", 10..<20).value == prose(100)[10..<20])
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+@testable import PrefetchCache
+
+/// SplitMix64, so that every test can be repeated.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
+
+/// Bytes that do not compress.
+func noise(_ count: Int, seed: UInt64 = 1) -> Data {
+    var generator = SeededGenerator(seed: seed)
+    var words = [UInt64](repeating: 0, count: count / 8 + 1)
+    for index in words.indices { words[index] = generator.next() }
+    return words.withUnsafeBytes { Data($0.prefix(count)) }
+}
+
+/// Text that compresses, different for every seed.
+func prose(_ count: Int, seed: UInt64 = 1) -> Data {
+    let words = ["episode", "chapter", "the", "volume", "is", "spare", "and", "opens", "later", "first"]
+    var generator = SeededGenerator(seed: seed)
+    var text = Data()
+    while text.count < count {
+        text.append(contentsOf: Array((words.randomElement(using: &generator) ?? "").utf8))
+        text.append(UInt8(ascii: " "))
+    }
+    return text.prefix(count)
+}
+
+extension ItemMetadata {
+    /// Metadata with a destination that is named after the key.
+    init(_ key: ItemKey, to area: Area = .documents) {
+        let name = FileName(sanitizing: key.string)
+        self.init(key: key, destination: area == .documents ? .documents(name) : .applicationSupport(name))
+    }
+}
+
+extension Engine {
+    @discardableResult
+    func store(
+        _ content: Data, _ key: ItemKey, to area: Area = .documents, encoding: EncodingChoice = .automatic
+    ) throws -> StoreOutcome {
+        try content.withBytes { bytes throws(CacheError) in
+            try store(bytes, as: ItemMetadata(key, to: area), encoding: encoding)
+        }
+    }
+
+    func content(_ key: ItemKey) throws -> Data? {
+        try read(key, nil).value
+    }
+}
+
+extension ItemKey {
+    init(number: Int) throws {
+        try self.init("item-\(number)")
+    }
+}

@@ -1,0 +1,16 @@
+import Synchronization
+import SystemPackage
+
+@testable import PrefetchCache
+
+/// What many threads were given.
+final class OpenedFiles: Sendable {
+    private let seen = Mutex<[OpenedItem?]>([])
+
+    func add(_ item: OpenedItem?) {
+        seen.withLock { $0.append(item) }
+    }
+
+    var firstOpens: Int { seen.withLock { $0.count { $0?.isFirstOpen == true } } }
+    var paths: Set<FilePath?> { seen.withLock { Set($0.map { $0?.path }) } }
+}

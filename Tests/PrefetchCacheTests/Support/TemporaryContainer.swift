@@ -1,0 +1,93 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Logging
+import Synchronization
+import SystemPackage
+
+@testable import PrefetchCache
+
+/// An app container in a folder of its own, removed when the test lets go of it.
+final class TemporaryContainer: Sendable {
+    let root: URL
+    private let clock = SteppingClock()
+
+    init() throws {
+        root = FileManager.default.temporaryDirectory.appending(
+            path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(at: root)
+        } catch {
+            print("cannot remove \(root.path): \(error)")
+        }
+    }
+
+    var caches: URL { root.appending(path: "Library/Caches/PrefetchCache") }
+    var support: URL { root.appending(path: "Library/Application Support/PrefetchCache") }
+    var documents: URL { root.appending(path: "Documents") }
+    var catalog: URL { caches.appending(path: "catalog.sqlite") }
+
+    func areas() throws -> StorageAreas { try .container(at: root) }
+
+    /// The engine as another process would open it: every call is a session of its own.
+    func engine(fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1") throws -> Engine {
+        let clock = clock
+        let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+        return try Engine(
+            areas: areas(),
+            environment: CacheEnvironment(
+                fileSystem: fileSystem, now: { clock.next() }, session: session, bootIdentifier: boot,
+                parallelism: 2,
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })))
+    }
+
+    func cache() async throws -> PrefetchCache {
+        try await PrefetchCache(areas: areas())
+    }
+
+    func item(_ key: ItemKey) -> URL {
+        caches.appending(path: "items/\(CacheLayout.file(of: key.hash).string)")
+    }
+
+    /// All regular files below a folder, as paths relative to it.
+    func files(below folder: URL) throws -> [String] {
+        guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
+            var isFolder: ObjCBool = false
+            let exists = FileManager.default.fileExists(
+                atPath: folder.appending(path: path).path, isDirectory: &isFolder)
+            return exists && !isFolder.boolValue
+        }.sorted()
+    }
+
+    /// What the files of items and partials on disk are charged, walked and added up.
+    func chargedOnDisk() throws -> Int64 {
+        let charge = ChargedLength(blockSize: 4096)
+        var sum: Int64 = 0
+        for folder in ["items", "incoming", "quarantine"] {
+            let folder = caches.appending(path: folder)
+            for file in try files(below: folder) where !file.hasSuffix(".lock") {
+                let path = FilePath(folder.appending(path: file).path)
+                // Gone since it was listed: it is no longer charged.
+                guard let attributes = try LiveFileSystem().attributes(of: path, in: .workingDirectory) else {
+                    continue
+                }
+                if attributes.length > 0 { sum += charge(storedLength: attributes.length) }
+            }
+        }
+        return sum
+    }
+}
+
+/// A clock that goes on by a second whenever it is read.
+private final class SteppingClock: Sendable {
+    private let milliseconds = Atomic<Int64>(1_700_000_000_000)
+
+    func next() -> Int64 {
+        milliseconds.wrappingAdd(1000, ordering: .relaxed).newValue
+    }
+}
