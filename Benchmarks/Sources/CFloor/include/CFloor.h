@@ -1,0 +1,50 @@
+#pragma once
+
+#include <stddef.h>
+
+// The floor: exactly the system calls and liblz4 calls that each job needs, with no books kept. No
+// reservation, no catalog, no footer, no comparison of keys. Nothing that does the same job can be
+// faster by more than noise, so a figure is best read as a multiple of its floor.
+//
+// Every function returns 0 or an errno. A short read or write is EIO, content that does not decode or
+// does not match its checksum is EBADMSG. After a failure files may be left behind: a benchmark that
+// fails is over.
+//
+// "Identity" stands for content that does not compress: it is stored as it is, without a checksum.
+
+/// The buffers and the LZ4 contexts that the calls below reuse. For one thread at a time.
+typedef struct floor_context floor_context;
+
+/// A context for content of at most `max_content` bytes, or NULL.
+floor_context *floor_context_create(size_t max_content);
+void floor_context_destroy(floor_context *context);
+
+/// What a buffer given to `floor_read` must hold: `max_content`, and at least one LZ4 block, so that
+/// liblz4 decodes into the buffer and not into one of its own first.
+size_t floor_read_capacity(const floor_context *context);
+
+/// Compresses into one LZ4 frame with content size and content checksum; openat (new), write, close,
+/// renameat.
+int floor_store(floor_context *context, int incoming_fd, const char *temp_name, int items_fd,
+                const char *name, const void *content, size_t length);
+int floor_store_identity(floor_context *context, int incoming_fd, const char *temp_name,
+                         int items_fd, const char *name, const void *content, size_t length);
+
+/// openat, read, close; decompresses and verifies the content checksum.
+int floor_read(floor_context *context, int items_fd, const char *name, void *buffer,
+               size_t capacity, size_t *length);
+int floor_read_identity(floor_context *context, int items_fd, const char *name, void *buffer,
+                        size_t capacity, size_t *length);
+
+/// unlinkat.
+int floor_unlink(int items_fd, const char *name);
+
+/// Reads and decodes an item into a new file in `staging_fd`, fsync; renames it, exclusively, to its
+/// final name, fsync of that folder; unlinks the item.
+int floor_promote(floor_context *context, int items_fd, const char *name, int staging_fd,
+                  const char *temp_name, int documents_fd, const char *final_name);
+
+/// Renames an item into `staging_fd`, fsync; renames it, exclusively, to its final name, fsync of both
+/// folders.
+int floor_promote_identity(floor_context *context, int items_fd, const char *name, int staging_fd,
+                           const char *temp_name, int documents_fd, const char *final_name);

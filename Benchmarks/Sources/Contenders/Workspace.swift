@@ -1,0 +1,59 @@
+import CVolume
+public import Foundation
+
+/// A new folder on a real volume that everything is measured in, removed as a whole at the end.
+///
+/// Where files were deleted a moment ago, new ones can be slow to make: ext4 without a journal lets
+/// a freed inode rest for minutes and searches past it, which was seen to make creation ten times as
+/// slow and to hide every difference between contenders. So nothing is removed while measuring, and
+/// what belongs together gets a folder that ext4 puts in a part of the volume of its own. Files that
+/// are done with are emptied instead, so that the kernel can use their pages again: on a virtual
+/// machine, pages that were never used before are slow too.
+public struct Workspace: Sendable {
+    private let root: URL
+
+    /// Makes the folder inside `parent`, or beside the program when that is `nil`.
+    public init(in parent: String? = nil) throws {
+        let program = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+        let parent = parent.map { URL(filePath: $0) } ?? program.deletingLastPathComponent()
+        let resolved = parent.resolvingSymlinksInPath()
+        guard !resolved.path(percentEncoded: false).hasPrefix("/dev/shm") else { throw WorkspaceInMemory() }
+        root = resolved.appending(path: "measuring-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+
+        let folder = open(root.path(percentEncoded: false), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if folder >= 0 {
+            // Not every file system can; then there is nothing to work around either.
+            _ = volume_spread_folders(folder)
+            close(folder)
+        }
+    }
+
+    /// A new folder, in a part of the volume of its own where there is a choice.
+    public func makeFolder() throws -> URL {
+        // ext4 chooses the part by the name.
+        let folder = root.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        return folder
+    }
+
+    /// Cuts the files beneath a folder to length 0.
+    public func empty(_ folder: URL) {
+        let path = folder.path(percentEncoded: false)
+        guard let names = FileManager.default.enumerator(atPath: path) else { return }
+        for case let name as String in names {
+            // Folders and links refuse, and what else refuses is not worth stopping for.
+            let file = open("\(path)/\(name)", O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            if file >= 0 { close(file) }
+        }
+    }
+
+    public func remove() throws {
+        try FileManager.default.removeItem(at: root)
+    }
+}
+
+/// Files in memory say nothing about files on a volume.
+struct WorkspaceInMemory: Error, CustomStringConvertible {
+    let description = "cannot measure in /dev/shm: files in memory say nothing about files on a volume"
+}

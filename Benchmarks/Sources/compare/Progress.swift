@@ -1,0 +1,18 @@
+import Foundation
+
+/// One line on the terminal that says what is being measured; silent where nobody watches.
+struct Progress {
+    private let isShown = isatty(STDERR_FILENO) == 1
+
+    func show(_ text: String) {
+        write("\r\u{1B}[K\(text)")
+    }
+
+    func clear() {
+        write("\r\u{1B}[K")
+    }
+
+    private func write(_ text: String) {
+        if isShown { FileHandle.standardError.write(Data(text.utf8)) }
+    }
+}
