@@ -30,6 +30,18 @@ extension PrefetchCache {
         }
     }
 
+    /// Stores an item whose content is in memory, as ``store(_:as:encoding:)`` does.
+    @discardableResult
+    public func store(
+        _ content: [UInt8], as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> StoreOutcome {
+        try await run { engine throws(CacheError) in
+            try content.withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: metadata, encoding: encoding)
+            }
+        }
+    }
+
     /// Stores the content of a file, which is read piece by piece and left where it is.
     ///
     /// - Throws: As ``store(_:as:encoding:)``.

@@ -8,6 +8,9 @@ public protocol Contender: AnyObject {
     /// A short name for tables.
     var name: String { get }
 
+    /// The executor that the task prefers while it measures this contender; `nil` for none.
+    var executor: (any TaskExecutor)? { get }
+
     /// Sets up in an empty folder for the items of `workload`, which will come in any order.
     func prepare(in directory: URL, for workload: Workload) async throws
 
@@ -25,4 +28,8 @@ public protocol Contender: AnyObject {
 
     /// Lets go of what `prepare` opened. The folder itself is removed by the caller.
     func cleanup() async throws
+}
+
+extension Contender {
+    public var executor: (any TaskExecutor)? { nil }
 }

@@ -18,6 +18,8 @@ public struct Lineup {
 
     /// The contenders of this package.
     public static func standard() -> Lineup {
-        Lineup(floor: FloorContender())
+        Lineup(
+            floor: FloorContender(), ours: PrefetchCacheContender(),
+            peers: [PrefetchCacheContender(prefersExecutor: false)])
     }
 }

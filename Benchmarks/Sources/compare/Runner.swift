@@ -66,8 +66,9 @@ struct Runner {
             var turn = [Double](repeating: 0, count: contenders.count)
             for index in order(of: contenders.count, in: round) {
                 sync()
-                let elapsed = try await ContinuousClock().measure {
-                    try await job.run(contenders[index], workload)
+                let contender = contenders[index]
+                let elapsed = try await withTaskExecutorPreference(contender.executor) {
+                    try await ContinuousClock().measure { try await job.run(contender, workload) }
                 }
                 turn[index] = elapsed / .microseconds(1) / Double(workload.contents.count)
             }

@@ -37,18 +37,27 @@ extension LiveFileSystem {
     }
 
     public func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
-        // 64 KiB is the most that Linux stores in one attribute (XATTR_SIZE_MAX).
-        var value = [UInt8](repeating: 0, count: 65536)
         do {
-            let count = try value.withMutableBytes { buffer throws(FileSystemError) in
-                try Platform.retrying("fgetxattr") { Platform.getAttribute(file.rawValue, name, buffer) }
-            }
-            value.removeLast(value.count - count)
-            return value
+            return try extendedAttribute(name, of: file, atMost: 256)
         } catch {
-            if error.errno == Platform.noSuchAttribute { return nil }
-            throw error
+            switch error.errno {
+            case Platform.noSuchAttribute: return nil
+            // 64 KiB is the most that Linux keeps in one attribute (XATTR_SIZE_MAX).
+            case .outOfRange: return try extendedAttribute(name, of: file, atMost: 1 << 16)
+            default: throw error
+            }
         }
+    }
+
+    private func extendedAttribute(_ name: String, of file: Descriptor, atMost limit: Int)
+        throws(FileSystemError) -> [UInt8]
+    {
+        var value = [UInt8](repeating: 0, count: limit)
+        let count = try value.withMutableBytes { buffer throws(FileSystemError) in
+            try Platform.retrying("fgetxattr") { Platform.getAttribute(file.rawValue, name, buffer) }
+        }
+        value.removeLast(limit - count)
+        return value
     }
 
     public func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)

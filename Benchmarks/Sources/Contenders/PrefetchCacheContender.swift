@@ -1,0 +1,85 @@
+public import Foundation
+import PrefetchCache
+
+/// PrefetchCache through its public interface, as an app uses it.
+///
+/// The encoding is left to the trial, and the budget is far above the workload: eviction is a job of
+/// its own. The 256 folders for items are made in advance, as they are for the floor.
+///
+/// The task either prefers the cache's executor, as a downloader that does little else should, or
+/// changes threads twice per call, as any other task does.
+public final class PrefetchCacheContender: Contender {
+    public let name: String
+    private let prefersExecutor: Bool
+    private var state: State?
+
+    private struct State {
+        let cache: PrefetchCache
+        let directory: URL
+        let items: [ItemMetadata]
+    }
+
+    public init(prefersExecutor: Bool = true) {
+        self.prefersExecutor = prefersExecutor
+        name = prefersExecutor ? "PrefetchCache" : "PrefetchCache, changing threads"
+    }
+
+    public var executor: (any TaskExecutor)? { prefersExecutor ? state?.cache.executor : nil }
+
+    public func prepare(in directory: URL, for workload: Workload) async throws {
+        let items = directory.appending(path: "Library/Caches/PrefetchCache/items")
+        for byte in UInt8.min...UInt8.max {
+            let name = String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+            try FileManager.default.createDirectory(
+                at: items.appending(path: name), withIntermediateDirectories: true)
+        }
+        let cache = try await PrefetchCache(areas: .container(at: directory))
+        try await cache.configure(CacheConfiguration(budget: .gibibytes(16)))
+        let metadata = try workload.contents.indices.map { index in
+            ItemMetadata(
+                key: try ItemKey("https://example.org/items/\(index)"), source: "example.org",
+                destination: .documents(try FileName("Document \(index)")))
+        }
+        state = State(cache: cache, directory: directory, items: metadata)
+    }
+
+    public func store(_ index: Int, _ content: [UInt8]) async throws {
+        let state = try prepared()
+        guard case .stored = try await state.cache.store(content, as: state.items[index]) else {
+            throw ContenderError.refused
+        }
+    }
+
+    public func read(_ index: Int) async throws -> Int {
+        let state = try prepared()
+        guard let content = try await state.cache.read(state.items[index].key) else {
+            throw ContenderError.missing
+        }
+        return content.count
+    }
+
+    public func promote(_ index: Int) async throws {
+        let state = try prepared()
+        guard try await state.cache.open(state.items[index].key) != nil else { throw ContenderError.missing }
+    }
+
+    public func promotedFile(_ index: Int) -> URL {
+        guard let state else { preconditionFailure("prepare(in:for:) comes first") }
+        return state.directory.appending(path: "Documents/Document \(index)")
+    }
+
+    public func cleanup() async throws {
+        try await state?.cache.close()
+        state = nil
+    }
+
+    private func prepared() throws -> State {
+        guard let state else { throw ContenderError.notPrepared }
+        return state
+    }
+}
+
+/// What must not happen in a benchmark.
+enum ContenderError: Error {
+    case notPrepared, refused, missing
+}
