@@ -40,8 +40,9 @@ public final class CodecPool: Sendable {
     public let parallelism: Int
     private let idle = Mutex<[Codec]>([])
 
-    /// - Parameter parallelism: 1 to 4. Each step costs about 2 MiB of memory while a large item
-    ///   is being written or read.
+    /// - Parameter parallelism: 1 to 4; anything else becomes the nearest of these. Each step costs
+    ///   about 2 MiB of memory for every large item that is being written or read. As many codecs
+    ///   stay in the pool, with their buffers.
     public init(parallelism: Int) {
         self.parallelism = min(max(parallelism, 1), 4)
     }

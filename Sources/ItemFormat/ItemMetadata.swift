@@ -8,7 +8,8 @@ public enum Intent: UInt8, Hashable, Sendable, CaseIterable {
     case userRequested = 2
 }
 
-/// What a server said about the version of a resource, for conditional requests.
+/// What a server said about the version of a resource, for conditional requests. An empty string is
+/// stored as `nil`.
 public struct Validator: Hashable, Sendable {
     /// The `ETag` header, with its quotes and, when weak, its prefix.
     public var entityTag: String?
@@ -34,7 +35,8 @@ public struct ItemMetadata: Hashable, Sendable {
     public var priority: Float
     /// When the item was stored, in milliseconds since 1970.
     public var storedAt: Int64
-    /// When the item is no longer worth keeping, in milliseconds since 1970.
+    /// When the item is no longer worth keeping, in milliseconds since 1970; `nil` and `Int64.max`
+    /// are the same to the file.
     public var expiresAt: Int64?
     /// Bytes of the caller's own, handed back untouched.
     public var attributes: [UInt8]

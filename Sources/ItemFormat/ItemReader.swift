@@ -36,7 +36,8 @@ public final class ItemReader {
         self.loan = loan
 
         let buffer = loan.codec.input(atLeast: Self.windowLength).slice(0..<Self.windowLength)
-        let count = try onFiles { () throws(FileSystemError) in try fileSystem.read(file, into: buffer, at: 0) }
+        let count = try onFiles { () throws(FileSystemError) in try fileSystem.read(file, into: buffer, at: 0)
+        }
         if count < Self.windowLength,
             let footer = Self.footer(ofWholeFile: UnsafeRawBufferPointer(buffer.slice(0..<count)))
         {

@@ -172,7 +172,8 @@ public final class ItemWriter {
         throws(ItemFormatError)
     {
         let length = end.count + footer.count
-        let isFrame = !end.isEmpty && end.baseAddress == UnsafeRawPointer(codec.output(atLeast: 0).baseAddress)
+        let isFrame =
+            !end.isEmpty && end.baseAddress == UnsafeRawPointer(codec.output(atLeast: 0).baseAddress)
         guard isFrame || end.count <= Self.longestCopy else {
             try write(end)
             return try footer.withBytes { bytes throws(ItemFormatError) in try write(bytes) }

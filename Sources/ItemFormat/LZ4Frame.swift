@@ -14,7 +14,8 @@ enum LZ4Frame {
 
     /// Compresses one chunk into one frame. `output` has room for ``bound(_:)`` bytes.
     /// Returns the length of the frame.
-    static func compress(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
+    static func compress(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int
+    {
         var preferences = preferences(contentLength: content.count)
         let length = LZ4F_compressFrame(
             output.baseAddress, output.count, content.baseAddress, content.count, &preferences)
@@ -50,7 +51,7 @@ struct LZ4Decompressor: ~Copyable {
     }
 
     /// Decompresses one whole frame that must fill `output` exactly. The frame's own 32-bit
-    /// checksum is skipped: the caller compares the 64-bit one of the chunk table, at half the cost.
+    /// checksum is skipped: the caller compares the 64-bit one of the chunk table, which costs less.
     /// Returns whether the frame was well-formed and of that length.
     func decompress(_ frame: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Bool {
         LZ4F_resetDecompressionContext(context)

@@ -1,4 +1,3 @@
-import FileSystem
 import ItemFormat
 import Testing
 
@@ -46,7 +45,8 @@ import Testing
     func theFileStaysWithinWhatWasAdmitted(choice: EncodingChoice) throws {
         let budget = Int64(1_200_000)
         try withItemFile { file in
-            let writer = try file.writer(.full, encoding: choice, parallelism: 4) { length throws(ItemFormatError) in
+            let writer = try file.writer(.full, encoding: choice, parallelism: 4) {
+                length throws(ItemFormatError) in
                 if length > budget { throw .notAdmitted }
             }
             #expect(throws: ItemFormatError.notAdmitted) {

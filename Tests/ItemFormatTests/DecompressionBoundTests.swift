@@ -34,7 +34,8 @@ import Testing
         let frame = Array(whole.prefix(Int(footer.chunks[0].storedLength)))
         let skippable = littleEndian(0x184D_2A50 as UInt32) + littleEndian(4 as UInt32) + [1, 2, 3, 4]
 
-        for stored in [[], skippable, Array(frame.dropLast()), frame + frame, frame + [0], skippable + frame] {
+        for stored in [[], skippable, Array(frame.dropLast()), frame + frame, frame + [0], skippable + frame]
+        {
             var forged = ForgedItem(content: stored)
             forged.encoding = 1
             forged.contentLength = 1000

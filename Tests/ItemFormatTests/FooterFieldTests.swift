@@ -1,4 +1,3 @@
-import FileSystem
 import ItemFormat
 import StorageAreas
 import Testing

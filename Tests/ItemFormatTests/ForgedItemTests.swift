@@ -36,7 +36,7 @@ import Testing
         #expect(try failure(reading: forged.image) == .damaged(.chunkTable))
     }
 
-    /// What a footer claims is never read or allocated beyond the bounds of the format.
+    /// No claim leads to a read that is longer than the first look at any file.
     @Test(arguments: Forgery.fields + Forgery.chunkTables + Forgery.trailers)
     func noClaimMakesTheReaderAskForMuch(forgery: Forgery) throws {
         try withItemFile { file in
@@ -121,18 +121,36 @@ struct Forgery: Sendable, CustomTestStringConvertible {
                 $0.contentLength += 1 << 20
                 $0.setChunks([(1000, 0), (1 << 20, 0)])
             },
-            Forgery("an LZ4 chunk longer than any frame of its content") {
-                $0.encoding = 1
-                $0.contentLength = 900
-            },
-            Forgery("more content than LZ4 packs into so few bytes") {
-                $0.encoding = 1
-                $0.contentLength = 1 << 30
-                $0.setChunks(Array(repeating: (1, 0), count: 1000) + Array(repeating: (0, 0), count: 24))
-            },
-        ]
+        ] + lz4ChunkTables
 
-    static let trailers = ([0, 1, 39, 1 << 20, (1 << 20) + 1, .max] as [UInt32]).map { length in
-        Forgery("footer length \(length)") { $0.claimedFooterLength = length }
+    /// The length of an LZ4 chunk says nothing about its content, so that less is left to compare.
+    private static let lz4ChunkTables = [
+        Forgery("frames that are shorter than the file") { $0.setChunks([(999, 0)]) },
+        Forgery("frames that are longer than the file") { $0.setChunks([(1001, 0)]) },
+        Forgery("a frame more than the content has") { $0.setChunks([(500, 0), (500, 0)]) },
+        Forgery("a frame less than the content has") {
+            $0.stored = Array(repeating: 0, count: 10_000)
+            $0.contentLength = (1 << 20) + 1
+            $0.setChunks([(10_000, 0)])
+        },
+        Forgery("a frame longer than any of its content") { $0.contentLength = 900 },
+        Forgery("more content than LZ4 packs into so few bytes") {
+            $0.contentLength = 1 << 30
+            $0.setChunks(Array(repeating: (1, 0), count: 1000) + Array(repeating: (0, 0), count: 24))
+        },
+    ].map { forgery in
+        Forgery(forgery.testDescription) {
+            $0.encoding = 1
+            forgery.change(&$0)
+        }
     }
+
+    static let trailers =
+        ([0, 1, 39, 1 << 20, (1 << 20) + 1, .max] as [UInt32]).map { length in
+            Forgery("footer length \(length)") { $0.claimedFooterLength = length }
+        } + [
+            Forgery("a footer longer than any") {
+                $0.fields.append(.init(tag: 8, value: Array(repeating: 0, count: 1 << 20)))
+            }
+        ]
 }

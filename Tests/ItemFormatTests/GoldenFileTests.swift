@@ -10,7 +10,8 @@ import Testing
     /// Not the same bytes: another liblz4 may find other matches.
     @Test(arguments: GoldenItem.all)
     func whatIsWrittenTodayReadsTheSame(golden: GoldenItem) throws {
-        try expect(read(image(of: golden.content, golden.metadata, encoding: .forced(golden.encoding))), golden)
+        try expect(
+            read(image(of: golden.content, golden.metadata, encoding: .forced(golden.encoding))), golden)
     }
 
     @Test(arguments: GoldenItem.all.filter { $0.encoding == .identity })

@@ -10,7 +10,9 @@ import Testing
     @Test func aKeyIsMeasuredInBytes() throws {
         _ = try ItemKey(String(repeating: "k", count: 1024))
         _ = try ItemKey(String(repeating: "é", count: 512))
-        #expect(throws: ItemKeyError.tooLong(bytes: 1025)) { try ItemKey(String(repeating: "k", count: 1025)) }
+        #expect(throws: ItemKeyError.tooLong(bytes: 1025)) {
+            try ItemKey(String(repeating: "k", count: 1025))
+        }
         #expect(throws: ItemKeyError.tooLong(bytes: 1026)) { try ItemKey(String(repeating: "é", count: 513)) }
     }
 

@@ -21,7 +21,8 @@ import Testing
     func theWorstItemIsAsLongAsItsBound(length: Int) throws {
         let metadata = ItemMetadata.full
         let worst = try image(of: Sample.noise(length), metadata, encoding: .forced(.lz4)).count
-        #expect(ItemFooter.storedLengthBound(contentLength: Int64(length), metadata: metadata) == Int64(worst))
+        #expect(
+            ItemFooter.storedLengthBound(contentLength: Int64(length), metadata: metadata) == Int64(worst))
     }
 
     /// Lengths come from servers.

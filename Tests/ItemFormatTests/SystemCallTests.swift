@@ -1,5 +1,4 @@
 import ItemFormat
-import SystemPackage
 import Testing
 
 /// What an item costs in system calls.

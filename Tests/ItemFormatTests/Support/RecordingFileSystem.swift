@@ -60,7 +60,8 @@ final class RecordingFileSystem: FileSystem {
         throws(FileSystemError) -> Int
     {
         try record("write", .write(offset: offset, length: bytes.count))
-        return try live.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(mostPerCall)), to: file, at: offset)
+        return try live.write(
+            UnsafeRawBufferPointer(rebasing: bytes.prefix(mostPerCall)), to: file, at: offset)
     }
 
     func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
