@@ -12,7 +12,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system.git", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.11.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
@@ -40,22 +40,23 @@ let package = Package(
         .executableTarget(
             name: "cachectl",
             dependencies: [
-                "PrefetchCache",
+                "FileSystem", "PrefetchCache",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .target(
             name: "FileSystemTestSupport",
             dependencies: ["FileSystem"],
             path: "Tests/FileSystemTestSupport"),
-        .testTarget(name: "FileSystemTests", dependencies: ["FileSystem"]),
-        .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas"]),
+        .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "FileSystemTestSupport"]),
+        .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas", "FileSystemTestSupport"]),
         .testTarget(
-            name: "ItemFormatTests", dependencies: ["ItemFormat", "FileSystemTestSupport"],
+            name: "ItemFormatTests", dependencies: ["CLZ4", "ItemFormat", "FileSystemTestSupport"],
             resources: [.copy("Golden")]),
         .testTarget(
             name: "PrefetchCacheTests", dependencies: ["PrefetchCache", "FileSystemTestSupport"]),
-        .testTarget(name: "cachectlTests", dependencies: ["cachectl"]),
+        .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -49,6 +49,11 @@ public protocol FileSystem: Sendable {
     func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
 
+    /// Checks that this process may create names in an open folder (`faccessat`).
+    ///
+    /// - Throws: `EACCES` or `EROFS` when it may not.
+    func requireWritable(_ directory: Descriptor) throws(FileSystemError)
+
     /// Renames (`renameat`, `renameat2`; `renameatx_np` on Darwin), atomically on one volume.
     func rename(
         _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,

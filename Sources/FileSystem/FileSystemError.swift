@@ -30,6 +30,17 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
         errno == .noSuchFileOrDirectory
     }
 
+    /// What lies under that name is no regular file but a link, a folder, a pipe or the like: `ELOOP`,
+    /// `EISDIR`, `ENOTDIR`, `ESPIPE`, `ENXIO`, or `EAGAIN` of an empty pipe.
+    public var isNoRegularFile: Bool {
+        switch errno {
+        case .tooManySymbolicLinkLevels, .isDirectory, .notDirectory, .illegalSeek, .noSuchAddressOrDevice,
+            .resourceTemporarilyUnavailable:
+            true
+        default: false
+        }
+    }
+
     /// The file system has no such thing: `ENOTSUP`, `EOPNOTSUPP`, `ENOTTY` or `EINVAL`.
     public var isUnsupported: Bool {
         switch errno {

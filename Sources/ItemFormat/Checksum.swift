@@ -1,9 +1,9 @@
 internal import CXXHash
 
 /// XXH3-64, the checksum of footers, chunks and contents. It finds accidents, not attackers.
-public enum Checksum {
+package enum Checksum {
     /// The checksum of `bytes`.
-    public static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         XXH3_64bits(bytes.baseAddress, bytes.count)
     }
 
@@ -18,13 +18,13 @@ public enum Checksum {
 
 /// Computes the content checksum of bytes that arrive piece by piece, such as a promoted file that
 /// is compared with its ledger entry.
-public struct ContentChecksum {
+package struct ContentChecksum {
     private var chunks: [Chunk] = []
     private var pending: [UInt8] = []
 
-    public init() {}
+    package init() {}
 
-    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes[...]
         if !pending.isEmpty {
             let count = min(rest.count, ItemLimits.chunkLength - pending.count)
@@ -41,7 +41,7 @@ public struct ContentChecksum {
         pending.append(contentsOf: rest)
     }
 
-    public mutating func finalize() -> UInt64 {
+    package mutating func finalize() -> UInt64 {
         if !pending.isEmpty { pending.withUnsafeBytes { append($0) } }
         pending = []
         return Checksum.ofContent(chunks: chunks)

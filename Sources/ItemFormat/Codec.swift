@@ -6,6 +6,7 @@ internal import Synchronization
 /// `@unchecked Sendable`: a codec belongs to one thread at a time. ``CodecPool`` hands it out and
 /// takes it back under a lock, and nobody else keeps a reference.
 final class Codec: @unchecked Sendable {
+    let compressor = LZ4Compressor()
     let decompressor = LZ4Decompressor()
     private var inputBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var outputBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -35,15 +36,15 @@ final class Codec: @unchecked Sendable {
 }
 
 /// Codecs that are not in use, kept for the next item.
-public final class CodecPool: Sendable {
+package final class CodecPool: Sendable {
     /// How many chunks of one item are worked on at the same time, at most.
-    public let parallelism: Int
+    package let parallelism: Int
     private let idle = Mutex<[Codec]>([])
 
     /// - Parameter parallelism: 1 to 4; anything else becomes the nearest of these. Each step costs
     ///   about 2 MiB of memory for every large item that is being written or read. As many codecs
     ///   stay in the pool, with their buffers.
-    public init(parallelism: Int) {
+    package init(parallelism: Int) {
         self.parallelism = min(max(parallelism, 1), 4)
     }
 

@@ -82,7 +82,7 @@ extension ItemFooter {
 
 /// The part of the footer with fixed offsets.
 private struct Head {
-    let encoding: Encoding
+    let encoding: ItemEncoding
     let intent: Intent
     let area: Area
     let backup: BackupPolicy
@@ -95,7 +95,7 @@ private struct Head {
     let chunkCount: UInt32
 
     init?(_ reader: inout ByteReader) {
-        guard let encoding = reader.take(UInt8.self).flatMap(Encoding.init),
+        guard let encoding = reader.take(UInt8.self).flatMap(ItemEncoding.init),
             let intent = reader.take(UInt8.self).flatMap(Intent.init),
             let area = reader.take(UInt8.self).flatMap(Area.init),
             let backup = reader.take(UInt8.self).flatMap(BackupPolicy.init),

@@ -17,7 +17,7 @@ extension ItemFooter {
 
     /// The footer of an item whose chunks take `chunksLength` bytes of the file.
     static func encode(
-        metadata: ItemMetadata, encoding: Encoding, contentLength: Int64, chunks: [Chunk],
+        metadata: ItemMetadata, encoding: ItemEncoding, contentLength: Int64, chunks: [Chunk],
         chunksLength: Int64
     ) -> [UInt8] {
         let length = length(metadata: metadata, chunkCount: chunks.count)

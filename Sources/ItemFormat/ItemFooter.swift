@@ -1,9 +1,9 @@
 /// One entry of the chunk table.
-public struct Chunk: Hashable, Sendable {
+package struct Chunk: Hashable, Sendable {
     /// Bytes that the chunk takes in the file.
-    public let storedLength: UInt32
+    package let storedLength: UInt32
     /// XXH3-64 of the chunk's content.
-    public let checksum: UInt64
+    package let checksum: UInt64
 }
 
 /// The description at the end of every item: what it is, and where its chunks lie.
@@ -11,20 +11,20 @@ public struct Chunk: Hashable, Sendable {
 /// The footer is a standard LZ4 skippable frame, so that LZ4 tools pass over it. From the outside
 /// in: the last 32 bytes of the file are the ``Trailer``, which says how long the footer is; before
 /// it lies the chunk table; before that the fields.
-public struct ItemFooter: Hashable, Sendable {
+package struct ItemFooter: Hashable, Sendable {
     /// The version of the format that this code writes.
-    public static let version: UInt16 = 1
+    package static let version: UInt16 = 1
 
-    public let metadata: ItemMetadata
-    public let encoding: Encoding
+    package let metadata: ItemMetadata
+    package let encoding: ItemEncoding
     /// Bytes of the original.
-    public let contentLength: Int64
-    public let chunks: [Chunk]
+    package let contentLength: Int64
+    package let chunks: [Chunk]
     /// Bytes of the whole file.
-    public let storedLength: Int64
+    package let storedLength: Int64
 
     /// The checksum of the whole content, see ``Checksum``.
-    public var contentChecksum: UInt64 { Checksum.ofContent(chunks: chunks) }
+    package var contentChecksum: UInt64 { Checksum.ofContent(chunks: chunks) }
 
     /// The number of chunks of a content.
     static func chunkCount(contentLength: Int64) -> Int {
@@ -42,7 +42,7 @@ public struct ItemFooter: Hashable, Sendable {
     ///
     /// A length beyond ``ItemLimits/contentLength``, which may be what a server claims, gives
     /// `Int64.max`, for which there is never room.
-    public static func storedLengthBound(contentLength: Int64, metadata: ItemMetadata) -> Int64 {
+    package static func storedLengthBound(contentLength: Int64, metadata: ItemMetadata) -> Int64 {
         guard contentLength <= ItemLimits.contentLength else { return .max }
         let chunks = chunkCount(contentLength: contentLength)
         return contentLength + Int64(chunks) * Int64(LZ4Frame.overhead)

@@ -9,7 +9,7 @@ public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
 
     public let string: String
     /// Where the item lies. Two keys may share a hash; the full key inside the item decides.
-    public let hash: KeyHash
+    package let hash: KeyHash
 
     /// - Throws: ``ItemKeyError`` when `string` is empty or too long.
     public init(_ string: String) throws(ItemKeyError) {
@@ -49,11 +49,11 @@ public enum ItemKeyError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The 128-bit XXH3 hash of a key, in canonical (big-endian) order.
-public struct KeyHash: Hashable, Sendable, Comparable {
-    public let high: UInt64
-    public let low: UInt64
+package struct KeyHash: Hashable, Sendable, Comparable {
+    package let high: UInt64
+    package let low: UInt64
 
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
@@ -65,7 +65,7 @@ public struct KeyHash: Hashable, Sendable, Comparable {
     }
 
     /// 32 lower-case hexadecimal digits.
-    public var hexadecimal: String {
+    package var hexadecimal: String {
         String(unsafeUninitializedCapacity: 32) { buffer in
             for digit in 0..<32 {
                 let word = digit < 16 ? high : low
@@ -77,7 +77,7 @@ public struct KeyHash: Hashable, Sendable, Comparable {
     }
 
     /// The inverse of ``hexadecimal``: `nil` unless there are exactly 32 lower-case digits.
-    public init?(hexadecimal: some StringProtocol) {
+    package init?(hexadecimal: some StringProtocol) {
         guard hexadecimal.utf8.count == 32 else { return nil }
         var words: (UInt64, UInt64) = (0, 0)
         for (index, byte) in hexadecimal.utf8.enumerated() {
@@ -97,14 +97,14 @@ public struct KeyHash: Hashable, Sendable, Comparable {
     }
 
     /// The 16 bytes in canonical order.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.append(high.byteSwapped)
         writer.append(low.byteSwapped)
         return writer.bytes
     }
 
-    public static func < (left: KeyHash, right: KeyHash) -> Bool {
+    package static func < (left: KeyHash, right: KeyHash) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }
 }

@@ -1,4 +1,4 @@
-public import FileSystem
+package import FileSystem
 
 /// Reads one item from an open file.
 ///
@@ -8,13 +8,13 @@ public import FileSystem
 /// or calls its sink: by then the checksums of their chunks were compared.
 ///
 /// The reader does not close the file.
-public final class ItemReader {
+package final class ItemReader {
     /// How much of a file is read at first, in the hope that it is all.
     private static let windowLength = 128 << 10
     /// How much of the end of a larger file is read at first, in the hope that it holds the footer.
     private static let tailLength = 4 << 10
 
-    public let footer: ItemFooter
+    package let footer: ItemFooter
     private let file: Descriptor
     private let fileSystem: any FileSystem
     private let codecs: CodecPool
@@ -26,7 +26,7 @@ public final class ItemReader {
     ///
     /// - Throws: ``ItemFormatError/purged``, ``ItemFormatError/damaged(_:)``,
     ///   ``ItemFormatError/newerVersion(_:)`` or ``ItemFormatError/fileSystem(_:)``.
-    public init(_ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool)
+    package init(_ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool)
         throws(ItemFormatError)
     {
         self.file = file
@@ -54,7 +54,7 @@ public final class ItemReader {
     ///
     /// - Throws: ``ItemFormatError/rangeOutOfBounds(_:contentLength:)``,
     ///   ``ItemFormatError/damaged(_:)`` or ``ItemFormatError/fileSystem(_:)``.
-    public func read(_ range: Range<Int64>, into output: UnsafeMutableRawBufferPointer)
+    package func read(_ range: Range<Int64>, into output: UnsafeMutableRawBufferPointer)
         throws(ItemFormatError)
     {
         precondition(output.count == range.count, "the buffer must have the length of the range")
@@ -76,7 +76,7 @@ public final class ItemReader {
 
     /// Hands `range` of the content to `sink`, piece by piece and in order. A piece is valid only
     /// during the call.
-    public func stream(
+    package func stream(
         _ range: Range<Int64>, to sink: (UnsafeRawBufferPointer) throws(ItemFormatError) -> Void
     ) throws(ItemFormatError) {
         try forEachBatch(of: range) { batch throws(ItemFormatError) in
@@ -135,7 +135,8 @@ public final class ItemReader {
     }
 
     private static func decode(
-        _ stored: UnsafeRawBufferPointer, _ encoding: Encoding, into output: UnsafeMutableRawBufferPointer,
+        _ stored: UnsafeRawBufferPointer, _ encoding: ItemEncoding,
+        into output: UnsafeMutableRawBufferPointer,
         with codec: Codec, checksum: UInt64
     ) -> Bool {
         switch encoding {

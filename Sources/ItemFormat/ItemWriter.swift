@@ -1,8 +1,8 @@
-public import FileSystem
+package import FileSystem
 
 /// What was written.
 public struct ItemSummary: Hashable, Sendable {
-    public let encoding: Encoding
+    public let encoding: ItemEncoding
     /// Bytes of the original.
     public let contentLength: Int64
     /// Bytes of the file.
@@ -16,26 +16,26 @@ public struct ItemSummary: Hashable, Sendable {
 /// is written with a single call.
 ///
 /// The writer neither closes nor removes the file; after an error the file is of no use.
-public final class ItemWriter {
+package final class ItemWriter {
     private let file: Descriptor
     private let fileSystem: any FileSystem
     private let codecs: CodecPool
     private let metadata: ItemMetadata
     private let admit: (Int64) throws(ItemFormatError) -> Void
     /// `nil` until the first chunk was compressed for trial.
-    private var encoding: Encoding?
+    private var encoding: ItemEncoding?
 
     private var pending: [UInt8] = []
     private var chunks: [Chunk] = []
     private var storedLength: Int64 = 0
     /// Bytes of content taken so far.
-    public private(set) var contentLength: Int64 = 0
+    package private(set) var contentLength: Int64 = 0
 
     /// - Parameter admit: Called before every write with the length in bytes that the file will
     ///   then have; when it throws, nothing is written.
     /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)`` or
     ///   ``ItemFormatError/priorityOutOfRange(_:)``.
-    public init(
+    package init(
         _ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool, metadata: ItemMetadata,
         encoding: EncodingChoice = .automatic,
         admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
@@ -57,7 +57,7 @@ public final class ItemWriter {
     ///
     /// - Throws: ``ItemFormatError/contentTooLong``, ``ItemFormatError/fileSystem(_:)`` or what
     ///   `admit` threw.
-    public func append(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         guard contentLength + Int64(bytes.count) <= ItemLimits.contentLength else { throw .contentTooLong }
         contentLength += Int64(bytes.count)
         var done = 0
@@ -81,7 +81,7 @@ public final class ItemWriter {
     /// Appends the last piece of content and completes the item; nothing can be appended after it.
     ///
     /// - Throws: What ``append(_:)`` throws.
-    public func finish(appending last: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
+    package func finish(appending last: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
         throws(ItemFormatError) -> ItemSummary
     {
         guard pending.isEmpty, last.count <= ItemLimits.chunkLength,
@@ -150,10 +150,10 @@ public final class ItemWriter {
             chunks: chunks, chunksLength: chunksLength)
     }
 
-    private func decideEncoding(by frame: Frame, of content: UnsafeRawBufferPointer) -> Encoding {
+    private func decideEncoding(by frame: Frame, of content: UnsafeRawBufferPointer) -> ItemEncoding {
         if let encoding { return encoding }
         let isWorthwhile = EncodingChoice.isWorthwhile(stored: frame.bytes.count, content: content.count)
-        let decision: Encoding = isWorthwhile ? .lz4 : .identity
+        let decision: ItemEncoding = isWorthwhile ? .lz4 : .identity
         encoding = decision
         return decision
     }
@@ -196,8 +196,8 @@ private struct Frame {
 
     /// - Parameter room: Bytes to leave free behind the frame, for what goes out in the same call.
     init(compressing content: UnsafeRawBufferPointer, with codec: Codec, leaving room: Int = 0) {
-        let output = codec.output(atLeast: LZ4Frame.bound(content.count) + room)
-        let length = LZ4Frame.compress(content, into: output)
+        let output = codec.output(atLeast: content.count + LZ4Frame.overhead + room)
+        let length = codec.compressor.compress(content, into: output)
         bytes = UnsafeRawBufferPointer(output.slice(0..<length))
         chunk = Chunk(storedLength: UInt32(length), checksum: Checksum.of(content))
     }

@@ -98,6 +98,11 @@ public final class InterceptingFileSystem: FileSystem {
         return try live.makeDirectory(name, in: directory, permissions: permissions)
     }
 
+    public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
+        try note(Operation(kind: .attributes, name: name(of: directory)))
+        try live.requireWritable(directory)
+    }
+
     public func rename(
         _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
         _ mode: RenameMode

@@ -1,4 +1,5 @@
 import FileSystem
+import FileSystemTestSupport
 import SystemPackage
 import Testing
 

@@ -5,8 +5,8 @@ import Testing
 @Suite struct BoundedMemoryTests {
     private static let length = 64 << 20
 
-    @Test(arguments: [Encoding.lz4, .identity], [1, 4])
-    func noSingleCallIsLongerThanTheChunksAtWork(encoding: Encoding, parallelism: Int) throws {
+    @Test(arguments: [ItemEncoding.lz4, .identity], [1, 4])
+    func noSingleCallIsLongerThanTheChunksAtWork(encoding: ItemEncoding, parallelism: Int) throws {
         let bound = parallelism * Sample.mebibyte + (64 << 10)
         let piece = Sample.text(5 * Sample.mebibyte + 1)
         try withItemFile { file in

@@ -13,7 +13,7 @@ import Testing
 
     @Test func theEncodingDoesNotMatter() throws {
         let content = Sample.text(Sample.mebibyte + 100)
-        let checksums = try [Encoding.lz4, .identity].map { encoding in
+        let checksums = try [ItemEncoding.lz4, .identity].map { encoding in
             try read(image(of: content, .plain(), encoding: .forced(encoding))).footer.contentChecksum
         }
         #expect(checksums[0] == checksums[1])

@@ -24,7 +24,7 @@ import Testing
     /// More and more of the content is noise, until LZ4 saves less than an eighth.
     @Test func savingExactlyOneEighthIsEnough() throws {
         let length = 8000
-        var verdicts: [Int: Encoding] = [:]
+        var verdicts: [Int: ItemEncoding] = [:]
         for noise in 6900...7000 {
             let content = Sample.noise(noise) + [UInt8](repeating: 0, count: length - noise)
             let frame = try withItemFile { file in

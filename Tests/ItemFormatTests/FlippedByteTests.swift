@@ -22,8 +22,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [Encoding.lz4, .identity])
-    func everyByteOfTheFooterCounts(encoding: Encoding) throws {
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func everyByteOfTheFooterCounts(encoding: ItemEncoding) throws {
         let image = try image(of: Sample.text(100), .full, encoding: .forced(encoding))
         let footerLength = try image.count - read(image).footer.chunks.reduce(0) { $0 + Int($1.storedLength) }
         try forEachFlip(of: image, in: image.count - footerLength..<image.count) { file, position in

@@ -1,11 +1,12 @@
+import FileSystemTestSupport
 import ItemFormat
 import Testing
 
 @Suite struct RangeReadTests {
-    static let encodings: [Encoding] = [.lz4, .identity]
+    static let encodings: [ItemEncoding] = [.lz4, .identity]
 
     @Test(arguments: encodings, [1, 4])
-    func everyRangeAroundTheEdgesOfChunksIsThatSlice(encoding: Encoding, parallelism: Int) throws {
+    func everyRangeAroundTheEdgesOfChunksIsThatSlice(encoding: ItemEncoding, parallelism: Int) throws {
         let chunk = Sample.mebibyte
         let content = Sample.text(3 * chunk + chunk / 2)
         let edges = [0, chunk, 2 * chunk, 3 * chunk, content.count]
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: encodings, [20_000, 2_500_000])
-    func anyRangeIsThatSlice(encoding: Encoding, length: Int) throws {
+    func anyRangeIsThatSlice(encoding: ItemEncoding, length: Int) throws {
         let content = Sample.text(length)
         var generator = SeededGenerator(seed: 42)
         try withItemFile { file in

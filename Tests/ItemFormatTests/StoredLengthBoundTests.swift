@@ -1,11 +1,12 @@
+import FileSystemTestSupport
 import ItemFormat
 import StorageAreas
 import Testing
 
 /// Space is reserved for the bound before the encoding is known: no item may be longer.
 @Suite struct StoredLengthBoundTests {
-    @Test(arguments: 1...20 as ClosedRange<UInt64>, [Encoding.lz4, .identity])
-    func noItemIsLongerThanItsBound(seed: UInt64, encoding: Encoding) throws {
+    @Test(arguments: 1...20 as ClosedRange<UInt64>, [ItemEncoding.lz4, .identity])
+    func noItemIsLongerThanItsBound(seed: UInt64, encoding: ItemEncoding) throws {
         var generator = SeededGenerator(seed: seed)
         let content = Self.content(&generator)
         let metadata = try Self.metadata(&generator)

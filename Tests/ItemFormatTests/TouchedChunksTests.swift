@@ -6,28 +6,28 @@ import Testing
     private let chunk = Int64(Sample.mebibyte)
 
     @Test(arguments: RangeReadTests.encodings)
-    func aRangeWithinAChunkReadsThatChunk(encoding: Encoding) throws {
+    func aRangeWithinAChunkReadsThatChunk(encoding: ItemEncoding) throws {
         try expectReads([2..<3], for: 2 * chunk + 10..<2 * chunk + 20, encoding, parallelism: 4)
     }
 
     @Test(arguments: RangeReadTests.encodings)
-    func aRangeUpToAnEdgeDoesNotTouchTheNextChunk(encoding: Encoding) throws {
+    func aRangeUpToAnEdgeDoesNotTouchTheNextChunk(encoding: ItemEncoding) throws {
         try expectReads([1..<2], for: chunk..<2 * chunk, encoding, parallelism: 4)
     }
 
     @Test(arguments: RangeReadTests.encodings)
-    func neighbouringChunksAreReadTogetherAsFarAsParallelismGoes(encoding: Encoding) throws {
+    func neighbouringChunksAreReadTogetherAsFarAsParallelismGoes(encoding: ItemEncoding) throws {
         try expectReads([1..<3], for: 2 * chunk - 1..<2 * chunk + 1, encoding, parallelism: 2)
         try expectReads([1..<2, 2..<3], for: 2 * chunk - 1..<2 * chunk + 1, encoding, parallelism: 1)
     }
 
     @Test(arguments: RangeReadTests.encodings)
-    func anEmptyRangeReadsNothing(encoding: Encoding) throws {
+    func anEmptyRangeReadsNothing(encoding: ItemEncoding) throws {
         try expectReads([], for: chunk..<chunk, encoding, parallelism: 4)
     }
 
     private func expectReads(
-        _ batches: [Range<Int>], for range: Range<Int64>, _ encoding: Encoding, parallelism: Int
+        _ batches: [Range<Int>], for range: Range<Int64>, _ encoding: ItemEncoding, parallelism: Int
     ) throws {
         try withItemFile { file in
             try file.write(Sample.text(4 * Sample.mebibyte), .plain(), encoding: .forced(encoding))

@@ -2,8 +2,8 @@ import ItemFormat
 import Testing
 
 @Suite struct TruncationTests {
-    @Test(arguments: [Encoding.lz4, .identity])
-    func anItemCutShortIsAMiss(encoding: Encoding) throws {
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func anItemCutShortIsAMiss(encoding: ItemEncoding) throws {
         let image = try image(of: Sample.text(300), .full, encoding: .forced(encoding))
         try withItemFile { file in
             for length in 0..<image.count {

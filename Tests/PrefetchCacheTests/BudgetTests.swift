@@ -85,13 +85,15 @@ import Testing
         for engine in engines { try engine.close() }
         let statistics = try container.engine().statistics()
         #expect(statistics.chargedBytes == (try container.chargedOnDisk()))
-        #expect(statistics.items == (try container.files(below: container.caches.appending(path: "items")).count))
+        #expect(
+            statistics.items == (try container.files(below: container.caches.appending(path: "items")).count))
     }
 
     @Test func anItemLargerThanTheBudgetIsRefusedAndNothingIsLost() throws {
         let engine = try container.engine()
         try engine.store(noise(1000), "small")
-        guard case .refused(.largerThanLargestItem(_, let largest)) = try engine.store(noise(9 << 20), "large")
+        guard
+            case .refused(.largerThanLargestItem(_, let largest)) = try engine.store(noise(9 << 20), "large")
         else { Issue.record("not refused"); return }
         #expect(largest == budget.bytes)
         #expect(try engine.content("small") == noise(1000))
@@ -103,8 +105,9 @@ import Testing
 
     @Test func anItemOfUnknownLengthIsRefusedWhenItOutgrowsTheBudget() throws {
         let engine = try container.engine()
-        guard case .begun(let store) = try engine.beginStore(
-            ItemMetadata("key"), encoding: .automatic, expectedLength: nil)
+        guard
+            case .begun(let store) = try engine.beginStore(
+                ItemMetadata("key"), encoding: .automatic, expectedLength: nil)
         else { Issue.record("refused"); return }
         var refusal: Refusal?
         for piece in 0..<12 where refusal == nil {
@@ -119,8 +122,9 @@ import Testing
 
     @Test func aLargeKnownLengthIsRefusedBeforeTheFirstByte() throws {
         let engine = try container.engine()
-        guard case .refused(let refusal) = try engine.beginStore(
-            ItemMetadata("key"), encoding: .automatic, expectedLength: 1 << 40)
+        guard
+            case .refused(let refusal) = try engine.beginStore(
+                ItemMetadata("key"), encoding: .automatic, expectedLength: 1 << 40)
         else { Issue.record("not refused"); return }
         #expect(refusal.reason == "largerThanLargestItem")
         #expect(try container.files(below: container.caches.appending(path: "incoming")).isEmpty)

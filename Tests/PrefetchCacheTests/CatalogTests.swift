@@ -34,7 +34,9 @@ import Testing
         case "missing":
             for file in ["", "-journal", "-wal", "-shm"] {
                 let path = catalog.path + file
-                if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+                if FileManager.default.fileExists(atPath: path) {
+                    try FileManager.default.removeItem(atPath: path)
+                }
             }
         case "alone": try FileManager.default.removeItem(at: catalog)
         case "garbage": try noise(20_000).write(to: catalog)
@@ -106,8 +108,9 @@ import Testing
         try Data().write(to: incoming.appending(path: "0123456789abcdef.lock"))
         try noise(10).write(to: incoming.appending(path: "not-ours"))
         let alive = try container.engine()
-        guard case .begun(let store) = try alive.beginStore(
-            ItemMetadata("under way"), encoding: .automatic, expectedLength: nil)
+        guard
+            case .begun(let store) = try alive.beginStore(
+                ItemMetadata("under way"), encoding: .automatic, expectedLength: nil)
         else { Issue.record("refused"); return }
         _ = try container.engine()
         let left = try container.files(below: incoming)

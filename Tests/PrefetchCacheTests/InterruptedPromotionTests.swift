@@ -23,8 +23,8 @@ import Testing
         return log
     }
 
-    @Test(arguments: [Encoding.lz4, .identity], [false, true])
-    func whateverTheStepTheNextOpenFindsOneWholeFile(encoding: Encoding, withConflict: Bool) throws {
+    @Test(arguments: [ItemEncoding.lz4, .identity], [false, true])
+    func whateverTheStepTheNextOpenFindsOneWholeFile(encoding: ItemEncoding, withConflict: Bool) throws {
         var steps = 0
         while true {
             let container = try TemporaryContainer()
@@ -80,7 +80,8 @@ import Testing
             try #require(steps.firstIndex(where: matches))
         }
         let staged = try #require(
-            steps.first { $0.kind == .write && $0.name.hasPrefix(hash.hexadecimal) }).name
+            steps.first { $0.kind == .write && $0.name.hasPrefix(hash.hexadecimal) }
+        ).name
         let contentIsDurable = try first { $0.kind == .synchronize && $0.name == staged }
         let published = try first { $0.kind == .rename && $0.newName == "Doc.txt" }
         let nameIsDurable = try first {
@@ -89,8 +90,9 @@ import Testing
         let cachedCopyGone = try first {
             $0.kind == .unlink && $0.name == CacheLayout.file(of: hash).string
         }
-        #expect([contentIsDurable, published, nameIsDurable, cachedCopyGone].sorted()
-            == [contentIsDurable, published, nameIsDurable, cachedCopyGone])
+        #expect(
+            [contentIsDurable, published, nameIsDurable, cachedCopyGone].sorted()
+                == [contentIsDurable, published, nameIsDurable, cachedCopyGone])
     }
 
     @Test func aFailedFlushIsNeverSuccess() throws {

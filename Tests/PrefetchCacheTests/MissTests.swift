@@ -89,7 +89,10 @@ import Testing
         try change { $0[1000] ^= 1 }
         guard case .miss(.damaged) = try engine.open(key) else { Issue.record("promoted"); return }
         #expect(try container.files(below: container.documents).isEmpty)
-        #expect(try container.files(below: container.support.appending(path: "staging")).allSatisfy { $0.hasSuffix(".lock") })
+        #expect(
+            try container.files(below: container.support.appending(path: "staging")).allSatisfy {
+                $0.hasSuffix(".lock")
+            })
     }
 
     @Test func anItemOfANewerVersionIsLeftAlone() throws {

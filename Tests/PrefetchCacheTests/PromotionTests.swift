@@ -18,8 +18,8 @@ import Testing
         try LiveFileSystem().attributes(of: FilePath(url.path), in: .workingDirectory)?.identity.inode
     }
 
-    @Test(arguments: [Area.documents, .applicationSupport], [Encoding.lz4, .identity])
-    func theFileIsTheContentAndTheItemIsGone(area: Area, encoding: Encoding) throws {
+    @Test(arguments: [Area.documents, .applicationSupport], [ItemEncoding.lz4, .identity])
+    func theFileIsTheContentAndTheItemIsGone(area: Area, encoding: ItemEncoding) throws {
         let engine = try container.engine()
         let content = prose(2_000_000)
         try engine.store(content, "Doc.txt", to: area, encoding: .forced(encoding))
@@ -65,7 +65,8 @@ import Testing
     @Test func aMissIsNoError() throws {
         let engine = try container.engine()
         guard case .miss(.absent) = try engine.open("nothing") else { Issue.record("a hit"); return }
-        #expect(!FileManager.default.fileExists(atPath: container.support.appending(path: "ledger.sqlite").path))
+        #expect(
+            !FileManager.default.fileExists(atPath: container.support.appending(path: "ledger.sqlite").path))
     }
 
     @Test func readingDoesNotPromote() throws {
@@ -77,8 +78,8 @@ import Testing
         #expect(try inode(container.item("key")) != nil)
     }
 
-    @Test(arguments: [Encoding.lz4, .identity])
-    func aForeignFileOfThatNameIsLeftAloneAndTheNextNameTaken(encoding: Encoding) throws {
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func aForeignFileOfThatNameIsLeftAloneAndTheNextNameTaken(encoding: ItemEncoding) throws {
         let engine = try container.engine()
         try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
         let foreign = container.documents.appending(path: "Doc.txt")
@@ -170,8 +171,8 @@ import Testing
         #expect(try engine.content("key") == prose(5000))
     }
 
-    @Test(arguments: [Encoding.lz4, .identity])
-    func sixtyFourThreadsGetOneFile(encoding: Encoding) throws {
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func sixtyFourThreadsGetOneFile(encoding: ItemEncoding) throws {
         let engines = try (0..<4).map { _ in try container.engine() }
         let content = prose(300_000)
         try engines[0].store(content, "key", encoding: .forced(encoding))

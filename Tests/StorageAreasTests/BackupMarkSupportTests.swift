@@ -1,3 +1,5 @@
+import FileSystemTestSupport
+
 #if !canImport(Darwin)
     import FileSystem
     import Synchronization

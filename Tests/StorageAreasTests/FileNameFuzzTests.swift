@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import StorageAreas
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
         "\u{200D}", "\u{301}", "\u{600}", "\u{1F468}", "\u{1F1E9}", "\u{10FFFF}", "\u{FEFF}", "a", "4", "é",
     ]
 
-    private func randomString(_ random: inout SplitMix64) -> String {
+    private func randomString(_ random: inout SeededGenerator) -> String {
         let isLong = Int.random(in: 0..<4, using: &random) == 0
         let length = Int.random(in: 0...(isLong ? 400 : 12), using: &random)
         var scalars = String.UnicodeScalarView()
@@ -21,7 +22,7 @@ import Testing
     }
 
     @Test func anyStringCanBeSanitizedAndNumbered() {
-        var random = SplitMix64(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for _ in 0..<10_000 {
             let given = randomString(&random)
             let name = FileName(sanitizing: given)
@@ -31,7 +32,7 @@ import Testing
     }
 
     @Test func aStringThatIsANameIsNotChanged() {
-        var random = SplitMix64(seed: 4)
+        var random = SeededGenerator(seed: 4)
         var unchanged = 0
         for _ in 0..<10_000 {
             let given = randomString(&random)

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import SystemPackage
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
         .map { Array($0.utf8) } + [[0], [0xFF], [0xC3], [0x20], [0x09], [0x0D]]
 
     /// A line in the format, with a few pieces put in or over others.
-    private func randomText(_ random: inout SplitMix64) -> [UInt8] {
+    private func randomText(_ random: inout SeededGenerator) -> [UInt8] {
         var text = Array("XDG_DOCUMENTS_DIR=\"$HOME/a\"\n".utf8)
         for _ in 0..<Int.random(in: 0...6, using: &random) {
             let start = Int.random(in: 0...text.count, using: &random)
@@ -25,7 +26,7 @@ import Testing
     }
 
     @Test func noTextTrapsTheParserAndEveryFolderIsAbsolute() {
-        var random = SplitMix64(seed: 1)
+        var random = SeededGenerator(seed: 1)
         var found = 0
         for _ in 0..<10_000 {
             let text = randomText(&random)
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test func aPathOfAnyBytesSurvivesBeingEscaped() {
-        var random = SplitMix64(seed: 2)
+        var random = SeededGenerator(seed: 2)
         for _ in 0..<5_000 {
             var name = (0..<Int.random(in: 1...20, using: &random))
                 .map { _ in UInt8.random(in: 1...255, using: &random) }

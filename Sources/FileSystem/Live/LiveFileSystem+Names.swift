@@ -21,6 +21,12 @@ extension LiveFileSystem {
         }
     }
 
+    public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("access") {
+            faccessat(directory.rawValue, ".", W_OK | X_OK, CInt(AT_EACCESS))
+        }
+    }
+
     public func rename(
         _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
         _ mode: RenameMode

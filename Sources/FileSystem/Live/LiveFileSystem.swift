@@ -73,7 +73,8 @@ extension OpenMode {
     /// The flags of `open`, and the permissions of a file that it creates.
     fileprivate var flags: (CInt, mode_t) {
         switch self {
-        case .read: (O_RDONLY | O_NOFOLLOW, 0)
+        // Without O_NONBLOCK a pipe that lies in the place of a file would hold its opener for ever.
+        case .read: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         case .readFollowingLinks: (O_RDONLY, 0)
         case .readWrite: (O_RDWR | O_NOFOLLOW, 0)
         case .createNew(let permissions):

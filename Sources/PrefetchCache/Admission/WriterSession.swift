@@ -41,7 +41,8 @@ final class WriterSession: Sendable {
                 let file = try fileSystem.open(
                     name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions))
                 // Somebody who cleans up may have locked and removed the file in between.
-                if try fileSystem.lock(file, waiting: true), try fileSystem.attributes(of: file).linkCount > 0 {
+                if try fileSystem.lock(file, waiting: true), try fileSystem.attributes(of: file).linkCount > 0
+                {
                     lock = file
                     return
                 }

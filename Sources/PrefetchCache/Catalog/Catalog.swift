@@ -15,6 +15,7 @@ final class Catalog: Sendable {
     private let folders: CacheFolders
     private let environment: CacheEnvironment
     private let census: ItemCensus
+    private let evictor: Evictor
     private let report: @Sendable (CacheEvent) -> Void
     private let file = Mutex<CatalogFile?>(nil)
     private let state = Mutex(State())
@@ -26,12 +27,13 @@ final class Catalog: Sendable {
     }
 
     init(
-        folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus,
+        folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, evictor: Evictor,
         report: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.folders = folders
         self.environment = environment
         self.census = census
+        self.evictor = evictor
         self.report = report
     }
 
@@ -67,18 +69,45 @@ final class Catalog: Sendable {
 
     /// Runs `body` in a transaction; when the file fails, once more on a fresh one.
     private func run<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
-        for isLastAttempt in [false, true] {
+        var isFresh = false
+        var hasFreed = false
+        while true {
             do {
                 return try openedFile().transaction(body)
             } catch let error as CacheError {
                 throw error
             } catch {
-                guard !isLastAttempt, Self.isFaultOfTheFile(error) else { throw Self.wrapped(error) }
-                environment.logger.warning("The catalog failed and is made anew.", metadata: ["error": "\(error)"])
-                try discard()
+                if !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
+                    hasFreed = true
+                } else if !isFresh, Self.isFaultOfTheFile(error) {
+                    environment.logger.warning(
+                        "The catalog failed and is made anew.", metadata: ["error": "\(error)"])
+                    try discard()
+                    isFresh = true
+                } else {
+                    throw Self.wrapped(error)
+                }
             }
         }
-        throw .database(name: "catalog", message: "unreachable")
+    }
+
+    /// Removes the coldest items without a transaction, for which a full volume has no room.
+    /// - Returns: Whether something is gone.
+    private func freeSpace() throws(CacheError) -> Bool {
+        do {
+            let freed = try openedFile().queue.read { try evictor.unlinkColdest(from: $0) }
+            inMemory { state in
+                state.pending.count(.evictions, by: Int64(freed.items))
+                state.pending.count(.evictedBytes, by: freed.bytes)
+            }
+            return freed.items > 0
+        } catch {
+            throw Self.wrapped(error)
+        }
+    }
+
+    private static func isOutOfSpace(_ error: any Error) -> Bool {
+        (error as? DatabaseError)?.resultCode == .SQLITE_FULL
     }
 
     private func openedFile() throws -> CatalogFile {
@@ -154,7 +183,8 @@ final class Catalog: Sendable {
 
     static func value(of counter: String, in database: Database) throws -> Int64 {
         try Int64.fetchOne(
-            database.cachedStatement(sql: "SELECT value FROM counter WHERE name = ?"), arguments: [counter]) ?? 0
+            database.cachedStatement(sql: "SELECT value FROM counter WHERE name = ?"), arguments: [counter])
+            ?? 0
     }
 
     static func setValue(of counter: String, to value: Int64, in database: Database) throws {
@@ -190,7 +220,8 @@ final class Catalog: Sendable {
     private func settleDeadWriters(_ database: Database) throws {
         let sessions = try String.fetchAll(database, sql: "SELECT session FROM writer")
         let dead = try sessions.filter { session in
-            try session != environment.session && !WriterSession.isAlive(session, in: folders.current.incoming)
+            try session != environment.session
+                && !WriterSession.isAlive(session, in: folders.current.incoming)
         }
         guard !dead.isEmpty else { return }
         _ = try census.fill(database, ordering: .mostRecent)

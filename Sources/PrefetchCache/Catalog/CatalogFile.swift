@@ -28,7 +28,8 @@ struct CatalogFile: Sendable {
                     PRAGMA temp_store = MEMORY;
                     """)
         }
-        queue = try DatabaseQueue(path: path.appending(CacheLayout.catalog).string, configuration: configuration)
+        queue = try DatabaseQueue(
+            path: path.appending(CacheLayout.catalog).string, configuration: configuration)
         guard
             let attributes = try root.fileSystem.attributes(
                 of: FilePath(CacheLayout.catalog), in: root.descriptor)

@@ -24,7 +24,7 @@ struct CatalogRow: Sendable {
     var hash: KeyHash
     var key: String
     var metadata: ItemMetadata?
-    var encoding: Encoding
+    var encoding: ItemEncoding
     var contentLength: Int64
     var storedLength: Int64
     var chargedLength: Int64
@@ -32,7 +32,7 @@ struct CatalogRow: Sendable {
     var isSettled = false
 
     init(
-        _ metadata: ItemMetadata, encoding: Encoding, contentLength: Int64, storedLength: Int64,
+        _ metadata: ItemMetadata, encoding: ItemEncoding, contentLength: Int64, storedLength: Int64,
         chargedLength: Int64
     ) {
         kind = .item
@@ -96,7 +96,7 @@ extension CachedItem {
         do {
             let key = try ItemKey(row[0])
             guard let intent = Intent(rawValue: row[2]), let area = Area(rawValue: row[3]),
-                let backup = BackupPolicy(rawValue: row[5]), let encoding = Encoding(rawValue: row[6]),
+                let backup = BackupPolicy(rawValue: row[5]), let encoding = ItemEncoding(rawValue: row[6]),
                 let destination = Destination(area: area, name: try FileName(row[4]), backup: backup),
                 let path = AreaPath(
                     area: .caches,

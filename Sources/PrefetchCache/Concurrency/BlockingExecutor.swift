@@ -21,7 +21,8 @@ final class BlockingExecutor: TaskExecutor {
 
     /// Runs `body` later, once, on a thread that may block.
     func run(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
-        let nanoseconds = delay.components.seconds * 1_000_000_000 + delay.components.attoseconds / 1_000_000_000
+        let nanoseconds =
+            delay.components.seconds * 1_000_000_000 + delay.components.attoseconds / 1_000_000_000
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds)), execute: body)
     }
 }

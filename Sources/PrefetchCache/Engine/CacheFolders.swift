@@ -46,7 +46,8 @@ final class CacheFolders: Sendable {
         }
     }
 
-    private static func open(_ areas: StorageAreas, _ fileSystem: any FileSystem) throws(CacheError) -> Handles
+    private static func open(_ areas: StorageAreas, _ fileSystem: any FileSystem) throws(CacheError)
+        -> Handles
     {
         let permissions = CacheLayout.folderPermissions
         let (area, root) = try openRoot(in: areas.caches, fileSystem)

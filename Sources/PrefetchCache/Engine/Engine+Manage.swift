@@ -33,7 +33,7 @@ extension Engine {
             do throws(FileSystemError) {
                 try environment.fileSystem.unlink(CacheLayout.file(of: key.hash), in: items.descriptor)
             } catch {
-                guard error.isNotFound else { throw .fileSystem(error) }
+                guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
                 return false
             }
             catalog.noteRemoved(key.hash)

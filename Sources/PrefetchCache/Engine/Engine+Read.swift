@@ -113,6 +113,8 @@ extension Engine {
         do throws(FileSystemError) {
             return try environment.fileSystem.open(path, in: folders.current.items.descriptor, .read)
         } catch {
+            // A link or the like in the place of an item is not ours: it is left alone.
+            if error.isNoRegularFile { return nil }
             guard error.isNotFound else { throw .fileSystem(error) }
         }
         // The folder that is held open may have been removed, and another process may have made and
@@ -164,13 +166,14 @@ extension Engine {
         do throws(FileSystemError) {
             file = try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
         } catch {
-            if error.isNotFound { return .miss(.absent) }
+            if error.isNotFound || error.isNoRegularFile { return .miss(.absent) }
             throw .fileSystem(error)
         }
         defer { environment.fileSystem.close(file) }
-        // The file is its user's: its length is what it is now.
-        let length = try promoter.attributes(of: file).length
-        return .hit(try body(file, length))
+        // The file is its user's: it may be something else by now, and its length is what it is now.
+        let attributes = try promoter.attributes(of: file)
+        guard attributes.kind == .regular else { return .miss(.absent) }
+        return .hit(try body(file, attributes.length))
     }
 
     private func stream(
@@ -187,8 +190,10 @@ extension Engine {
                 try [UInt8](Data(reading: offset..<end, of: file, in: environment.fileSystem))
             }
             try piece.withBytes { bytes throws(CacheError) in try sink(bytes) }
-            // Somebody has cut the file off meanwhile.
-            guard Int64(piece.count) == end - offset else { return }
+            guard Int64(piece.count) == end - offset else {
+                // Its user has cut the file off meanwhile.
+                throw .item(.rangeOutOfBounds(range, contentLength: offset + Int64(piece.count)))
+            }
             offset = end
         }
     }

@@ -28,24 +28,32 @@ extension Engine {
             throw .fileSystem(FileSystemError("read", path: path, errno: .isDirectory))
         }
 
-        let begun = try beginStore(metadata, encoding: encoding, expectedLength: attributes.length)
-        guard case .begun(let store) = begun else {
-            if case .refused(let refusal) = begun { return .refused(refusal) }
-            throw .closed
+        // A device or a file of /proc does not tell its length; it is read to its end.
+        let length = attributes.kind == .regular && attributes.length > 0 ? attributes.length : nil
+        switch try beginStore(metadata, encoding: encoding, expectedLength: length) {
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let store): return try fill(store, from: file, length: length)
         }
+    }
+
+    /// - Parameter length: What to read at most: a file that grows meanwhile is stored as long as it
+    ///   was at the start. `nil` for all there is.
+    private func fill(_ store: ItemStore, from file: Descriptor, length: Int64?) throws(CacheError)
+        -> StoreOutcome
+    {
         do {
             let window = Int64(codecs.parallelism * ItemLimits.chunkLength)
-            var buffer = [UInt8](repeating: 0, count: Int(min(max(attributes.length, 1), window)))
+            var buffer = [UInt8](repeating: 0, count: Int(min(length ?? window, window)))
             var offset: Int64 = 0
             while true {
+                let wanted = Int(min(Int64(buffer.count), (length ?? .max) - offset))
                 let count = try buffer.withMutableBytes { bytes throws(CacheError) in
                     try onFiles { () throws(FileSystemError) in
-                        try fileSystem.readAll(file, into: bytes, at: offset)
+                        try environment.fileSystem.readAll(file, into: bytes.slice(0..<wanted), at: offset)
                     }
                 }
                 offset += Int64(count)
-                // A file that grows while it is read is stored as long as it was at the start.
-                let isLast = count < buffer.count || offset >= attributes.length
+                let isLast = count < wanted || offset == length
                 let outcome = try buffer.withBytes { bytes throws(CacheError) -> StoreOutcome? in
                     let piece = bytes.slice(0..<count)
                     if isLast { return try store.commit(appending: piece) }

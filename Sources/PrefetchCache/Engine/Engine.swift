@@ -42,13 +42,13 @@ final class Engine: Sendable {
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)
         configuration = ConfigurationFile(in: support.root)
+        evictor = Evictor(folders: folders, environment: environment, report: report)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            report: report)
-        evictor = Evictor(folders: folders, environment: environment, report: report)
+            evictor: evictor, report: report)
         admission = Admission(catalog: catalog, evictor: evictor, configuration: configuration)
         ledger = Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
         promotedKeys = PromotedKeys(ledger)

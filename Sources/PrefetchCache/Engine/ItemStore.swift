@@ -114,8 +114,9 @@ final class ItemStore {
 }
 
 extension ItemStore {
-    private static func createPartial(_ engine: Engine) throws(CacheError) -> (Directory, FilePath, Descriptor)
-    {
+    private static func createPartial(_ engine: Engine) throws(CacheError) -> (
+        Directory, FilePath, Descriptor
+    ) {
         do {
             return try attemptPartial(engine)
         } catch {
@@ -177,7 +178,8 @@ extension ItemStore {
         }
     }
 
-    private func rename(to target: FilePath, in items: Directory, _ mode: RenameMode) throws(FileSystemError) {
+    private func rename(to target: FilePath, in items: Directory, _ mode: RenameMode) throws(FileSystemError)
+    {
         try engine.environment.fileSystem.rename(
             partial, in: incoming.descriptor, to: target, in: items.descriptor, mode)
     }

@@ -19,6 +19,8 @@ internal import SystemPackage
 /// does not stall eviction, and one that is gone already only loses its row.
 final class Evictor: Sendable {
     private static let batch = 64
+    /// What a full volume needs for the journal of one transaction, generously.
+    private static let emergencyBytes: Int64 = 1 << 20
 
     private let folders: CacheFolders
     private let environment: CacheEnvironment
@@ -52,6 +54,23 @@ final class Evictor: Sendable {
         return freed
     }
 
+    /// Unlinks a few of the coldest items and leaves their rows to the next transaction.
+    func unlinkColdest(from database: Database) throws -> (items: Int, bytes: Int64) {
+        var freed = (items: 0, bytes: Int64(0))
+        for victim in try Victim.fetch(database, limit: Self.batch, offset: 0)
+        where freed.bytes < Self.emergencyBytes {
+            do {
+                try remove(victim)
+                freed.items += 1
+                freed.bytes += victim.chargedLength
+            } catch {
+                environment.logger.warning(
+                    "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
+            }
+        }
+        return freed
+    }
+
     /// - Returns: Whether the file is gone.
     private func evict(_ victim: Victim, from database: Database) throws -> Bool {
         var wasThere = true
@@ -70,7 +89,8 @@ final class Evictor: Sendable {
         // What the system purged was no eviction of ours.
         guard wasThere else { return true }
         try Catalog.add(
-            [Counter.evictions.rawValue: 1, Counter.evictedBytes.rawValue: victim.chargedLength], in: database)
+            [Counter.evictions.rawValue: 1, Counter.evictedBytes.rawValue: victim.chargedLength], in: database
+        )
         unreported.withLock { events in
             guard victim.kind == .item, let key = victim.itemKey else { return }
             events.append(.evicted(key, chargedBytes: victim.chargedLength))

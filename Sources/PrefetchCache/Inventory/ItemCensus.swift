@@ -112,7 +112,8 @@ final class ItemCensus: Sendable {
         }
     }
 
-    private func opaqueRow(_ kind: CatalogRow.Kind, _ file: Descriptor, _ hash: KeyHash) throws -> CatalogRow {
+    private func opaqueRow(_ kind: CatalogRow.Kind, _ file: Descriptor, _ hash: KeyHash) throws -> CatalogRow
+    {
         let length = try environment.fileSystem.attributes(of: file).length
         return CatalogRow(
             opaque: kind, hash: hash, storedLength: length, chargedLength: charge(storedLength: length))

@@ -17,7 +17,8 @@ public enum CacheError: Error, Hashable, Sendable {
     case fileSystem(FileSystemError)
     /// A folder of the cache belongs to another user, or others may write to it.
     case notOurs(FilePath)
-    /// The destination of an item cannot be written to; the item stays cached.
+    /// The destination of an item cannot be written to. Nothing is lost: the item stays cached, or, when
+    /// the destination failed late, prepared for the next open.
     case destination(FilePath, FileSystemError)
     /// The item was opened before, and its file has since been moved or deleted by the user.
     case movedOrDeleted(key: ItemKey, FilePath)
@@ -43,7 +44,7 @@ extension CacheError: CustomStringConvertible {
             "\(path) belongs to another user or can be written by others; "
                 + "give the cache a folder of its own, or repair owner and permissions"
         case .destination(let path, let error):
-            "cannot write to \(path): \(error); the item stays in the cache"
+            "cannot write to \(path): \(error); nothing is lost, open it again when that is repaired"
         case .movedOrDeleted(let key, let path):
             "'\(key)' was opened before, and its file \(path) has since been moved or deleted"
         case .database(let name, let message): "the \(name) failed: \(message)"

@@ -8,7 +8,7 @@ public struct CachedItem: Hashable, Sendable {
     public let source: String
     public let intent: Intent
     public let destination: Destination
-    public let encoding: Encoding
+    public let encoding: ItemEncoding
     /// Bytes of the original.
     public let contentLength: Int64
     /// Bytes of the file.

@@ -123,7 +123,9 @@ extension Miss {
         case .purged: self = .purged
         case .damaged: self = .damaged(error)
         case .newerVersion(let version): self = .newerFormat(version: version)
-        case .fileSystem(let error): throw .fileSystem(error)
+        case .fileSystem(let error):
+            guard error.isNoRegularFile else { throw .fileSystem(error) }
+            self = .absent
         default: throw .item(error)
         }
     }

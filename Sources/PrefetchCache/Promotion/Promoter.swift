@@ -87,7 +87,7 @@ final class Promoter: Sendable {
         do {
             file = try fileSystem.open(CacheLayout.file(of: key.hash), in: items.descriptor, .read)
         } catch {
-            if error.isNotFound { return .miss(.absent) }
+            if error.isNotFound || error.isNoRegularFile { return .miss(.absent) }
             throw .fileSystem(error)
         }
         defer { fileSystem.close(file) }
@@ -128,6 +128,12 @@ final class Promoter: Sendable {
             }
             try ledger.put(entry)
         case .rename:
+            // Once the item is in staging it can no longer be read from the cache: that must not
+            // happen for a destination that refuses it.
+            try onDestination(entry) { () throws(FileSystemError) in
+                try fileSystem.requireWritable(folder.descriptor)
+            }
+            if let damage = try damage(of: reader) { return .miss(damage) }
             try ledger.put(entry)
             guard try take(item, as: entry, into: staging) else {
                 try ledger.remove(key)
@@ -136,6 +142,21 @@ final class Promoter: Sendable {
         }
         let committed = try publish(entry, from: staging, in: folder)
         return .hit(opened(committed, isFirstOpen: true))
+    }
+
+    /// An identity item of at most this many bytes is verified before it is handed over, which takes
+    /// less time than the flushes. A larger one is not read at all, so that its promotion does not
+    /// depend on its size.
+    static let longestVerified: Int64 = 4 << 20
+
+    private func damage(of reader: ItemReader) throws(CacheError) -> Miss? {
+        guard reader.footer.contentLength <= Self.longestVerified else { return nil }
+        do throws(ItemFormatError) {
+            try reader.stream(0..<reader.footer.contentLength) { _ in }
+            return nil
+        } catch {
+            return try Miss(error)
+        }
     }
 
     /// Decodes the content into a new staging file, every chunk verified, and makes it durable.
@@ -153,17 +174,7 @@ final class Promoter: Sendable {
         }
         defer { fileSystem.close(file) }
         do {
-            var offset: Int64 = 0
-            try onItem { () throws(ItemFormatError) in
-                try reader.stream(0..<reader.footer.contentLength) { piece throws(ItemFormatError) in
-                    do throws(FileSystemError) {
-                        try fileSystem.writeAll(piece, to: file, at: offset)
-                    } catch {
-                        throw .fileSystem(error)
-                    }
-                    offset += Int64(piece.count)
-                }
-            }
+            try copy(reader, to: file, for: entry)
             try onDestination(entry) { () throws(FileSystemError) in
                 try mark(file, entry.backup)
                 try fileSystem.synchronize(file)
@@ -173,6 +184,25 @@ final class Promoter: Sendable {
         } catch {
             try discard(name, in: staging)
             throw error
+        }
+    }
+
+    private func copy(_ reader: ItemReader, to file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
+        var offset: Int64 = 0
+        var failure: FileSystemError?
+        do throws(ItemFormatError) {
+            try reader.stream(0..<reader.footer.contentLength) { piece throws(ItemFormatError) in
+                do throws(FileSystemError) {
+                    try fileSystem.writeAll(piece, to: file, at: offset)
+                } catch {
+                    failure = error
+                    throw .notAdmitted
+                }
+                offset += Int64(piece.count)
+            }
+        } catch {
+            if let failure { throw .destination(path(of: entry), failure) }
+            try onItem { () throws(ItemFormatError) in throw error }
         }
     }
 
@@ -204,7 +234,7 @@ final class Promoter: Sendable {
             try fileSystem.rename(origin, in: items.descriptor, to: name, in: staging.descriptor, .exclusive)
         } catch {
             if error.isNotFound { return false }
-            throw .destination(path(of: entry), error)
+            throw .fileSystem(error)
         }
         guard try attributes(of: name, in: staging)?.identity == item.identity else {
             // Stored anew since it was opened: this is another item, and it goes back.

@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import ItemFormat
+internal import Logging
 internal import SystemPackage
 
 /// Completes or undoes promotions that a crash interrupted.
@@ -35,8 +36,7 @@ struct Recovery {
 
         for intent in try promoter.ledger.intents() {
             _ = try promoter.locks.hold(intent.key.hash, waiting: false) { () throws(CacheError) in
-                guard let entry = try promoter.ledger.entry(for: intent.key), entry.state == .intent else { return }
-                try complete(entry)
+                try completeIfPossible(intent.key)
             }
         }
         for (hash, name) in staged {
@@ -44,6 +44,19 @@ struct Recovery {
                 let isClaimed = try promoter.ledger.intents().contains { $0.stagedName == name.string }
                 if !isClaimed { try promoter.discard(FilePath(root: nil, [name]), in: staging) }
             }
+        }
+    }
+
+    /// A destination that cannot be written to now is no reason to refuse the whole cache: the intent
+    /// stays, and the next open of its key tries again.
+    private func completeIfPossible(_ key: ItemKey) throws(CacheError) {
+        guard let entry = try promoter.ledger.entry(for: key), entry.state == .intent else { return }
+        do {
+            try complete(entry)
+        } catch .destination(let path, let error) {
+            promoter.environment.logger.warning(
+                "A promotion cannot be completed yet.",
+                metadata: ["key": "\(key)", "path": "\(path)", "error": "\(error)"])
         }
     }
 
@@ -77,7 +90,9 @@ struct Recovery {
 
     private func isIntact(_ intent: LedgerEntry, in staging: Directory) throws(CacheError) -> Bool {
         let name = FilePath(intent.stagedName)
-        guard try promoter.attributes(of: name, in: staging)?.length == intent.contentLength else { return false }
+        guard try promoter.attributes(of: name, in: staging)?.length == intent.contentLength else {
+            return false
+        }
         return try promoter.checksum(of: name, in: staging) == intent.contentChecksum
     }
 }

@@ -7,7 +7,7 @@ import Testing
 /// version wrote, every later one reads.
 struct GoldenItem: Sendable, CustomTestStringConvertible {
     let name: String
-    let encoding: Encoding
+    let encoding: ItemEncoding
     let content: [UInt8]
     let contentChecksum: UInt64
     let chunkCount: Int

@@ -1,10 +1,11 @@
 import FileSystem
+import FileSystemTestSupport
 import Synchronization
 import SystemPackage
 
 /// Forwards to the operating system the three calls that the format needs, and records them. Any
-/// other call fails with `ENOSYS`.
-final class RecordingFileSystem: FileSystem {
+/// other call fails: neither the writer nor the reader has any business with it.
+final class RecordingFileSystem: UnimplementedFileSystem {
     enum Call: Equatable {
         /// The length is what was asked for.
         case read(offset: Int64, length: Int)
@@ -68,57 +69,4 @@ final class RecordingFileSystem: FileSystem {
         try record("fstat", .attributes)
         return try live.attributes(of: file)
     }
-}
-
-/// What neither the writer nor the reader has any business with.
-extension RecordingFileSystem {
-    var userID: UInt32 { live.userID }
-
-    private func refuse(_ call: String = #function) throws(FileSystemError) -> Never {
-        throw FileSystemError(call, errno: .noFunction)
-    }
-
-    func open(_: FilePath, in _: Descriptor, _: OpenMode) throws(FileSystemError) -> Descriptor {
-        try refuse()
-    }
-
-    func close(_: Descriptor) {}
-
-    func resize(_: Descriptor, to _: Int64) throws(FileSystemError) { try refuse() }
-
-    func synchronize(_: Descriptor) throws(FileSystemError) { try refuse() }
-
-    func attributes(of _: FilePath, in _: Descriptor) throws(FileSystemError) -> FileAttributes? {
-        try refuse()
-    }
-
-    func makeDirectory(_: FilePath, in _: Descriptor, permissions _: FilePermissions)
-        throws(FileSystemError) -> Bool
-    { try refuse() }
-
-    func rename(_: FilePath, in _: Descriptor, to _: FilePath, in _: Descriptor, _: RenameMode)
-        throws(FileSystemError)
-    { try refuse() }
-
-    func unlink(_: FilePath, in _: Descriptor) throws(FileSystemError) { try refuse() }
-
-    func removeDirectory(_: FilePath, in _: Descriptor) throws(FileSystemError) { try refuse() }
-
-    func entries(of _: Descriptor) throws(FileSystemError) -> [DirectoryEntry] { try refuse() }
-
-    func lock(_: Descriptor, waiting _: Bool) throws(FileSystemError) -> Bool { try refuse() }
-
-    func setPermissions(_: FilePermissions, of _: Descriptor) throws(FileSystemError) { try refuse() }
-
-    func extendedAttribute(_: String, of _: Descriptor) throws(FileSystemError) -> [UInt8]? { try refuse() }
-
-    func setExtendedAttribute(_: String, to _: [UInt8]?, of _: Descriptor) throws(FileSystemError) {
-        try refuse()
-    }
-
-    func setNoDump(_: Bool, of _: Descriptor) throws(FileSystemError) { try refuse() }
-
-    func isNoDump(_: Descriptor) throws(FileSystemError) -> Bool { try refuse() }
-
-    func volume(of _: Descriptor) throws(FileSystemError) -> VolumeFigures { try refuse() }
 }

@@ -1,4 +1,5 @@
 import FileSystem
+import FileSystemTestSupport
 import StorageAreas
 
 /// What the file system of the temporary folder can do.

@@ -1,5 +1,5 @@
 /// How the content of an item lies in its file. The raw value is stored; it never changes meaning.
-public enum Encoding: UInt8, Hashable, Sendable, CaseIterable {
+public enum ItemEncoding: UInt8, Hashable, Sendable, CaseIterable {
     /// One standard LZ4 frame per chunk.
     case lz4 = 1
     /// The bytes as they are, so that promotion needs no copy.
@@ -19,7 +19,7 @@ public enum EncodingChoice: Hashable, Sendable {
     /// rule that ZFS applies to its blocks; otherwise the content is stored as it is.
     case automatic
     /// The caller knows.
-    case forced(Encoding)
+    case forced(ItemEncoding)
 
     /// Whether `stored` bytes for `content` bytes are saving enough to be worth decoding later.
     static func isWorthwhile(stored: Int, content: Int) -> Bool {

@@ -1,19 +1,20 @@
-import FileSystem
-import Foundation
-import SystemPackage
+public import FileSystem
+internal import Foundation
+public import SystemPackage
 
-let live = LiveFileSystem()
+/// The operating system's own file system.
+public let live = LiveFileSystem()
 
 /// A real folder that lives as long as this object, and so as the suite's instance for one test. Its
 /// helpers go past the seam, so that they can judge it.
-final class TemporaryFolder: Sendable {
-    let path: FilePath
-    let directory: Directory
+public final class TemporaryFolder: Sendable {
+    public let path: FilePath
+    public let directory: Directory
 
-    var descriptor: Descriptor { directory.descriptor }
+    public var descriptor: Descriptor { directory.descriptor }
 
-    init() throws {
-        path = FilePath(NSTemporaryDirectory()).appending("FileSystemTests-\(UUID().uuidString)")
+    public init() throws {
+        path = FilePath(NSTemporaryDirectory()).appending("PrefetchCacheTests-\(UUID().uuidString)")
         directory = try Directory.openOrCreate(path, permissions: .ownerReadWriteExecute, in: live)
     }
 
@@ -25,28 +26,28 @@ final class TemporaryFolder: Sendable {
         }
     }
 
-    func write(_ text: String, to name: String) throws {
+    public func write(_ text: String, to name: String) throws {
         try Data(text.utf8).write(to: URL(filePath: path.appending(name).string))
     }
 
     /// The content of a file, or `nil` when there is none.
-    func text(of name: String) throws -> String? {
+    public func text(of name: String) throws -> String? {
         let file = path.appending(name).string
         guard FileManager.default.fileExists(atPath: file) else { return nil }
         return String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
     }
 
-    func makeFolder(_ name: String) throws {
+    public func makeFolder(_ name: String) throws {
         try FileManager.default.createDirectory(
             atPath: path.appending(name).string, withIntermediateDirectories: true)
     }
 
-    func link(_ name: String, to target: String) throws {
+    public func link(_ name: String, to target: String) throws {
         try FileManager.default.createSymbolicLink(
             atPath: path.appending(name).string, withDestinationPath: target)
     }
 
-    func names() throws -> Set<String> {
+    public func names() throws -> Set<String> {
         Set(try FileManager.default.contentsOfDirectory(atPath: path.string))
     }
 }

@@ -1,0 +1,52 @@
+internal import ArgumentParser
+internal import PrefetchCache
+
+/// A subcommand that works on a cache.
+protocol CacheCommand: AsyncParsableCommand {
+    var shared: SharedOptions { get }
+
+    /// Does the command's work. It may block: it runs on one of the cache's own threads.
+    func perform(in session: Session) async throws
+}
+
+/// What a command works with.
+struct Session {
+    let cache: PrefetchCache
+    let place: Place
+    let output: Output
+}
+
+extension CacheCommand {
+    /// Opens the cache, performs the command and closes the cache, whatever happened.
+    func run() async throws(CommandFailure) {
+        do {
+            let place = try shared.place()
+            let cache = try await PrefetchCache(
+                areas: place.areas, environment: .live(logger: shared.logger))
+            let session = Session(cache: cache, place: place, output: Output(isJSON: shared.json))
+            let performed = await withTaskExecutorPreference(cache.executor) {
+                await result { try await perform(in: session) }
+            }
+            let flushed = await result { try session.output.flush() }
+            let closed = await result { try await cache.close() }
+            // The first error is the cause.
+            try performed.get()
+            try flushed.get()
+            // What is lost when only this fails is a note of what was used last: the command has done
+            // its work all the same.
+            if case .failure(let error) = closed {
+                StandardStreams.writeError("cachectl: warning: the cache was not closed in order: \(error)")
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func result(of body: () async throws -> Void) async -> Result<Void, any Error> {
+        do {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

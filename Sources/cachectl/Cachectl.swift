@@ -1,0 +1,32 @@
+internal import ArgumentParser
+
+/// The command: it looks into the cache of an app, and works with it as the app would.
+@main
+struct Cachectl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cachectl",
+        abstract: "Looks into a prefetch cache, and works with it as its app would.",
+        usage: "cachectl [--container <dir> | --app <id>] [--json] [--verbose] <command> …",
+        discussion: """
+            Name the cache with --container (the folder that holds an app's Documents, Library and tmp) or \
+            with --app (the identifier of an app on this machine). These two, --json and --verbose may stand \
+            before the command or after it.
+
+            Exit codes: 0 done, 64 wrong usage, 65 damaged or newer data, 66 no such item or file, \
+            73 destination not writable, 74 input/output error, 75 refused for now, 77 not permitted, \
+            78 wrong configuration.
+            """,
+        subcommands: [
+            Put.self, List.self, Show.self, Cat.self, Open.self, Evict.self, Configure.self, Stats.self,
+        ])
+
+    static var commandNames: Set<String> {
+        Set(configuration.subcommands.compactMap { $0.configuration.commandName })
+    }
+
+    static func main() async {
+        StandardStreams.prepare()
+        let invocation = Invocation(arguments: Array(CommandLine.arguments.dropFirst()))
+        await invocation.run().exit()
+    }
+}

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import FileSystem
+internal import PrefetchCache
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// `cachectl cat`
+struct Cat: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cat",
+        abstract: "Writes the content of an item to standard output.",
+        discussion: "The item stays in the cache: only 'open' hands it over.")
+
+    @Argument(help: "The key of the item.", transform: ItemKey.parse)
+    var key: ItemKey
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "A part of the content, both ends included: 0-99, 100- or -5.", valueName: "range"),
+        transform: { try ByteRange($0) })
+    var range: ByteRange?
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(in session: Session) async throws {
+        let wanted = try await wantedBytes(in: session.cache)
+        let lookup = try await session.cache.stream(key, range: wanted) { piece throws(CacheError) in
+            do throws(FileSystemError) {
+                try StandardStreams.writeOutput(piece)
+            } catch {
+                throw .fileSystem(error)
+            }
+        }
+        if case .miss(let miss) = lookup { throw CommandFailure(miss, of: key) }
+    }
+
+    private func wantedBytes(in cache: PrefetchCache) async throws -> Range<Int64>? {
+        guard let range else { return nil }
+        let length = try await contentLength(in: cache)
+        do throws(ByteRangeError) {
+            return try range.resolved(length: length)
+        } catch {
+            throw CommandFailure(.usage, error.description)
+        }
+    }
+
+    /// The length of the content as it is now. The catalog may be a second behind another process,
+    /// and an opened file may have been changed by its user: so the content itself is asked, for
+    /// bytes that no content has.
+    private func contentLength(in cache: PrefetchCache) async throws -> Int64 {
+        let lookup: Lookup<Data>
+        do throws(CacheError) {
+            lookup = try await cache.lookUp(key, range: Int64.max - 1..<Int64.max)
+        } catch .item(.rangeOutOfBounds(_, let length)) {
+            return length
+        }
+        guard case .miss(let miss) = lookup else { return .max }
+        throw CommandFailure(miss, of: key)
+    }
+}

@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import PrefetchCache
+
+/// `cachectl list`
+struct List: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the cached items, the coldest first.")
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(in session: Session) async throws {
+        let items = try await session.cache.items()
+        if session.output.isJSON {
+            try session.output.print(json: items.lazy.map { ItemRecord($0, in: session.place) })
+        } else {
+            try printTable(of: items, to: session.output)
+        }
+    }
+
+    private func printTable(of items: [CachedItem], to output: Output) throws {
+        guard !items.isEmpty else { return try output.print("no items") }
+        var table = TextTable([.right, .right, .left, .left, .left, .left])
+        table.add(["CONTENT", "STORED", "ENCODING", "DESTINATION", "SOURCE", "KEY"])
+        for item in items {
+            let destination = "\(item.destination.area.name)/\(item.destination.name)"
+            table.add([
+                Size.text(item.contentLength), Size.text(item.storedLength), item.encoding.name,
+                destination.escapedForTerminal, item.source.escapedForTerminal,
+                item.key.string.escapedForTerminal,
+            ])
+        }
+        for line in table.lines { try output.print(line) }
+    }
+}

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import PrefetchCache
+internal import SystemPackage
+
+/// `cachectl put`
+struct Put: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "put", abstract: "Stores a file, or standard input, as an item.")
+
+    @Argument(help: "The key of the item.", transform: ItemKey.parse)
+    var key: ItemKey
+
+    @Argument(help: "The file with the content; - reads standard input.")
+    var file: String
+
+    @Option(help: ArgumentHelp("Where the item goes when it is opened.", valueName: "area"))
+    var to = DestinationArea.support
+
+    @Option(
+        help: ArgumentHelp(
+            "The name that the file gets when it is opened; that of <file> or the key when left out."),
+        transform: FileName.parse)
+    var name: FileName?
+
+    @Option(help: "The feed or server that the item comes from.")
+    var source = ""
+
+    @Option(help: ArgumentHelp("Whether backups shall contain the opened file.", valueName: "choice"))
+    var backup = BackupChoice.include
+
+    @Option(
+        help: ArgumentHelp(
+            "How the content is stored; automatic compresses when it is worth it.", valueName: "choice"))
+    var encoding = EncodingOption.automatic
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(in session: Session) async throws {
+        let outcome = try await store(InputFile(file), in: session.cache)
+        switch outcome {
+        case .stored(let summary): try report(summary, to: session.output)
+        case .refused(let refusal): try report(refusal, to: session.output)
+        }
+    }
+
+    private func store(_ input: InputFile, in cache: PrefetchCache) async throws -> StoreOutcome {
+        let metadata = ItemMetadata(
+            key: key, source: source, destination: to.destination(fileName, backup: backup))
+        let isWatched =
+            StandardStreams.isErrorTerminal && input.length ?? 0 > ProgressLine.smallestTotal
+        if input.length != nil, !isWatched {
+            return try await cache.store(contentsOf: input.url, as: metadata, encoding: encoding.choice)
+        }
+        return try await InputTransfer(input, to: cache).run(metadata, encoding: encoding.choice)
+    }
+
+    private var fileName: FileName {
+        if let name { return name }
+        if file == InputFile.standardInputName { return FileName(sanitizing: key.string) }
+        return FileName(sanitizing: FilePath(file).lastComponent?.string ?? key.string)
+    }
+
+    private func report(_ summary: ItemSummary, to output: Output) throws {
+        guard output.isJSON else {
+            let content = Size.text(summary.contentLength)
+            let stored = Size.text(summary.storedLength)
+            try output.print(
+                "stored \(key.string.escapedForTerminal): \(content) as \(stored) (\(summary.encoding.name))")
+            return
+        }
+        try output.print(
+            json: StoredRecord(
+                key: key.string, encoding: summary.encoding.name, contentBytes: summary.contentLength,
+                storedBytes: summary.storedLength))
+    }
+
+    private func report(_ refusal: Refusal, to output: Output) throws {
+        if output.isJSON {
+            try output.print(json: RefusalRecord(refused: refusal.reason, message: refusal.description))
+        }
+        throw CommandFailure(refusal, of: key)
+    }
+}
+
+private struct StoredRecord: Encodable {
+    let key: String
+    let encoding: String
+    let contentBytes: Int64
+    let storedBytes: Int64
+}
+
+private struct RefusalRecord: Encodable {
+    let refused: String
+    let message: String
+}

@@ -1,0 +1,68 @@
+internal import FileSystem
+internal import PrefetchCache
+internal import SystemPackage
+
+/// Why a command did not do what was asked: an exit code, and a line that says what to do.
+struct CommandFailure: Error, Hashable {
+    let code: ExitCode
+    /// `nil` when there is nobody to tell.
+    let message: String?
+
+    init(_ code: ExitCode, _ message: String?) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension CommandFailure {
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as CacheError: self.init(error)
+        case let error as FileSystemError: self.init(CacheError.fileSystem(error))
+        case let error as StorageAreasError: self.init(CacheError.areas(error))
+        default: self.init(.software, "\(error)")
+        }
+    }
+
+    init(_ error: CacheError) {
+        // The reader of a pipe has seen enough, as `head` does: that is no failure.
+        if case .fileSystem(let error) = error, error.errno == .brokenPipe {
+            self.init(.success, nil)
+        } else {
+            self.init(ExitCode(error), error.description + Self.advice(on: error))
+        }
+    }
+
+    init(_ miss: Miss, of key: ItemKey) {
+        let message =
+            switch miss {
+            case .absent: "there is no item '\(key)'; 'cachectl list' shows what there is"
+            case .purged: "the system purged the item '\(key)'; store it again"
+            case .damaged(let error): "\(error), and was set aside; store '\(key)' again"
+            case .newerFormat(let version):
+                "the item '\(key)' has the newer format version \(version); update this software"
+            }
+        self.init(ExitCode(miss), message)
+    }
+
+    init(_ refusal: Refusal, of key: ItemKey) {
+        let advice =
+            switch refusal {
+            case .overBudget, .largerThanLargestItem:
+                "'cachectl configure --budget' changes the budget"
+            case .alreadyPromoted: "'cachectl open' names the file"
+            }
+        self.init(.refused, "'\(key)' was refused (\(refusal.reason)): \(refusal); \(advice)")
+    }
+
+    /// What to do, where the error itself does not say it.
+    private static func advice(on error: CacheError) -> String {
+        switch error {
+        case .movedOrDeleted: "; store it again to get a new one"
+        case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"
+        case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import FileSystem
+internal import PrefetchCache
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// What the command tells the shell, in the vocabulary of `sysexits.h`.
+enum ExitCode: CInt, CaseIterable {
+    case success = 0
+    /// `EX_USAGE`: an argument that cannot be, among them a range past the end of an item.
+    case usage = 64
+    /// `EX_DATAERR`: damaged, or of a newer format.
+    case damaged = 65
+    /// `EX_NOINPUT`: there is no such item, or no such file.
+    case notFound = 66
+    /// `EX_SOFTWARE`: a mistake in the command itself.
+    case software = 70
+    /// `EX_CANTCREAT`: a destination or a container that cannot be written to.
+    case cannotCreate = 73
+    /// `EX_IOERR`
+    case inputOutput = 74
+    /// `EX_TEMPFAIL`: the cache refused an item for now.
+    case refused = 75
+    /// `EX_NOPERM`
+    case notPermitted = 77
+    /// `EX_CONFIG`: a configuration or an environment that cannot be used.
+    case configuration = 78
+
+    /// Ends the process.
+    func exit() -> Never {
+        #if canImport(Darwin)
+            Darwin.exit(rawValue)
+        #else
+            Glibc.exit(rawValue)
+        #endif
+    }
+}
+
+extension ExitCode {
+    init(_ error: CacheError) {
+        self =
+            switch error {
+            case .areas(let error): ExitCode(error)
+            case .item(let error): ExitCode(error)
+            case .fileSystem(let error): ExitCode(error)
+            case .notOurs: .notPermitted
+            case .destination: .cannotCreate
+            case .movedOrDeleted: .notFound
+            case .database: .inputOutput
+            case .newerLedger, .configuration: .configuration
+            case .writerIsFinished, .closed: .software
+            }
+    }
+
+    init(_ error: FileSystemError) {
+        self = error.isNotPermitted ? .notPermitted : .inputOutput
+    }
+
+    init(_ error: ItemFormatError) {
+        self =
+            switch error {
+            case .purged: .notFound
+            case .damaged, .newerVersion, .contentTooLong: .damaged
+            case .metadataTooLong, .priorityOutOfRange, .rangeOutOfBounds: .usage
+            case .notAdmitted: .refused
+            case .fileSystem(let error): ExitCode(error)
+            }
+    }
+
+    init(_ error: StorageAreasError) {
+        self =
+            switch error {
+            case .invalidApplicationID, .emptyContainerPath: .usage
+            case .notADirectory: .cannotCreate
+            case .containerUnreadable(let path, let errno):
+                ExitCode(FileSystemError("open", path: path, errno: errno))
+            case .homeMissing, .userDirectoriesUnreadable, .workingDirectoryMissing, .areaUnavailable:
+                .configuration
+            }
+    }
+
+    init(_ miss: Miss) {
+        self =
+            switch miss {
+            case .absent, .purged: .notFound
+            case .damaged, .newerFormat: .damaged
+            }
+    }
+}

@@ -1,0 +1,85 @@
+internal import FileSystem
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The content for a new item: a file that the user named, or standard input.
+final class InputFile {
+    /// The name by which standard input goes.
+    static let standardInputName = "-"
+
+    let name: String
+    /// The length of a regular file that has one. What comes from a pipe or from `/proc` has none
+    /// before it is read.
+    let length: Int64?
+
+    private let descriptor: Descriptor
+    private let isOwned: Bool
+
+    /// - Parameter name: A path, or ``standardInputName``.
+    /// - Throws: A failure that says what is wrong with the file.
+    init(_ name: String) throws(CommandFailure) {
+        guard name != Self.standardInputName else {
+            self.name = "standard input"
+            descriptor = Descriptor(rawValue: FileDescriptor.standardInput.rawValue)
+            isOwned = false
+            length = nil
+            return
+        }
+        self.name = name
+        do throws(FileSystemError) {
+            (descriptor, length) = try Self.open(FilePath(name))
+            isOwned = true
+        } catch {
+            let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
+            throw CommandFailure(
+                isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")
+        }
+    }
+
+    private static func open(_ path: FilePath) throws(FileSystemError) -> (Descriptor, length: Int64?) {
+        let fileSystem = LiveFileSystem()
+        let file = try fileSystem.open(path, in: .workingDirectory, .readFollowingLinks)
+        do throws(FileSystemError) {
+            let attributes = try fileSystem.attributes(of: file)
+            if attributes.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
+            let hasLength = attributes.kind == .regular && attributes.length > 0
+            return (file, hasLength ? attributes.length : nil)
+        } catch {
+            fileSystem.close(file)
+            throw error
+        }
+    }
+
+    /// The file, for APIs of Foundation, which would take a leading `~` for somebody's home folder.
+    var url: URL { URL(filePath: FilePath(name).isRelative ? "./\(name)" : name) }
+
+    deinit {
+        if isOwned { LiveFileSystem().close(descriptor) }
+    }
+
+    /// Fills `piece` from the input, which ends when fewer bytes came than fit.
+    ///
+    /// - Returns: The number of bytes.
+    func read(into piece: inout Data) throws(CommandFailure) -> Int {
+        let file = FileDescriptor(rawValue: descriptor.rawValue)
+        do {
+            return try piece.withUnsafeMutableBytes { buffer in
+                var count = 0
+                while count < buffer.count {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                    let read = try file.read(into: rest)
+                    if read == 0 { break }
+                    count += read
+                }
+                return count
+            }
+        } catch {
+            throw CommandFailure(.inputOutput, "cannot read \(name): \(error)")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import PrefetchCache
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Stores an input piece by piece, with bounded memory, and shows on a terminal how far it has come.
+struct InputTransfer {
+    /// A few chunks of the item format, so that they are compressed in parallel.
+    private static let pieceLength = 4 << 20
+
+    private let input: InputFile
+    private let cache: PrefetchCache
+
+    init(_ input: InputFile, to cache: PrefetchCache) {
+        self.input = input
+        self.cache = cache
+    }
+
+    func run(_ metadata: ItemMetadata, encoding: EncodingChoice) async throws -> StoreOutcome {
+        let begun = try await cache.beginStoring(
+            metadata, expectedLength: input.length, encoding: encoding)
+        switch begun {
+        case .refused(let refusal): return .refused(refusal)
+        case .writer(let writer):
+            if let refusal = try await copy(to: writer) { return .refused(refusal) }
+            return try await writer.commit()
+        }
+    }
+
+    /// - Returns: Why there was no more room for the item, or `nil`.
+    private func copy(to writer: CacheWriter) async throws -> Refusal? {
+        var progress = ProgressLine(label: input.name, total: input.length ?? 0) {
+            StandardStreams.writeErrorVerbatim($0)
+        }
+        defer { progress.clear() }
+        let isShown = StandardStreams.isErrorTerminal && input.length != nil
+
+        var piece = Data(count: Self.pieceLength)
+        var done: Int64 = 0
+        while true {
+            let count: Int
+            do {
+                count = try input.read(into: &piece)
+            } catch {
+                try await writer.cancel()
+                throw error
+            }
+            if let refusal = try await writer.write(piece.prefix(count)) { return refusal }
+            done += Int64(count)
+            if isShown { progress.show(done) }
+            if count < piece.count { return nil }
+        }
+    }
+}

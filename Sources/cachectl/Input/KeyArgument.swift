@@ -1,0 +1,12 @@
+internal import PrefetchCache
+
+extension ItemKey {
+    /// A key from the command line.
+    static func parse(_ argument: String) throws -> ItemKey { try ItemKey(argument) }
+}
+
+extension FileName {
+    /// A file name from the command line. It is refused, not changed, when it is none: the user asked
+    /// for this one.
+    static func parse(_ argument: String) throws -> FileName { try FileName(argument) }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import Logging
+
+/// The options that every command takes, before its name or after it; see ``SharedArguments``.
+struct SharedOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The folder that holds an app's Documents, Library and tmp.", valueName: "dir"))
+    var container: String?
+
+    @Option(help: ArgumentHelp("The identifier of an app, such as org.example.podcasts.", valueName: "id"))
+    var app: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Tell what the cache does, on standard error.")
+    var verbose = false
+
+    func validate() throws {
+        guard (container == nil) != (app == nil) else {
+            let problem =
+                container == nil
+                ? "which cache? Give --container <dir> or --app <id>"
+                : "give either --container or --app, not both"
+            throw ValidationError(problem)
+        }
+    }
+
+    func place() throws(CommandFailure) -> Place {
+        do {
+            if let container { return try Place(container: container) }
+            return try Place(application: app ?? "")
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    var logger: Logger {
+        var logger = Logger(label: "cachectl") { _ in StandardErrorLog() }
+        logger.logLevel = verbose ? .debug : .error
+        return logger
+    }
+}

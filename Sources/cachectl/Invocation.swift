@@ -1,0 +1,52 @@
+internal import ArgumentParser
+
+/// One run of the command, from its arguments to its exit code.
+struct Invocation {
+    /// What the arguments ask for.
+    enum Request {
+        case command(any CacheCommand)
+        /// A help text, or a script for a shell.
+        case text(String)
+    }
+
+    let arguments: [String]
+
+    func run() async -> ExitCode {
+        do {
+            switch try request() {
+            case .command(let command): try await command.run()
+            case .text(let text): try StandardStreams.writeOutput(text + "\n")
+            }
+            return .success
+        } catch {
+            let failure = CommandFailure(error)
+            if let message = failure.message { StandardStreams.writeError("cachectl: error: \(message)") }
+            return failure.code
+        }
+    }
+
+    /// Makes sense of the arguments.
+    ///
+    /// - Throws: A failure of usage.
+    func request() throws(CommandFailure) -> Request {
+        let arguments = try SharedArguments.movedBehindCommand(arguments, of: Cachectl.commandNames)
+        do {
+            var command = try Cachectl.parseAsRoot(arguments)
+            if let command = command as? any CacheCommand { return .command(command) }
+            // The root and ArgumentParser's own commands: they throw the text that they have.
+            try command.run()
+            return .text(Cachectl.helpMessage())
+        } catch {
+            if Cachectl.exitCode(for: error).isSuccess { return .text(Cachectl.fullMessage(for: error)) }
+            let message = Cachectl.message(for: error).clipped(to: 500)
+            throw CommandFailure(.usage, "\(message) (see 'cachectl --help')")
+        }
+    }
+}
+
+extension String {
+    /// The string, or its beginning and an ellipsis when it has more than `length` characters.
+    fileprivate func clipped(to length: Int) -> String {
+        count <= length ? self : prefix(length) + "…"
+    }
+}

@@ -1,0 +1,60 @@
+internal import PrefetchCache
+internal import SystemPackage
+
+/// A cached item as JSON.
+struct ItemRecord: Encodable {
+    struct DestinationRecord: Encodable {
+        let area: String
+        let name: String
+        let backup: String
+    }
+
+    let status = "cached"
+    let key: String
+    let source: String
+    let intent: String
+    let contentBytes: Int64
+    let storedBytes: Int64
+    let chargedBytes: Int64
+    let encoding: String
+    let destination: DestinationRecord
+    let path: String
+    let priority: Float
+    let storedAtMilliseconds: Int64
+    let lastUse: Int64
+
+    init(_ item: CachedItem, in place: Place) {
+        key = item.key.string
+        source = item.source
+        intent = item.intent.name
+        contentBytes = item.contentLength
+        storedBytes = item.storedLength
+        chargedBytes = item.chargedLength
+        encoding = item.encoding.name
+        destination = DestinationRecord(
+            area: item.destination.area.name, name: item.destination.name.string,
+            backup: item.destination.backup.name)
+        path = place.relativePath(item.path)
+        priority = item.priority
+        storedAtMilliseconds = item.storedAt
+        lastUse = item.lastUse
+    }
+}
+
+extension Intent {
+    var name: String {
+        switch self {
+        case .opportunistic: "opportunistic"
+        case .userRequested: "userRequested"
+        }
+    }
+}
+
+extension BackupPolicy {
+    var name: String {
+        switch self {
+        case .include: "include"
+        case .exclude: "exclude"
+        }
+    }
+}

@@ -1,0 +1,39 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// JSON that is the same for the same value, and harmless on a terminal.
+enum JSON {
+    static func text(of value: some Encodable, isPretty: Bool) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+        return escapingControls(text)
+    }
+
+    /// Escapes what the standard allows in a string and a terminal obeys: DEL, the controls above
+    /// it, and those of bidirectional text. Outside of strings JSON has none of them.
+    private static func escapingControls(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            if isHarmful(scalar) {
+                // All of them have at most four digits.
+                let digits = String(scalar.value, radix: 16)
+                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// The encoder has escaped the controls below the space itself; what is left of them is the
+    /// layout.
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value >= 0x7F && scalar.isTerminalHazard
+    }
+}

@@ -1,0 +1,23 @@
+internal import PrefetchCache
+internal import SystemPackage
+
+/// The file of an opened item as JSON.
+struct OpenedRecord: Encodable {
+    let key: String
+    let path: String
+    let area: String
+    let name: String
+    let contentBytes: Int64
+    /// Left out where nothing was opened.
+    var firstOpen: Bool?
+    /// Left out where it goes without saying.
+    var status: String?
+
+    init(_ item: OpenedItem) {
+        key = item.key.string
+        path = item.path.string
+        area = item.location.area.name
+        name = item.location.relative.lastComponent?.string ?? ""
+        contentBytes = item.contentLength
+    }
+}

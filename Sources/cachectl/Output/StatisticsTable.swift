@@ -1,0 +1,57 @@
+internal import PrefetchCache
+
+/// The statistics for people.
+struct StatisticsTable {
+    private let statistics: CacheStatistics
+
+    init(_ statistics: CacheStatistics) {
+        self.statistics = statistics
+    }
+
+    var lines: [String] {
+        var table = TextTable([.left, .left])
+        table.add(["budget", budget])
+        table.add(["pressure", statistics.pressure.rawValue])
+        table.add(["items", items])
+        table.add(["content", Size.text(statistics.contentBytes)])
+        table.add(["stored", stored])
+        table.add(["catalog", Size.text(statistics.catalogBytes)])
+        table.add(["reads", reads])
+        table.add(["stores", "\(statistics.stores)"])
+        table.add(["promotions", "\(statistics.promotions)"])
+        table.add(["evictions", "\(statistics.evictions) (\(Size.text(statistics.evictedBytes)))"])
+        table.add(["refusals", refusals])
+        return table.lines
+    }
+
+    private var budget: String {
+        let charged = statistics.chargedBytes
+        let budget = statistics.budgetBytes
+        return "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))"
+    }
+
+    private var items: String {
+        let quarantined = statistics.quarantinedItems
+        return quarantined == 0 ? "\(statistics.items)" : "\(statistics.items), and \(quarantined) damaged"
+    }
+
+    private var stored: String {
+        let stored = Size.text(statistics.storedBytes)
+        guard statistics.contentBytes > 0 else { return stored }
+        let percent = Bar.percent(statistics.storedBytes, of: statistics.contentBytes)
+        return "\(stored), \(percent) % of the content"
+    }
+
+    private var reads: String {
+        let hits = statistics.hits
+        let reads = hits + statistics.misses
+        let text = "\(hits) hits, \(statistics.misses) misses"
+        return reads == 0 ? text : "\(text) (\(Bar.percent(hits, of: reads)) % hits)"
+    }
+
+    private var refusals: String {
+        guard !statistics.refusals.isEmpty else { return "none" }
+        return statistics.refusals.sorted { $0.key < $1.key }
+            .map { "\($0.value) \($0.key.escapedForTerminal)" }.joined(separator: ", ")
+    }
+}

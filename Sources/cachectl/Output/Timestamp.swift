@@ -1,0 +1,17 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A time for people.
+enum Timestamp {
+    /// The years that ISO 8601 writes with four digits.
+    private static let writable = -62_167_219_200_000..<253_402_300_800_000 as Range<Int64>
+
+    /// `2026-03-01T12:00:00Z`; the bare number for a time that nobody can have meant.
+    static func text(milliseconds: Int64) -> String {
+        guard writable.contains(milliseconds) else { return "\(milliseconds) ms after 1970" }
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601)
+    }
+}

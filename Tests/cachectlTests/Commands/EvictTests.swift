@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@Suite struct EvictTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+        for key in ["a", "b", "c"] { try container.succeed("put", key, "-", input: noise(10_000, seed: 1)) }
+    }
+
+    private var keys: [String] {
+        get throws { try container.list().compactMap { $0["key"] as? String } }
+    }
+
+    @Test func theNamedItemsGo() throws {
+        #expect(try container.succeed("evict", "c", "a").text == "evicted c\nevicted a\n")
+        #expect(try keys == ["b"])
+    }
+
+    @Test func anUnknownKeyIsReportedAfterTheOthersWent() throws {
+        let outcome = try container.cachectl("evict", "x", "a", "y", "a")
+        #expect(outcome.status == 66)
+        #expect(outcome.text == "evicted a\n")
+        #expect(outcome.errors.contains("'x', 'y'"))
+        #expect(try keys == ["b", "c"])
+    }
+
+    @Test func everythingGoes() throws {
+        #expect(try container.succeed("evict", "--all").text.hasPrefix("freed "))
+        #expect(try keys.isEmpty)
+    }
+
+    @Test func theColdestItemsGoFirst() throws {
+        try container.succeed("cat", "a")
+        let freed = try container.json("evict", "--bytes", "10001")["freedBytes"] as? Int
+        #expect(try #require(freed) >= 10_001)
+        #expect(try keys == ["c", "a"])
+    }
+
+    @Test func anOpenedItemIsNoItemAnyMore() throws {
+        let path = try container.succeed("open", "a").text.trimmingCharacters(in: .newlines)
+        #expect(try container.cachectl("evict", "a").status == 66)
+        try container.succeed("evict", "--all")
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func jsonTellsWhatWasEvicted() throws {
+        #expect(try container.json("evict", "a", "b")["evicted"] as? [String] == ["a", "b"])
+        let freed = try container.json("evict", "--all")["freedBytes"] as? Int
+        #expect(try #require(freed) > 10_000)
+    }
+}

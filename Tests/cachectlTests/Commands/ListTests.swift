@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@Suite struct ListTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+    }
+
+    @Test func anEmptyCacheIsNoFailure() throws {
+        #expect(try container.succeed("list").text == "no items\n")
+        #expect(try container.list().isEmpty)
+        #expect(try container.succeed("list", "--json").text == "[]\n")
+    }
+
+    @Test func theColdestItemComesFirst() throws {
+        for key in ["a", "b", "c"] { try container.succeed("put", key, "-", input: text) }
+        try container.succeed("cat", "a")
+        #expect(try container.list().compactMap { $0["key"] as? String } == ["b", "c", "a"])
+    }
+
+    @Test func jsonTellsEverythingOfAnItem() throws {
+        let file = try container.folder.write(text, to: "doc.txt")
+        try container.succeed("put", "the key", file.path, "--source", "feed")
+        let item = try #require(try container.list().first)
+
+        #expect(item["key"] as? String == "the key")
+        #expect(item["source"] as? String == "feed")
+        #expect(item["encoding"] as? String == "lz4")
+        #expect(item["contentBytes"] as? Int == text.count)
+        #expect(item["lastUse"] is Int)
+        let stored = try #require(item["storedBytes"] as? Int)
+        let charged = try #require(item["chargedBytes"] as? Int)
+        #expect(stored < text.count)
+        #expect(charged > stored)
+        let itemFile = try container.onlyItemFile()
+        #expect(try Data(contentsOf: itemFile).count == stored)
+    }
+
+    @Test func thePathIsRelativeToTheContainer() throws {
+        try container.succeed("put", "k", "-", input: text)
+        let path = try #require(try container.list().first?["path"] as? String)
+        #expect(
+            path.wholeMatch(of: /Library\/Caches\/PrefetchCache\/items\/([0-9a-f]{2})\/\1[0-9a-f]{30}/) != nil
+        )
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/lz4")))
+    func anItemIsAnLZ4File() throws {
+        try container.succeed("put", "k", "-", input: text)
+        let file = try container.onlyItemFile()
+        #expect(try Tool.run("/usr/bin/lz4", ["-t", file.path], in: container.folder).status == 0)
+        #expect(try Tool.run("/usr/bin/lz4", ["-dc", file.path], in: container.folder).output == text)
+    }
+
+    @Test func hostileNamesCannotControlTheTerminal() throws {
+        let key = "k\u{1B}[2J\u{202E}\n"
+        try container.succeed("put", key, "-", "--source", "s\u{9B}31m", input: text)
+        let table = try container.succeed("list").text
+        #expect(table.contains(#"k\u{1B}[2J\u{202E}\u{A}"#))
+        #expect(table.contains(#"s\u{9B}31m"#))
+        #expect(table.split(separator: "\n").count == 2)
+        #expect(try container.list().first?["key"] as? String == key)
+    }
+}

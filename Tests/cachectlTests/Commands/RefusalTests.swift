@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+@Suite struct RefusalTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+    }
+
+    @Test(arguments: ["-", "noise"])
+    func anItemBeyondTheBudgetIsRefusedWithItsReason(_ input: String) throws {
+        let content = noise(3 << 20, seed: 1)
+        try container.folder.write(content, to: "noise")
+        try container.succeed("configure", "--budget", "1MiB")
+
+        let outcome = try container.cachectl("put", "k", input, input: content)
+        #expect(outcome.status == 75)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.hasPrefix("cachectl: error: 'k' was refused (largerThanLargestItem): "))
+        #expect(outcome.errors.contains("configure --budget"))
+        #expect(try container.list().isEmpty)
+    }
+
+    @Test func jsonTellsTheReason() throws {
+        try container.succeed("configure", "--budget", "1MiB")
+        let outcome = try container.cachectl("put", "k", "-", "--json", input: noise(3 << 20, seed: 1))
+        #expect(outcome.status == 75)
+        let object = try #require(JSONSerialization.jsonObject(with: outcome.output) as? [String: String])
+        #expect(Set(object.keys) == ["refused", "message"])
+        #expect(object["refused"] == "largerThanLargestItem")
+    }
+
+    @Test func anOpenedItemIsNotReplaced() throws {
+        try container.succeed("put", "k", "-", input: text)
+        try container.succeed("open", "k")
+        let outcome = try container.cachectl("put", "k", "-", input: noise(10, seed: 1))
+        #expect(outcome.status == 75)
+        #expect(outcome.errors.contains("alreadyPromoted"))
+        #expect(try container.succeed("cat", "k").output == text)
+    }
+
+    @Test func refusalsAreCountedPerReason() throws {
+        try container.succeed("configure", "--budget", "1MiB")
+        for _ in 1...2 {
+            #expect(try container.cachectl("put", "k", "-", input: noise(3 << 20, seed: 1)).status == 75)
+        }
+        #expect(try container.json("stats")["refusals"] as? [String: Int] == ["largerThanLargestItem": 2])
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@Suite struct ShowTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+    }
+
+    @Test func aCachedItemIsShown() throws {
+        try container.succeed("put", "k", "-", "--source", "feed", input: text)
+        let object = try container.json("show", "k")
+        #expect(object["status"] as? String == "cached")
+        #expect(object["source"] as? String == "feed")
+        let lines = try container.succeed("show", "k").text
+        #expect(lines.contains("status       cached\n"))
+        #expect(lines.contains("source       feed\n"))
+    }
+
+    @Test func anOpenedItemIsShown() throws {
+        try container.succeed("put", "k", "-", "--name", "name.txt", input: text)
+        let path = try container.succeed("open", "k").text.trimmingCharacters(in: .newlines)
+        let object = try container.json("show", "k")
+        #expect(object["status"] as? String == "promoted")
+        #expect(object["path"] as? String == path)
+        #expect(object["area"] as? String == "support")
+        #expect(object["name"] as? String == "name.txt")
+        #expect(object["contentBytes"] as? Int == text.count)
+        #expect(try container.succeed("show", "k").text.contains("path     \(path)\n"))
+    }
+
+    @Test func anUnknownKeyIsNotFound() throws {
+        let outcome = try container.cachectl("show", "k\u{1B}")
+        #expect(outcome.status == 66)
+        #expect(outcome.output.isEmpty)
+        #expect(
+            outcome.errors
+                == "cachectl: error: there is no item 'k\\u{1B}'; 'cachectl list' shows what there is\n")
+    }
+
+    @Test func showingIsNoUse() throws {
+        for key in ["a", "b"] { try container.succeed("put", key, "-", input: text) }
+        try container.succeed("show", "a")
+        #expect(try container.list().compactMap { $0["key"] as? String } == ["a", "b"])
+    }
+}

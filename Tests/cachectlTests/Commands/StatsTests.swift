@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@Suite struct StatsTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+    }
+
+    @Test func anEmptyCacheIsNoFailure() throws {
+        let object = try container.json("stats")
+        #expect(object["schemaVersion"] as? Int == 1)
+        #expect(object["items"] as? Int == 0)
+        #expect(object["refusals"] as? [String: Int] == [:])
+        #expect(
+            try container.succeed("stats").text.hasPrefix("budget      [----------] 0 %, 0 B of 512 MiB\n"))
+    }
+
+    @Test func everyFigureHasItsName() throws {
+        #expect(
+            Set(try container.json("stats").keys) == [
+                "schemaVersion", "items", "contentBytes", "storedBytes", "chargedBytes", "budgetBytes",
+                "pressure", "hits", "misses", "stores", "promotions", "evictions", "evictedBytes",
+                "refusals", "catalogBytes", "quarantinedItems",
+            ])
+    }
+
+    @Test func theFiguresAddUp() throws {
+        for key in ["a", "b", "c"] { try container.succeed("put", key, "-", input: text) }
+        try container.succeed("cat", "a")
+        #expect(try container.cachectl("cat", "x").status == 66)
+        try container.succeed("open", "b")
+        try container.succeed("evict", "--bytes", "1")
+
+        let object = try container.json("stats")
+        let item = try #require(try container.list().first)
+        #expect(object["items"] as? Int == 1)
+        #expect(object["contentBytes"] as? Int == text.count)
+        #expect(object["storedBytes"] as? Int == item["storedBytes"] as? Int)
+        #expect(object["chargedBytes"] as? Int == item["chargedBytes"] as? Int)
+        #expect(object["hits"] as? Int == 1)
+        #expect(object["misses"] as? Int == 1)
+        #expect(object["stores"] as? Int == 3)
+        #expect(object["promotions"] as? Int == 1)
+        #expect(object["evictions"] as? Int == 1)
+        #expect(object["pressure"] as? String == "normal")
+    }
+
+    @Test func theBarShowsTheBudget() throws {
+        try container.succeed("configure", "--budget", "1MiB")
+        try container.succeed("put", "k", "-", input: noise(500_000, seed: 1))
+        let lines = try container.succeed("stats").text
+        #expect(lines.hasPrefix("budget      [#####-----] 48 %, "))
+    }
+}

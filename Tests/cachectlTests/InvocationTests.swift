@@ -1,0 +1,74 @@
+import Testing
+
+@testable import cachectl
+
+@Suite struct InvocationTests {
+    private func failure(of arguments: [String]) -> CommandFailure? {
+        #expect(throws: CommandFailure.self) { try Invocation(arguments: arguments).request() }
+    }
+
+    @Test(arguments: [
+        ["put"], ["put", "k"], ["put", "", "-"], ["put", String(repeating: "k", count: 1025), "-"],
+        ["put", "k", "-", "another"], ["put", "k", "-", "--to", "caches"],
+        ["put", "k", "-", "--name", "a/b"],
+        ["put", "k", "-", "--name", ".hidden"], ["put", "k", "-", "--name", ""],
+        ["put", "k", "-", "--backup", "maybe"], ["put", "k", "-", "--encoding", "zip"],
+        ["cat"], ["cat", "k", "--range", "x"], ["cat", "k", "--range", "2-1"], ["cat", "k", "--range"],
+        ["open"], ["show"], ["show", "k", "l"], ["list", "k"], ["stats", "--frobnicate"], ["frobnicate"],
+        ["configure", "--budget", ""], ["configure", "--budget", "-1"], ["configure", "--budget", "nan"],
+        ["configure", "--budget", "2k"], ["configure", "--budget", "9223372036854775808"],
+        ["evict"], ["evict", "--bytes", "many"], ["evict", "a", "--all"], ["evict", "a", "--bytes", "1"],
+        ["evict", "--all", "--bytes", "1"], ["evict", ""],
+    ])
+    func aWrongArgumentIsAFailureOfUsage(_ arguments: [String]) throws {
+        for shared in [["--container", "T"] + arguments, arguments + ["--container", "T"]] {
+            let refused = try #require(failure(of: shared))
+            #expect(refused.code == .usage)
+            #expect(refused.message?.hasSuffix("(see 'cachectl --help')") == true)
+        }
+    }
+
+    @Test(arguments: [
+        ["list"], ["list", "--container"], ["--container"], ["--json"], ["--container", "x"],
+        ["list", "--container", "x", "--app", "x"], ["--app", "x", "list", "--container", "x"],
+        ["list", "--container", "--json"],
+    ])
+    func aCacheHasToBeNamed(_ arguments: [String]) throws {
+        #expect(try #require(failure(of: arguments)).code == .usage)
+    }
+
+    @Test(arguments: [
+        ["put", "k", "-"], ["put", "k", "f", "--to", "documents", "--name", "n", "--backup", "exclude"],
+        ["cat", "k", "--range", "-5"], ["evict", "--all"], ["evict", "a", "b"], ["evict", "--", "--all"],
+        ["evict", "--bytes", "1 MiB"], ["configure"], ["list"], ["stats"], ["show", "k"], ["open", "k"],
+    ])
+    func sharedOptionsMayStandBeforeTheCommandOrAfterIt(_ arguments: [String]) throws {
+        let shared = ["--container", "T", "--json", "--verbose"]
+        let behind = arguments.prefix(1) + shared + arguments.dropFirst()
+        for arguments in [shared + arguments, Array(behind)] {
+            guard case .command(let command) = try Invocation(arguments: arguments).request() else {
+                Issue.record("no command in \(arguments)")
+                return
+            }
+            #expect(command.shared.container == "T")
+            #expect(command.shared.json)
+            #expect(command.shared.verbose)
+        }
+    }
+
+    @Test(arguments: [
+        ([], "USAGE: cachectl ["), (["--help"], "USAGE: cachectl ["),
+        (["help", "put"], "USAGE: cachectl put"),
+        (["--container", "T", "help", "put"], "USAGE: cachectl put"),
+        (["cat", "--help"], "USAGE: cachectl cat"),
+        (["--json", "list", "--help"], "USAGE: cachectl list"),
+        (["--generate-completion-script", "bash"], "#!/bin/bash"),
+    ])
+    func helpIsNoFailure(_ arguments: [String], _ excerpt: String) throws {
+        guard case .text(let text) = try Invocation(arguments: arguments).request() else {
+            Issue.record("no text")
+            return
+        }
+        #expect(text.contains(excerpt))
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+/// An app's container with a cache in it, and the command that works on it.
+struct Container {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    var root: URL { folder.url.appending(path: "container", directoryHint: .isDirectory) }
+
+    /// Runs `cachectl` on this container.
+    func cachectl(_ arguments: String..., input: Data = Data()) throws -> Tool.Outcome {
+        try Tool.run(
+            Tool.path, arguments + ["--container", root.path], input: input, in: folder)
+    }
+
+    /// Runs `cachectl` on this container, and expects that it succeeds in silence.
+    @discardableResult
+    func succeed(
+        _ arguments: String..., input: Data = Data(), sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Tool.Outcome {
+        let outcome = try Tool.run(
+            Tool.path, arguments + ["--container", root.path], input: input, in: folder)
+        #expect(outcome.status == 0, sourceLocation: sourceLocation)
+        #expect(outcome.errors.isEmpty, sourceLocation: sourceLocation)
+        return outcome
+    }
+
+    /// Runs a line of shell with the command as `$CACHECTL` and the container as `$CONTAINER`.
+    func shell(_ line: String) throws -> Tool.Outcome {
+        try Tool.run(
+            "/bin/sh", ["-c", line],
+            environment: ["CACHECTL": Tool.path, "CONTAINER": root.path], in: folder)
+    }
+
+    /// The object that a command printed.
+    func json(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> [String:
+        Any]
+    {
+        let outcome = try Tool.run(
+            Tool.path, arguments + ["--json", "--container", root.path], in: folder)
+        #expect(outcome.status == 0, sourceLocation: sourceLocation)
+        return try #require(
+            JSONSerialization.jsonObject(with: outcome.output) as? [String: Any],
+            sourceLocation: sourceLocation)
+    }
+
+    /// The items that `list` printed.
+    func list(sourceLocation: SourceLocation = #_sourceLocation) throws -> [[String: Any]] {
+        let outcome = try cachectl("list", "--json")
+        return try #require(
+            JSONSerialization.jsonObject(with: outcome.output) as? [[String: Any]],
+            sourceLocation: sourceLocation)
+    }
+
+    /// The file of the only item.
+    func onlyItemFile(sourceLocation: SourceLocation = #_sourceLocation) throws -> URL {
+        let items = try list(sourceLocation: sourceLocation)
+        #expect(items.count == 1, sourceLocation: sourceLocation)
+        let path = try #require(items.first?["path"] as? String, sourceLocation: sourceLocation)
+        return root.appending(path: path)
+    }
+}
