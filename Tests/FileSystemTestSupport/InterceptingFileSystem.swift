@@ -99,7 +99,7 @@ public final class InterceptingFileSystem: FileSystem {
     }
 
     public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
-        try note(Operation(kind: .attributes, name: name(of: directory)))
+        try note(Operation(kind: .access, name: name(of: directory)))
         try live.requireWritable(directory)
     }
 

@@ -2,13 +2,13 @@
 /// under, as far as that is known.
 public struct Operation: Sendable, Hashable, CustomStringConvertible {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case open, read, write, resize, synchronize, attributes, makeDirectory, rename, unlink
+        case open, read, write, access, resize, synchronize, attributes, makeDirectory, rename, unlink
         case removeDirectory, entries, lock, setPermissions, extendedAttribute, noDump, volume
 
         /// Whether the call can change what is on disk.
         public var isChange: Bool {
             switch self {
-            case .read, .attributes, .entries, .lock, .extendedAttribute, .volume: false
+            case .read, .access, .attributes, .entries, .lock, .extendedAttribute, .volume: false
             default: true
             }
         }

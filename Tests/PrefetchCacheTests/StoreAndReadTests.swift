@@ -97,6 +97,14 @@ import Testing
         #expect(try Data(contentsOf: file) == content)
     }
 
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/cpuinfo")))
+    func aFileThatDoesNotTellItsLengthIsStoredWhole() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        _ = try engine.store(contentsOf: "/proc/version", as: ItemMetadata("key"), encoding: .automatic)
+        #expect(try engine.content("key") == Data(contentsOf: URL(filePath: "/proc/version")))
+    }
+
     @Test func aMissingFileIsNamedInTheError() throws {
         let container = try TemporaryContainer()
         let engine = try container.engine()

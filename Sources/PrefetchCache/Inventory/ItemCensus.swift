@@ -78,7 +78,8 @@ final class ItemCensus: Sendable {
         }
     }
 
-    /// The row of a file, or `nil` when the file is no item (any more).
+    /// The row of a file, or `nil` when it was removed since the folder was listed, or is no regular
+    /// file and so not ours.
     private func inspect(_ name: FilePath.Component, _ hash: KeyHash, in folder: Directory)
         throws -> CatalogRow?
     {
@@ -88,8 +89,9 @@ final class ItemCensus: Sendable {
             defer { environment.fileSystem.close(file) }
             return try row(of: file, hash)
         } catch let error as FileSystemError {
-            // Removed since the folder was listed, or a link, which is not ours.
-            guard error.isNotFound || error.errno == .tooManySymbolicLinkLevels else { throw error }
+            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            return nil
+        } catch ItemFormatError.fileSystem(let error) where error.isNoRegularFile {
             return nil
         } catch ItemFormatError.purged {
             try environment.fileSystem.unlink(path, in: folder.descriptor)

@@ -12,8 +12,8 @@ final class TemporaryContainer: Sendable {
     let root: URL
     private let clock = SteppingClock()
 
-    init() throws {
-        root = FileManager.default.temporaryDirectory.appending(
+    init(in folder: URL = FileManager.default.temporaryDirectory) throws {
+        root = folder.appending(
             path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
     }

@@ -1,0 +1,66 @@
+import FileSystem
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What lies in the place of an item or of a promoted file and is no file of ours: never followed,
+/// never waited for, never touched.
+@Suite struct ForeignObjectTests {
+    private let container: TemporaryContainer
+    private let engine: Engine
+    private let key: ItemKey = "key"
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine()
+        try engine.store(prose(5000), key)
+    }
+
+    enum Object: CaseIterable {
+        case link, folder, pipe
+    }
+
+    private func put(_ object: Object, at place: URL) throws {
+        try FileManager.default.removeItem(at: place)
+        switch object {
+        case .link:
+            let secret = container.root.appending(path: "secret")
+            try Data("secret".utf8).write(to: secret)
+            try FileManager.default.createSymbolicLink(at: place, withDestinationURL: secret)
+        case .folder: try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        case .pipe: #expect(mkfifo(place.path, 0o600) == 0)
+        }
+    }
+
+    @Test(arguments: Object.allCases)
+    func inThePlaceOfAnItemItIsAMiss(object: Object) throws {
+        try put(object, at: container.item(key))
+        #expect(try engine.content(key) == nil)
+        #expect(try engine.open(key).value == nil)
+        #expect(try container.files(below: container.documents).isEmpty)
+    }
+
+    @Test(arguments: Object.allCases)
+    func inThePlaceOfAPromotedFileItIsNotRead(object: Object) throws {
+        let opened = try #require(try engine.open(key).value)
+        try put(object, at: opened.url)
+        #expect(try engine.content(key) == nil)
+        #expect(throws: CacheError.movedOrDeleted(key: key, opened.path)) { try engine.open(key) }
+    }
+
+    @Test(arguments: Object.allCases)
+    func aNewCatalogPassesItBy(object: Object) throws {
+        try engine.store(prose(300), "other")
+        try put(object, at: container.item(key))
+        try engine.close()
+        try FileManager.default.removeItem(at: container.catalog)
+        #expect(try container.engine().items().map(\.key.string) == ["other"])
+    }
+}

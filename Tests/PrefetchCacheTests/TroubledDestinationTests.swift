@@ -1,0 +1,92 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// A destination that refuses a promotion costs that promotion, for now, and nothing else.
+@Suite struct TroubledDestinationTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    /// A file system on which nothing can be renamed into Documents.
+    private func refusing(_ errno: Errno) -> InterceptingFileSystem {
+        InterceptingFileSystem { operation throws(FileSystemError) in
+            if operation.kind == .rename, operation.newName == "key" {
+                throw FileSystemError("rename", errno: errno)
+            }
+        }
+    }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func theRestOfTheCacheGoesOnAndALaterOpenSucceeds(encoding: ItemEncoding) throws {
+        do {
+            let engine = try container.engine(fileSystem: refusing(.permissionDenied))
+            try engine.store(prose(9000), "key", encoding: .forced(encoding))
+            try engine.store(prose(400), "other")
+            #expect {
+                try engine.open("key")
+            } throws: { error in
+                guard case CacheError.destination(let path, _) = error else { return false }
+                return path.lastComponent?.string == "key"
+            }
+        }
+        let beside = try container.engine(fileSystem: refusing(.permissionDenied))
+        #expect(try beside.content("other") == prose(400))
+        #expect(try beside.statistics().items >= 1)
+
+        let later = try container.engine()
+        let opened = try #require(try later.open("key").value)
+        #expect(try Data(contentsOf: opened.url) == prose(9000))
+        #expect(try container.files(below: container.documents) == ["key"])
+    }
+
+    @Test func anItemIsNotTakenOutOfTheCacheForAFolderThatCannotBeWritten() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(noise(9000), "key")
+        let documents = container.documents.path
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .access, operation.name == documents {
+                throw FileSystemError("access", errno: .readOnlyFileSystem)
+            }
+        }
+        #expect(throws: CacheError.self) { try engine.open("key") }
+        #expect(try engine.content("key") == noise(9000))
+        #expect(FileManager.default.fileExists(atPath: container.item("key").path))
+    }
+
+    @Test func noSpaceForTheDecodedContentNamesTheDestination() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(9000), "key")
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .write { throw FileSystemError("write", errno: .noSpace) }
+        }
+        #expect {
+            try engine.open("key")
+        } throws: { error in
+            guard case CacheError.destination(_, let cause) = error else { return false }
+            return cause.isOutOfSpace
+        }
+        fileSystem.intercept { _ in }
+        #expect(try engine.content("key") == prose(9000))
+        #expect(try container.files(below: container.documents).isEmpty)
+    }
+
+    @Test func aDamagedIdentityItemOfUsualSizeIsNotHandedOver() throws {
+        let engine = try container.engine()
+        try engine.store(noise(1_500_000), "key")
+        var data = try Data(contentsOf: container.item("key"))
+        data[700_000] ^= 0x10
+        try data.write(to: container.item("key"))
+        guard case .miss(.damaged) = try engine.open("key") else { Issue.record("handed over"); return }
+        #expect(try container.files(below: container.documents).isEmpty)
+        #expect(try engine.statistics().quarantinedItems == 1)
+    }
+}
