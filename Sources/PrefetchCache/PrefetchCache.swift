@@ -44,7 +44,7 @@ public final class PrefetchCache: Sendable {
             try Engine(areas: areas, environment: environment)
         }
         self.engine = engine
-        flushing = FlushSchedule(engine, on: blocking)
+        flushing = FlushSchedule(engine) { [blocking] delay, work in blocking.run(after: delay, work) }
     }
 
     /// The executor that the cache works on. A task that does much with the cache and little else

@@ -7,44 +7,60 @@ final class FlushSchedule: Sendable {
     private static let delay = Duration.seconds(1)
 
     private enum State {
-        case idle, scheduled, stopped
+        case idle
+        /// Within ``delay``, or at once.
+        case scheduled(isUrgent: Bool)
+        case stopped
     }
+
+    /// Runs a piece of work later, on a thread that may block.
+    typealias Later = @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
 
     private let engine: Engine
-    private let executor: BlockingExecutor
+    private let later: Later
     private let state = Mutex(State.idle)
 
-    init(_ engine: Engine, on executor: BlockingExecutor) {
+    init(_ engine: Engine, later: @escaping Later) {
         self.engine = engine
-        self.executor = executor
+        self.later = later
     }
 
-    var isStopped: Bool { state.withLock { $0 == .stopped } }
+    var isStopped: Bool {
+        state.withLock { state in
+            if case .stopped = state { true } else { false }
+        }
+    }
 
     /// - Returns: Whether it was running until now.
     func stop() -> Bool {
         state.withLock { state in
-            defer { state = .stopped }
-            return state != .stopped
+            if case .stopped = state { return false }
+            state = .stopped
+            return true
         }
     }
 
     /// Called after every piece of work.
     func noteWork() {
         guard engine.hasPendingChanges else { return }
-        let hasBacklog = engine.hasBacklog
+        let isUrgent = engine.hasBacklog
         let isNew = state.withLock { state in
-            guard state == .idle else { return false }
-            state = .scheduled
+            switch state {
+            case .idle: break
+            case .scheduled(isUrgent: false) where isUrgent: break
+            case .scheduled, .stopped: return false
+            }
+            state = .scheduled(isUrgent: isUrgent)
             return true
         }
         guard isNew else { return }
-        executor.run(after: hasBacklog ? .zero : Self.delay) { [self] in flush() }
+        later(isUrgent ? .zero : Self.delay) { [self] in flush() }
     }
 
     private func flush() {
+        // Of an urgent flush and the one that it overtook, only the first finds something to do.
         let isRunning = state.withLock { state in
-            guard state == .scheduled else { return false }
+            guard case .scheduled = state else { return false }
             state = .idle
             return true
         }

@@ -84,7 +84,7 @@ final class Engine: Sendable {
     /// What is done when the process was busy a while ago: writes what is in memory, and gives the
     /// unused allowance back to the other processes.
     func flushAndRelinquish() throws(CacheError) {
-        guard hasPendingChanges else { return }
+        guard hasPendingChanges || catalog.inMemory({ $0.allowance.free > 0 }) else { return }
         try admission.relinquish()
     }
 

@@ -1,0 +1,74 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import PrefetchCache
+
+/// What is in memory is written a second later, or at once when it is much. Time is made here.
+@Suite struct FlushScheduleTests {
+    /// Keeps what shall run later until the test says so.
+    private final class Queue: Sendable {
+        private let waiting = Mutex<[(delay: Duration, work: @Sendable () -> Void)]>([])
+
+        var delays: [Duration] { waiting.withLock { $0.map(\.delay) } }
+
+        func add(_ delay: Duration, _ work: @escaping @Sendable () -> Void) {
+            waiting.withLock { $0.append((delay, work)) }
+        }
+
+        func runAll() {
+            let due = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            for (_, work) in due { work() }
+        }
+    }
+
+    private let container: TemporaryContainer
+    private let engine: Engine
+    private let queue = Queue()
+    private let schedule: FlushSchedule
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine()
+        schedule = FlushSchedule(engine) { [queue] delay, work in queue.add(delay, work) }
+    }
+
+    @Test func severalChangesAreWrittenTogetherASecondLater() throws {
+        for number in 0..<5 {
+            try engine.store(noise(100), ItemKey(number: number))
+            schedule.noteWork()
+        }
+        #expect(queue.delays == [.seconds(1)])
+        #expect(engine.hasPendingChanges)
+        queue.runAll()
+        #expect(!engine.hasPendingChanges)
+        #expect(engine.catalog.inMemory { $0.allowance.free } == 0)
+    }
+
+    @Test func manyChangesAreWrittenAtOnce() throws {
+        for number in 0..<Engine.backlogLimit {
+            #expect(try engine.content(ItemKey(number: number)) == nil)
+            schedule.noteWork()
+        }
+        #expect(queue.delays == [.seconds(1), .zero])
+        queue.runAll()
+        #expect(!engine.hasPendingChanges)
+    }
+
+    @Test func nothingIsWrittenAfterItWasStopped() throws {
+        try engine.store(noise(100), "key")
+        schedule.noteWork()
+        #expect(schedule.stop())
+        queue.runAll()
+        #expect(engine.hasPendingChanges)
+        #expect(!schedule.stop())
+    }
+
+    @Test func workThatChangesNothingSchedulesNothing() {
+        schedule.noteWork()
+        #expect(queue.delays.isEmpty)
+    }
+}
