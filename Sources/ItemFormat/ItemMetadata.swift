@@ -33,7 +33,7 @@ public struct ItemMetadata: Hashable, Sendable {
     public var validator: Validator
     /// 0 (the default) to 1: items of lower priority are evicted first.
     public var priority: Float
-    /// When the item was stored, in milliseconds since 1970.
+    /// When the item was stored, in milliseconds since 1970. Set by the cache.
     public var storedAt: Int64
     /// When the item is no longer worth keeping, in milliseconds since 1970; `nil` and `Int64.max`
     /// are the same to the file.

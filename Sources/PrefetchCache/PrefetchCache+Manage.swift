@@ -41,9 +41,10 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.evict(.max) }
     }
 
-    /// All cached items, the least recently used first.
+    /// All cached items in the order in which they would be evicted: by priority, and the least recently
+    /// used first.
     ///
-    /// - Complexity: O(n log n) in the items, all of which are returned at once.
+    /// - Complexity: O(n) in the items, all of which are returned at once.
     public func items() async throws(CacheError) -> [CachedItem] {
         try await run { engine throws(CacheError) in try engine.items() }
     }

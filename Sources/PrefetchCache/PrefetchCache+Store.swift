@@ -44,11 +44,12 @@ extension PrefetchCache {
 
     /// Stores the content of a file, which is read piece by piece and left where it is.
     ///
-    /// - Throws: As ``store(_:as:encoding:)``.
+    /// - Throws: As ``store(_:as:encoding:)``, and ``CacheError/notARegularFile(_:)``.
     @discardableResult
     public func store(
         contentsOf file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
     ) async throws(CacheError) -> StoreOutcome {
+        guard file.isFileURL else { throw .notARegularFile(file.absoluteString) }
         let path = FilePath(file.path)
         return try await run { engine throws(CacheError) in
             try engine.store(contentsOf: path, as: metadata, encoding: encoding)

@@ -120,6 +120,67 @@ import Testing
         #expect(try container.chargedOnDisk() == 0)
     }
 
+    @Test func whatAnotherProcessHasReservedIsNotGivenAway() throws {
+        let first = try container.engine()
+        guard
+            case .begun(let store) = try first.beginStore(
+                ItemMetadata("under way"), encoding: .automatic, expectedLength: 6 << 20)
+        else {
+            Issue.record("refused")
+            return
+        }
+        let second = try container.engine()
+        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
+            Issue.record("admitted beside a reservation that leaves no room")
+            return
+        }
+        #expect(try second.statistics().refusals == ["overBudget": 1])
+        store.cancel()
+        try first.flushAndRelinquish()
+        guard case .stored = try second.store(noise(4 << 20), "late") else {
+            Issue.record("refused though the reservation was released")
+            return
+        }
+    }
+
+    @Test func theReservationOfAProcessThatDiedIsTakenBack() throws {
+        let second = try container.engine()
+        _ = try second.statistics()
+        do {
+            let dying = try container.engine()
+            guard case .stored = try dying.store(noise(6 << 20), "stored, and not written down") else {
+                Issue.record("refused")
+                return
+            }
+        }
+        guard case .stored = try second.store(noise(4 << 20), "late") else {
+            Issue.record("refused because of somebody who is no more")
+            return
+        }
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+        #expect(try second.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func aReservationOutlivesTheCatalogThatKnewOfIt() throws {
+        let first = try container.engine()
+        guard
+            case .begun(let store) = try first.beginStore(
+                ItemMetadata("under way"), encoding: .automatic, expectedLength: 6 << 20)
+        else {
+            Issue.record("refused")
+            return
+        }
+        try FileManager.default.removeItem(at: container.catalog)
+        let second = try container.engine()
+        _ = try second.statistics()
+        _ = try first.statistics()
+        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
+            Issue.record("admitted")
+            return
+        }
+        store.cancel()
+    }
+
     @Test func aLargeKnownLengthIsRefusedBeforeTheFirstByte() throws {
         let engine = try container.engine()
         guard

@@ -65,6 +65,30 @@ import Testing
         #expect(try container.engine().statistics().chargedBytes == container.chargedOnDisk())
     }
 
+    @Test func aCatalogThatAnotherProcessHasMadeAnewIsTakenOver() throws {
+        let first = try container.engine()
+        #expect(try first.items().count == 20)
+        try FileManager.default.removeItem(at: container.catalog)
+        let second = try container.engine()
+        _ = try second.items()
+        _ = try second.content(ItemKey(number: 0))
+        try second.flush()
+        // Made anew once more, it would have forgotten this use.
+        #expect(try first.items().last?.key.string == "item-0")
+    }
+
+    @Test func aRemovalThatIsWrittenLateSparesWhatAnotherProcessStoredSince() throws {
+        let first = try container.engine()
+        let key = try ItemKey(number: 5)
+        #expect(try first.remove(key))
+        let second = try container.engine()
+        try second.store(noise(7000), key)
+        try second.flush()
+        try first.flush()
+        #expect(try second.items().contains { $0.key == key })
+        #expect(try second.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
     @Test func recencyIsKeptWhenTheProcessDiesAndTheMachineGoesOn() throws {
         let first = try container.engine()
         _ = try first.content(ItemKey(number: 0))

@@ -153,8 +153,6 @@ import Testing
     }
 }
 
-// MARK: Support
-
 /// One article of the documentation catalogue.
 private struct Article {
     /// Where the package is. Links on the way to this file do not count.

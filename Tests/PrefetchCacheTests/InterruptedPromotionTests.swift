@@ -95,6 +95,32 @@ import Testing
                 == [contentIsDurable, published, nameIsDurable, cachedCopyGone])
     }
 
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func theLedgerKnowsBeforeTheFileHasItsNameAndBeforeTheCachedCopyGoes(encoding: ItemEncoding) throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let key: ItemKey = "Doc.txt"
+        try engine.store(Self.content, key, encoding: .forced(encoding))
+
+        let states = Mutex<[String: LedgerEntry.State?]>([:])
+        let ledger = Ledger(in: engine.promoter.support.root, at: FilePath(container.support.path))
+        fileSystem.intercept { operation in
+            let isPublishing = operation.kind == .rename && operation.newName == "Doc.txt"
+            let isRemoving =
+                operation.kind == .unlink && operation.name == CacheLayout.file(of: key.hash).string
+            guard isPublishing || isRemoving else { return }
+            do {
+                let state = try ledger.entry(for: key)?.state
+                states.withLock { $0[isPublishing ? "publish" : "remove"] = state }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        _ = try engine.open(key)
+        #expect(states.withLock { $0 } == ["publish": .intent, "remove": .committed])
+    }
+
     @Test func aFailedFlushIsNeverSuccess() throws {
         for failure in 0..<3 {
             let container = try TemporaryContainer()

@@ -31,9 +31,10 @@ final class Admission: Sendable {
         }
         let step = nextStep(budget: budget)
         let grant: Int64? = try givingUpAllowance { database in
-            let used = try Self.chargedBytes(database)
-            let freed = try evictor.evict(atLeast: used + bytes - budget, from: database)
-            let room = budget - (used - freed)
+            var room = try makeRoom(for: bytes, in: budget, database)
+            if room < bytes, try catalog.settleDeadWriters(database) {
+                room = try makeRoom(for: bytes, in: budget, database)
+            }
             guard room >= bytes else { return nil }
             let grant = min(max(bytes, step), room)
             try catalog.changeAllowance(by: grant, in: database)
@@ -43,6 +44,14 @@ final class Admission: Sendable {
         guard let grant else { return .overBudget(needed: bytes, budget: budget) }
         catalog.inMemory { $0.allowance.add(grant, reserving: bytes) }
         return nil
+    }
+
+    /// Evicts until `bytes` fit into the budget, as far as that is possible.
+    /// - Returns: What is free of the budget.
+    private func makeRoom(for bytes: Int64, in budget: Int64, _ database: Database) throws -> Int64 {
+        let used = try Self.chargedBytes(database)
+        let freed = try evictor.evict(atLeast: used + bytes - budget, from: database)
+        return budget - (used - freed)
     }
 
     func release(_ bytes: Int64) {

@@ -98,7 +98,7 @@ extension CachedItem {
             guard let intent = Intent(rawValue: row[2]), let area = Area(rawValue: row[3]),
                 let backup = BackupPolicy(rawValue: row[5]), let encoding = ItemEncoding(rawValue: row[6]),
                 let destination = Destination(area: area, name: try FileName(row[4]), backup: backup),
-                let path = AreaPath(
+                let location = AreaPath(
                     area: .caches,
                     relative: CacheLayout.root.pushing(CacheLayout.items)
                         .pushing(CacheLayout.file(of: key.hash)))
@@ -106,7 +106,7 @@ extension CachedItem {
             self.init(
                 key: key, source: row[1], intent: intent, destination: destination, encoding: encoding,
                 contentLength: row[7], storedLength: row[8], chargedLength: row[9],
-                priority: Float(row[10] as Double), storedAt: row[11], lastUse: row[12], path: path)
+                priority: Float(row[10] as Double), storedAt: row[11], lastUse: row[12], location: location)
         } catch {
             return nil
         }

@@ -51,10 +51,10 @@ extension Engine {
         return freed
     }
 
-    /// All items, the least recently used first.
+    /// All items in the order in which they would be evicted.
     func items() throws(CacheError) -> [CachedItem] {
         try catalog.transaction { database in
-            try Row.fetchAll(database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY lastUse")
+            try Row.fetchAll(database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY priority, lastUse")
                 .compactMap(CachedItem.init)
         }
     }

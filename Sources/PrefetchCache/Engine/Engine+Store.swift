@@ -24,12 +24,9 @@ extension Engine {
         }
         defer { fileSystem.close(file) }
         let attributes = try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
-        guard attributes.kind != .directory else {
-            throw .fileSystem(FileSystemError("read", path: path, errno: .isDirectory))
-        }
-
-        // A device or a file of /proc does not tell its length; it is read to its end.
-        let length = attributes.kind == .regular && attributes.length > 0 ? attributes.length : nil
+        guard attributes.kind == .regular else { throw .notARegularFile(path.string) }
+        // A file of /proc does not tell its length; it is read to its end.
+        let length = attributes.length > 0 ? attributes.length : nil
         switch try beginStore(metadata, encoding: encoding, expectedLength: length) {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return try fill(store, from: file, length: length)

@@ -6,13 +6,8 @@ public struct ByteCount: Hashable, Sendable, Comparable {
         self.bytes = bytes
     }
 
-    /// - Returns: `nil` for a negative number.
-    public init?(bytes: Int64) {
-        guard bytes >= 0 else { return nil }
-        self.bytes = bytes
-    }
-
-    /// Negative numbers count as 0; what exceeds 2^63−1 bytes counts as that.
+    // Negative numbers count as 0; what exceeds 2^63−1 bytes counts as that.
+    public static func bytes(_ count: Int64) -> ByteCount { ByteCount(max(0, count)) }
     public static func kibibytes(_ count: Int) -> ByteCount { scaled(count, 1 << 10) }
     public static func mebibytes(_ count: Int) -> ByteCount { scaled(count, 1 << 20) }
     public static func gibibytes(_ count: Int) -> ByteCount { scaled(count, 1 << 30) }

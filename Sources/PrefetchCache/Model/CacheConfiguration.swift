@@ -13,7 +13,7 @@ public struct CacheConfiguration: Hashable, Sendable, Codable {
 
     /// The most that all items together may be charged; `nil` stands for ``defaultBudget``.
     public var budget: ByteCount? {
-        get { budgetBytes.flatMap(ByteCount.init) }
+        get { budgetBytes.map(ByteCount.bytes) }
         set { budgetBytes = newValue?.bytes }
     }
 

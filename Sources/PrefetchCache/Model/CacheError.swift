@@ -13,6 +13,8 @@ public enum CacheError: Error, Hashable, Sendable {
     case areas(StorageAreasError)
     /// What was asked of an item cannot be, such as a range past its end.
     case item(ItemFormatError)
+    /// What was to be stored is not a file on this machine, or not a regular one.
+    case notARegularFile(String)
     /// The operating system refused a call on a file.
     case fileSystem(FileSystemError)
     /// A folder of the cache belongs to another user, or others may write to it.
@@ -39,6 +41,8 @@ extension CacheError: CustomStringConvertible {
         switch self {
         case .areas(let error): error.description
         case .item(let error): error.description
+        case .notARegularFile(let name):
+            "\(name) is not a regular file; store its content through a writer instead"
         case .fileSystem(let error): error.description
         case .notOurs(let path):
             "\(path) belongs to another user or can be written by others; "

@@ -2,6 +2,8 @@ public import VolumeCapacity
 
 /// What the cache holds, and what it did since its catalog was made.
 public struct CacheStatistics: Hashable, Sendable {
+    public init() {}
+
     public var items = 0
     /// Bytes of the originals of all items.
     public var contentBytes: Int64 = 0

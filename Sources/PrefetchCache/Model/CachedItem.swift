@@ -21,7 +21,7 @@ public struct CachedItem: Hashable, Sendable {
     /// The position in the order of use: the item with the smallest number is the coldest.
     public let lastUse: Int64
     /// Where the item's file lies.
-    public let path: AreaPath
+    public let location: AreaPath
 }
 
 /// A key as the cache knows it.

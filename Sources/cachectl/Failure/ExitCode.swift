@@ -48,7 +48,7 @@ extension ExitCode {
             case .fileSystem(let error): ExitCode(error)
             case .notOurs: .notPermitted
             case .destination: .cannotCreate
-            case .movedOrDeleted: .notFound
+            case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput
             case .newerLedger, .configuration: .configuration
             case .writerIsFinished, .closed: .software

@@ -18,8 +18,8 @@ enum ByteSize {
         let bytes = product(whole, unit).flatMap { bytes in
             parts.count == 1 ? bytes : sum(bytes, fraction(parts[1], of: unit))
         }
-        guard let bytes, let count = ByteCount(bytes: bytes) else { throw .tooLarge }
-        return count
+        guard let bytes else { throw .tooLarge }
+        return .bytes(bytes)
     }
 
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")

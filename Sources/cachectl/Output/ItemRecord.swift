@@ -34,7 +34,7 @@ struct ItemRecord: Encodable {
         destination = DestinationRecord(
             area: item.destination.area.name, name: item.destination.name.string,
             backup: item.destination.backup.name)
-        path = place.relativePath(item.path)
+        path = place.relativePath(item.location)
         priority = item.priority
         storedAtMilliseconds = item.storedAt
         lastUse = item.lastUse

@@ -1,0 +1,20 @@
+/// How the program ends; the numbers are those of `sysexits.h`.
+enum ExitCode {
+    case success
+    /// Something differs, or could not be done.
+    case failure
+    case wrongUsage
+    case noInput
+    case interrupted(signalNumber: Int32)
+
+    var number: Int32 {
+        switch self {
+        case .success: 0
+        case .failure: 1
+        case .wrongUsage: 64
+        case .noInput: 66
+        // As a shell reports it.
+        case .interrupted(let signalNumber): 128 + signalNumber
+        }
+    }
+}

@@ -1,0 +1,13 @@
+import Foundation
+
+enum StandardError {
+    static let isTerminal = isatty(STDERR_FILENO) == 1
+
+    static func write(_ text: String) {
+        do {
+            try FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        } catch {
+            // There is no other place to complain at.
+        }
+    }
+}

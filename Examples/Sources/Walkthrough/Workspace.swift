@@ -1,0 +1,36 @@
+import Foundation
+
+/// A container such as every app has, in the system's folder for temporary files.
+enum Workspace {
+    /// Makes a container, and removes it when `body` is done, however that ends.
+    static func with<Result>(
+        keepsContainer: Bool, _ body: (URL) async throws -> Result
+    ) async throws -> Result {
+        let container = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appending(path: "PrefetchCache-walkthrough-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(
+            at: container, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        do {
+            let result = try await body(container)
+            try end(container, keepsContainer)
+            return result
+        } catch {
+            try end(container, keepsContainer)
+            throw error
+        }
+    }
+
+    private static func end(_ container: URL, _ keepsContainer: Bool) throws {
+        guard keepsContainer else { return try FileManager.default.removeItem(at: container) }
+        let path = container.path(percentEncoded: false)
+        print(
+            """
+
+            The container stays. Look at it from the checkout:
+              swift run cachectl --container '\(path)' stats
+              swift run cachectl --container '\(path)' list
+            and remove it when you are done:
+              rm -r '\(path)'
+            """)
+    }
+}

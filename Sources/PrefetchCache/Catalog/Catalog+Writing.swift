@@ -1,0 +1,79 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+
+/// What is written in a transaction.
+extension Catalog {
+    func write(_ batch: PendingChanges, to database: Database) throws {
+        try CatalogFile.markUnflushed(database, boot: environment.bootIdentifier)
+        var sequence = try Self.value(of: Counter.sequence.rawValue, in: database)
+        for (hash, change) in batch.ordered {
+            switch change {
+            case .stored(let row):
+                sequence += 1
+                try row.write(to: database, lastUse: sequence)
+            case .touched:
+                sequence += 1
+                try database.cachedStatement(sql: "UPDATE item SET lastUse = ? WHERE hash = ?").execute(
+                    arguments: [sequence, hash.data])
+            case .removed:
+                // Another process may have stored the item anew; then the row is its own to write.
+                guard try !isOnDisk(hash) else { continue }
+                try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
+                    arguments: [hash.data])
+            }
+        }
+        try Self.add(batch.counters, in: database)
+        try Self.setValue(of: Counter.sequence.rawValue, to: sequence, in: database)
+        try changeAllowance(by: -batch.storedBytes, in: database)
+    }
+
+    private func isOnDisk(_ hash: KeyHash) throws(FileSystemError) -> Bool {
+        try environment.fileSystem.attributes(
+            of: CacheLayout.file(of: hash), in: folders.current.items.descriptor) != nil
+    }
+
+    static func value(of counter: String, in database: Database) throws -> Int64 {
+        try Int64.fetchOne(
+            database.cachedStatement(sql: "SELECT value FROM counter WHERE name = ?"), arguments: [counter])
+            ?? 0
+    }
+
+    static func setValue(of counter: String, to value: Int64, in database: Database) throws {
+        try database.cachedStatement(sql: "INSERT OR REPLACE INTO counter VALUES (?, ?)").execute(
+            arguments: [counter, value])
+    }
+
+    static func add(_ counters: [String: Int64], in database: Database) throws {
+        for (name, value) in counters {
+            try database.cachedStatement(
+                sql: """
+                    INSERT INTO counter VALUES (?, ?)
+                    ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
+                    """
+            ).execute(arguments: [name, value])
+        }
+    }
+
+    /// Changes what this process may still store without asking.
+    func changeAllowance(by bytes: Int64, in database: Database) throws {
+        guard bytes != 0 else { return }
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO writer VALUES (?, MAX(?, 0))
+                ON CONFLICT (session) DO UPDATE SET allowance = MAX(allowance + ?, 0)
+                """
+        ).execute(arguments: [environment.session, bytes, bytes])
+    }
+
+    /// Enters what this process holds into a file that may not know of it: after the old one was
+    /// lost, whoever was first made a new one without the rows of the others.
+    func setAllowance(_ bytes: Int64, in database: Database) throws {
+        guard bytes > 0 else {
+            return try database.execute(
+                sql: "DELETE FROM writer WHERE session = ?", arguments: [environment.session])
+        }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO writer VALUES (?, ?)", arguments: [environment.session, bytes])
+    }
+}

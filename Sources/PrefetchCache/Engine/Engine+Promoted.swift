@@ -1,0 +1,57 @@
+internal import FileSystem
+internal import ItemFormat
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Reading the files that items became. They are their user's, and may be anything by now.
+extension Engine {
+    func promotedEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        guard try promotedKeys.contains(key.hash) else { return nil }
+        return try ledger.entry(for: key)
+    }
+
+    func withPromotedFile<Value>(
+        _ entry: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
+    ) throws(CacheError) -> Lookup<Value> {
+        let folder = try promoter.destination(in: entry.area)
+        let file: Descriptor
+        do throws(FileSystemError) {
+            file = try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
+        } catch {
+            if error.isNotFound || error.isNoRegularFile { return .miss(.absent) }
+            throw .fileSystem(error)
+        }
+        defer { environment.fileSystem.close(file) }
+        // The file is its user's: it may be something else by now, and its length is what it is now.
+        let attributes = try promoter.attributes(of: file)
+        guard attributes.kind == .regular else { return .miss(.absent) }
+        return .hit(try body(file, attributes.length))
+    }
+
+    func stream(
+        _ file: Descriptor, _ range: Range<Int64>, _ length: Int64,
+        to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
+    ) throws(CacheError) {
+        guard range.lowerBound >= 0, range.upperBound <= length else {
+            throw .item(.rangeOutOfBounds(range, contentLength: length))
+        }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let end = min(offset + Int64(ItemLimits.chunkLength), range.upperBound)
+            let piece = try onFiles { () throws(FileSystemError) in
+                try [UInt8](Data(reading: offset..<end, of: file, in: environment.fileSystem))
+            }
+            try piece.withBytes { bytes throws(CacheError) in try sink(bytes) }
+            guard Int64(piece.count) == end - offset else {
+                // Its user has cut the file off meanwhile.
+                throw .item(.rangeOutOfBounds(range, contentLength: offset + Int64(piece.count)))
+            }
+            offset = end
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import FileSystem
+internal import SystemPackage
+
+/// Giving a staged file its name, and committing.
+extension Promoter {
+    /// Puts the staged file under its name, or under the next free one, and commits.
+    func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
+        throws(CacheError) -> LedgerEntry
+    {
+        var entry = intent
+        var number = 1
+        while try !publishOnce(entry, from: staging, in: folder) {
+            if try isIdentical(entry, in: folder) {
+                try discard(FilePath(entry.stagedName), in: staging)
+                break
+            }
+            number += 1
+            entry.name = intent.name.numbered(number)
+            try ledger.put(entry)
+        }
+        try onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.synchronize(folder.descriptor)
+        }
+        return try commit(entry)
+    }
+
+    func commit(_ intent: LedgerEntry) throws(CacheError) -> LedgerEntry {
+        var entry = intent
+        entry.state = .committed
+        try ledger.put(entry)
+        try removeCachedCopy(entry.key)
+        catalog.noteAbsent(entry.key.hash)
+        return entry
+    }
+
+    /// - Returns: `false` when there is a file of that name.
+    private func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
+        throws(CacheError) -> Bool
+    {
+        do {
+            try fileSystem.rename(
+                FilePath(entry.stagedName), in: staging.descriptor, to: entry.name.path,
+                in: folder.descriptor, .exclusive)
+            return true
+        } catch {
+            if error.errno == .fileExists { return false }
+            throw .destination(path(of: entry), error)
+        }
+    }
+
+    /// Whether the file under the entry's name holds just the content of the item.
+    func isIdentical(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Bool {
+        guard let attributes = try attributes(of: entry.name.path, in: folder),
+            attributes.kind == .regular, attributes.length == entry.contentLength
+        else { return false }
+        return try checksum(of: entry.name.path, in: folder) == entry.contentChecksum
+    }
+}
