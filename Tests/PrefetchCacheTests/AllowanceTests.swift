@@ -1,0 +1,58 @@
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import Testing
+
+@testable import PrefetchCache
+
+/// What a process holds of the budget: in memory and in its row, the same sum at every moment.
+@Suite struct AllowanceTests {
+    private let container: TemporaryContainer
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine()
+        try engine.configure(CacheConfiguration(budget: .mebibytes(4)))
+    }
+
+    /// The writer's row, read past the engine, which would write what is pending first.
+    private func row() throws -> Int64 {
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        defer { #expect(throws: Never.self) { try queue.close() } }
+        return try queue.read { database in
+            try Int64.fetchOne(database, sql: "SELECT SUM(allowance) FROM writer") ?? 0
+        }
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func memoryAndRowAgreeWhateverHappens(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for step in 0..<150 {
+            let key = try ItemKey(number: Int.random(in: 0..<8, using: &generator))
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0..<5:
+                try engine.store(
+                    noise(Int.random(in: 0..<200_000, using: &generator)), key, to: .applicationSupport)
+            case 5: _ = try engine.remove(key)
+            case 6: try damage(key)
+            case 7: _ = try engine.evict(50_000)
+            case 8: try engine.flush()
+            default: try engine.flushAndRelinquish()
+            }
+            let held = engine.catalog.inMemory { $0.allowance }
+            #expect(held.free >= 0 && held.reserved == 0 && held.unsettled >= 0, "step \(step)")
+            #expect(try row() == held.free + held.reserved + held.unsettled, "step \(step)")
+        }
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    private func damage(_ key: ItemKey) throws {
+        let file = container.item(key)
+        guard FileManager.default.fileExists(atPath: file.path) else { return }
+        var data = try Data(contentsOf: file)
+        data[data.count / 2] ^= 1
+        try data.write(to: file)
+        #expect(try engine.content(key) == nil)
+    }
+}
