@@ -19,6 +19,8 @@ public enum OpenMode: Sendable, Hashable {
     case read
     /// For reading a file that the user named: symbolic links are followed.
     case readFollowingLinks
+    /// The same, for a file that is to be regular: a pipe does not make the call wait for its other end.
+    case readFollowingLinksWithoutWaiting
     /// For reading and writing an existing file; a symbolic link is refused.
     case readWrite
     /// For reading and writing a file that must not exist yet (`O_CREAT | O_EXCL`).

@@ -16,7 +16,7 @@ public final class Directory: Sendable {
     }
 
     /// Opens the folder at a path that the user or the platform named, creating what is missing of
-    /// it. Symbolic links in `path` are followed.
+    /// it, durably: what is kept in a folder is no more durable than its name. Symbolic links in `path` are followed.
     public static func openOrCreate(
         _ path: FilePath, permissions: FilePermissions, in fileSystem: any FileSystem
     ) throws(FileSystemError) -> Directory {
@@ -26,24 +26,27 @@ public final class Directory: Sendable {
         } catch {
             guard error.isNotFound, path.components.count > 0 else { throw error }
         }
-        let parent = path.removingLastComponent()
-        if !parent.isEmpty {
-            _ = try openOrCreate(parent, permissions: permissions, in: fileSystem)
+        let parentPath = path.removingLastComponent()
+        let parent = try openOrCreate(
+            parentPath.isEmpty ? "." : parentPath, permissions: permissions, in: fileSystem)
+        if try fileSystem.makeDirectory(path, in: .workingDirectory, permissions: permissions) {
+            try fileSystem.synchronize(parent.descriptor)
         }
-        _ = try fileSystem.makeDirectory(path, in: .workingDirectory, permissions: permissions)
         return Directory(
             try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
     }
 
-    /// Opens the sub-folder at a relative `path`, creating what is missing of it, one component at
-    /// a time and without following links.
+    /// Opens the sub-folder at a relative `path`, creating what is missing of it, durably, one
+    /// component at a time and without following links.
     public func openOrCreate(_ path: FilePath, permissions: FilePermissions)
         throws(FileSystemError) -> Directory
     {
         var current = self
         for component in path.components {
             let name = FilePath(root: nil, [component])
-            _ = try fileSystem.makeDirectory(name, in: current.descriptor, permissions: permissions)
+            if try fileSystem.makeDirectory(name, in: current.descriptor, permissions: permissions) {
+                try fileSystem.synchronize(current.descriptor)
+            }
             current = Directory(
                 try fileSystem.open(name, in: current.descriptor, .directory), of: fileSystem)
         }

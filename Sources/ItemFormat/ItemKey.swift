@@ -1,6 +1,6 @@
 internal import CXXHash
 
-/// The name under which an item is stored: 1 to 1,024 bytes of UTF-8, compared byte for byte.
+/// The name under which an item is stored: 1 to 1,024 bytes of UTF-8 without NUL, compared byte for byte.
 ///
 /// A key never becomes a file name; its ``hash`` does.
 public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
@@ -18,6 +18,7 @@ public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
         let length = string.utf8.count
         guard length > 0 else { throw .empty }
         guard length <= Self.maximumLength else { throw .tooLong(bytes: length) }
+        guard !string.utf8.contains(0) else { throw .containsNUL }
         self.string = string
         self.hash = KeyHash(of: string)
     }
@@ -38,12 +39,15 @@ public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
 public enum ItemKeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case empty
     case tooLong(bytes: Int)
+    /// SQLite and C end a text there, and would take two keys for one.
+    case containsNUL
 
     public var description: String {
         switch self {
         case .empty: "the key is empty; give it at least one character"
         case .tooLong(let bytes):
             "the key has \(bytes) bytes of UTF-8; at most \(ItemKey.maximumLength) are allowed"
+        case .containsNUL: "the key contains a NUL byte; use another separator"
         }
     }
 }

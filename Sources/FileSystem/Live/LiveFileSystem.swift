@@ -75,7 +75,8 @@ extension OpenMode {
         switch self {
         // Without O_NONBLOCK a pipe that lies in the place of a file would hold its opener for ever.
         case .read: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-        case .readFollowingLinks: (O_RDONLY | O_NONBLOCK, 0)
+        case .readFollowingLinks: (O_RDONLY, 0)
+        case .readFollowingLinksWithoutWaiting: (O_RDONLY | O_NONBLOCK, 0)
         case .readWrite: (O_RDWR | O_NOFOLLOW, 0)
         case .createNew(let permissions):
             (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode_t(permissions.rawValue))

@@ -50,6 +50,10 @@ final class Admission: Sendable {
     /// - Returns: What is free of the budget.
     private func makeRoom(for bytes: Int64, in budget: Int64, _ database: Database) throws -> Int64 {
         let used = try Self.chargedBytes(database)
+        let evictable =
+            try Int64.fetchOne(database, sql: "SELECT SUM(chargedLength) FROM total WHERE kind >= 0") ?? 0
+        // What cannot be made to fit must not cost the others their place.
+        guard used - evictable + bytes <= budget else { return budget - used }
         let freed = try evictor.evict(atLeast: used + bytes - budget, from: database)
         return budget - (used - freed)
     }

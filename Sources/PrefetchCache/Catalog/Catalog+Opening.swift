@@ -55,6 +55,8 @@ extension Catalog {
                 && !WriterSession.isAlive(session, in: folders.current.incoming)
         }
         guard !dead.isEmpty else { return false }
+        // Their partials were covered by what is now taken back.
+        try WriterSession.sweep(folders.current.incoming)
         _ = try census.fill(database, ordering: .mostRecent)
         for session in dead {
             try database.execute(sql: "DELETE FROM writer WHERE session = ?", arguments: [session])

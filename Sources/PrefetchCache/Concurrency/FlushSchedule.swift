@@ -42,7 +42,7 @@ final class FlushSchedule: Sendable {
 
     /// Called after every piece of work.
     func noteWork() {
-        guard engine.hasPendingChanges else { return }
+        guard engine.hasUnfinishedBusiness else { return }
         let isUrgent = engine.hasBacklog
         let isNew = state.withLock { state in
             switch state {

@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import ItemFormat
 internal import StorageAreas
 internal import Synchronization
 internal import SystemPackage
@@ -36,6 +37,24 @@ final class CacheFolders: Sendable {
         let fresh = try Self.open(areas, fileSystem)
         self.handles.withLock { $0 = fresh }
         return true
+    }
+
+    /// Opens an item's file, or returns `nil` when there is none.
+    func openItem(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
+        if let file = try openItemNow(hash) { return file }
+        // The folder that is held open may have been removed, and another process may have made and
+        // filled a new one.
+        return try repair() ? openItemNow(hash) : nil
+    }
+
+    private func openItemNow(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
+        do {
+            return try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read)
+        } catch {
+            // A link or the like in the place of an item is not ours: it is left alone.
+            guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
+            return nil
+        }
     }
 
     /// The folder for damaged items, made when it is first needed.

@@ -12,7 +12,8 @@ internal import SystemPackage
 extension Engine {
     func promotedEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
         guard try promotedKeys.contains(key.hash) else { return nil }
-        return try ledger.entry(for: key)
+        guard let entry = try ledger.entry(for: key), entry.state == .committed else { return nil }
+        return entry
     }
 
     func withPromotedFile<Value>(
@@ -23,14 +24,17 @@ extension Engine {
         do throws(FileSystemError) {
             file = try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
         } catch {
-            if error.isNotFound || error.isNoRegularFile { return .miss(.absent) }
-            throw .fileSystem(error)
+            guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
+            catalog.noteMiss(entry.key.hash)
+            return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
         // The file is its user's: it may be something else by now, and its length is what it is now.
         let attributes = try promoter.attributes(of: file)
         guard attributes.kind == .regular else { return .miss(.absent) }
-        return .hit(try body(file, attributes.length))
+        let value = try body(file, attributes.length)
+        catalog.inMemory { $0.pending.count(.hits) }
+        return .hit(value)
     }
 
     func stream(

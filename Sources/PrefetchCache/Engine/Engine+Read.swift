@@ -18,7 +18,11 @@ extension Engine {
         let lookup = try withItem(key) { reader throws(ItemFormatError) in
             try Data(reading: range ?? 0..<reader.footer.contentLength, of: reader)
         }
-        guard case .miss(.absent) = lookup, let entry = try promotedEntry(key) else { return lookup }
+        guard case .miss(.absent) = lookup else { return lookup }
+        guard let entry = try promotedEntry(key) else {
+            catalog.noteMiss(key.hash)
+            return lookup
+        }
         return try withPromotedFile(entry) { file, length throws(CacheError) in
             let range = range ?? 0..<length
             guard range.lowerBound >= 0, range.upperBound <= length else {
@@ -57,7 +61,11 @@ extension Engine {
             }
         }
         if let failure { throw failure }
-        guard case .miss(.absent) = lookup, let entry = try promotedEntry(key) else { return lookup }
+        guard case .miss(.absent) = lookup else { return lookup }
+        guard let entry = try promotedEntry(key) else {
+            catalog.noteMiss(key.hash)
+            return lookup
+        }
         return try withPromotedFile(entry) { file, length throws(CacheError) in
             try stream(file, range ?? 0..<length, length, to: sink)
         }
@@ -77,11 +85,11 @@ extension Engine {
 
     /// Whether there is nothing to download: the item is cached, or its promoted file is in place.
     func contains(_ key: ItemKey) throws(CacheError) -> Bool {
-        let items = folders.current.items
-        let attributes = try onFiles { () throws(FileSystemError) in
-            try environment.fileSystem.attributes(of: CacheLayout.file(of: key.hash), in: items.descriptor)
+        if let file = try folders.openItem(key.hash) {
+            defer { environment.fileSystem.close(file) }
+            let attributes = try promoter.attributes(of: file)
+            if attributes.kind == .regular, attributes.length > 0 { return true }
         }
-        if let attributes, attributes.length > 0 { return true }
         guard let entry = try promotedEntry(key) else { return false }
         return try promoter.existingFile(of: entry) != nil
     }
@@ -90,8 +98,8 @@ extension Engine {
     private func withItem<Value>(
         _ key: ItemKey, _ body: (ItemReader) throws(ItemFormatError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
-        guard let file = try openItem(key) else {
-            catalog.noteMiss(key.hash)
+        guard let file = try folders.openItem(key.hash) else {
+            catalog.noteAbsent(key.hash)
             return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
@@ -103,27 +111,6 @@ extension Engine {
             return .hit(value)
         } catch {
             return .miss(try missed(key, error))
-        }
-    }
-
-    private func openItem(_ key: ItemKey) throws(CacheError) -> Descriptor? {
-        let path = CacheLayout.file(of: key.hash)
-        do throws(FileSystemError) {
-            return try environment.fileSystem.open(path, in: folders.current.items.descriptor, .read)
-        } catch {
-            // A link or the like in the place of an item is not ours: it is left alone.
-            if error.isNoRegularFile { return nil }
-            guard error.isNotFound else { throw .fileSystem(error) }
-        }
-        // The folder that is held open may have been removed, and another process may have made and
-        // filled a new one.
-        guard try folders.repair() else { return nil }
-        session.renew()
-        do throws(FileSystemError) {
-            return try environment.fileSystem.open(path, in: folders.current.items.descriptor, .read)
-        } catch {
-            if error.isNotFound { return nil }
-            throw .fileSystem(error)
         }
     }
 

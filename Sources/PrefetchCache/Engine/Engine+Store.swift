@@ -8,7 +8,7 @@ extension Engine {
     func store(
         _ content: UnsafeRawBufferPointer, as metadata: ItemMetadata, encoding: EncodingChoice
     ) throws(CacheError) -> StoreOutcome {
-        switch try beginStore(metadata, encoding: encoding, expectedLength: nil) {
+        switch try beginStore(metadata, encoding: encoding, expectedLength: Int64(content.count)) {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return try store.commit(appending: content)
         }
@@ -20,7 +20,7 @@ extension Engine {
     ) throws(CacheError) -> StoreOutcome {
         let fileSystem = environment.fileSystem
         let file = try onFiles { () throws(FileSystemError) in
-            try fileSystem.open(path, in: .workingDirectory, .readFollowingLinks)
+            try fileSystem.open(path, in: .workingDirectory, .readFollowingLinksWithoutWaiting)
         }
         defer { fileSystem.close(file) }
         let attributes = try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
@@ -71,14 +71,16 @@ extension Engine {
 
     /// Starts to store an item piece by piece.
     ///
-    /// - Parameter expectedLength: Bytes of content, when known: space for the worst case is then
-    ///   reserved at once, so that a refusal comes before the first byte.
+    /// - Parameter expectedLength: Bytes of content, when known. For more than one chunk, space for the
+    ///   worst case is then reserved at once, so that a refusal comes before the first byte; one chunk
+    ///   is compressed first, and just what it takes is reserved before it is written.
     func beginStore(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
     ) throws(CacheError) -> BegunStore {
         if let refusal = try refusalOfPromoted(metadata.key) {
             return .refused(refused(refusal, metadata.key))
         }
+        try onFiles { () throws(FileSystemError) in try session.begin() }
         var metadata = metadata
         metadata.storedAt = environment.now()
         let reservation = Reservation(admission, charge: charge)

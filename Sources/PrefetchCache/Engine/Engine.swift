@@ -75,6 +75,11 @@ final class Engine: Sendable {
         catalog.inMemory { !$0.pending.isEmpty }
     }
 
+    /// Whether there is anything for ``flushAndRelinquish()`` to do.
+    var hasUnfinishedBusiness: Bool {
+        catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 }
+    }
+
     /// Writes to the catalog what is only in memory.
     func flush() throws(CacheError) {
         guard hasPendingChanges else { return }
@@ -84,7 +89,7 @@ final class Engine: Sendable {
     /// What is done when the process was busy a while ago: writes what is in memory, and gives the
     /// unused allowance back to the other processes.
     func flushAndRelinquish() throws(CacheError) {
-        guard hasPendingChanges || catalog.inMemory({ $0.allowance.free > 0 }) else { return }
+        guard hasUnfinishedBusiness else { return }
         try admission.relinquish()
     }
 

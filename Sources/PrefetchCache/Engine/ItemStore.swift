@@ -122,8 +122,7 @@ extension ItemStore {
         } catch {
             guard error.isNotFound, try engine.folders.repair() else { throw .fileSystem(error) }
         }
-        // The system has taken our folders away since they were opened.
-        engine.session.renew()
+        // The system had taken our folders away since they were opened.
         return try onFiles { () throws(FileSystemError) in try attemptPartial(engine) }
     }
 
@@ -170,11 +169,15 @@ extension ItemStore {
     private func replace(_ target: FilePath, in items: Directory) throws(FileSystemError) {
         do {
             try rename(to: target, in: items, .exchanging)
-            try engine.environment.fileSystem.unlink(partial, in: incoming.descriptor)
         } catch {
             // Evicted in the meantime, or a file system that cannot exchange.
             guard error.isNotFound || error.isUnsupported else { throw error }
-            try rename(to: target, in: items, .replacing)
+            return try rename(to: target, in: items, .replacing)
+        }
+        do {
+            try engine.environment.fileSystem.unlink(partial, in: incoming.descriptor)
+        } catch {
+            guard error.isNotFound else { throw error }
         }
     }
 

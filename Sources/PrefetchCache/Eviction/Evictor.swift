@@ -57,18 +57,28 @@ final class Evictor: Sendable {
     /// Unlinks a few of the coldest items and leaves their rows to the next transaction.
     func unlinkColdest(from database: Database) throws -> (items: Int, bytes: Int64) {
         var freed = (items: 0, bytes: Int64(0))
-        for victim in try Victim.fetch(database, limit: Self.batch, offset: 0)
-        where freed.bytes < Self.emergencyBytes {
-            do {
-                try remove(victim)
-                freed.items += 1
-                freed.bytes += victim.chargedLength
-            } catch {
-                environment.logger.warning(
-                    "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
+        var offset = 0
+        while freed.bytes < Self.emergencyBytes {
+            let victims = try Victim.fetch(database, limit: Self.batch, offset: offset)
+            guard !victims.isEmpty else { break }
+            offset += victims.count
+            for victim in victims where freed.bytes < Self.emergencyBytes {
+                do {
+                    try remove(victim)
+                    freed.items += 1
+                    freed.bytes += victim.chargedLength
+                } catch {
+                    // What is gone already has a row left over from an earlier attempt.
+                    if !error.isNotFound { warn(victim, error) }
+                }
             }
         }
         return freed
+    }
+
+    private func warn(_ victim: Victim, _ error: FileSystemError) {
+        environment.logger.warning(
+            "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
     }
 
     /// - Returns: Whether the file is gone.
@@ -78,8 +88,7 @@ final class Evictor: Sendable {
             try remove(victim)
         } catch {
             guard error.isNotFound else {
-                environment.logger.warning(
-                    "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
+                warn(victim, error)
                 return false
             }
             wasThere = false

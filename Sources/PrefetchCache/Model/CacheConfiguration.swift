@@ -4,7 +4,7 @@ public struct CacheConfiguration: Hashable, Sendable, Codable {
     public static let defaultBudget = ByteCount.mebibytes(512)
     static let schemaVersion = 1
 
-    private var schemaVersion = Self.schemaVersion
+    private var schemaVersion: Int? = Self.schemaVersion
     private var budgetBytes: Int64?
 
     public init(budget: ByteCount? = nil) {
@@ -21,7 +21,7 @@ public struct CacheConfiguration: Hashable, Sendable, Codable {
 
     /// Why this configuration cannot be used, or `nil`.
     var problem: String? {
-        if schemaVersion > Self.schemaVersion {
+        if let schemaVersion, schemaVersion > Self.schemaVersion {
             return "it has version \(schemaVersion), which is newer than \(Self.schemaVersion); "
                 + "update the software"
         }

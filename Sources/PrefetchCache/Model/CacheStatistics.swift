@@ -9,7 +9,8 @@ public struct CacheStatistics: Hashable, Sendable {
     public var contentBytes: Int64 = 0
     /// Bytes of all items' files.
     public var storedBytes: Int64 = 0
-    /// Bytes that count against the budget.
+    /// Bytes that all files of the cache count against the budget. What processes hold for stores under
+    /// way counts, too, and is not shown here.
     public var chargedBytes: Int64 = 0
     public var budgetBytes: Int64 = 0
     public var pressure = Pressure.normal

@@ -22,7 +22,12 @@ final class Ledger: Sendable {
 
     private let folder: Directory
     private let path: FilePath
-    private let queue = Mutex<DatabaseQueue?>(nil)
+    private let open = Mutex<OpenFile?>(nil)
+
+    private struct OpenFile: Sendable {
+        let queue: DatabaseQueue
+        let identity: FileAttributes.Identity?
+    }
 
     init(in folder: Directory, at path: FilePath) {
         self.folder = folder
@@ -84,12 +89,12 @@ final class Ledger: Sendable {
     }
 
     func close() throws(CacheError) {
-        let open = queue.withLock { queue in
-            defer { queue = nil }
-            return queue
+        let last = open.withLock { open in
+            defer { open = nil }
+            return open
         }
         do {
-            try open?.close()
+            try last?.queue.close()
         } catch {
             throw .database(name: "ledger", message: "\(error)")
         }
@@ -115,10 +120,11 @@ final class Ledger: Sendable {
     }
 
     private func opened() throws -> DatabaseQueue {
-        try queue.withLock { queue in
-            if let queue { return queue }
+        try open.withLock { open in
+            // A ledger that was removed or replaced under an open handle is not written to any more.
+            if let open, try open.identity == attributes()?.identity { return open.queue }
             let fresh = try Self.open(path)
-            queue = fresh
+            open = OpenFile(queue: fresh, identity: try attributes()?.identity)
             return fresh
         }
     }

@@ -36,12 +36,12 @@ extension Promoter {
     }
 
     /// Puts the backup mark on a file before it is published. Where the file system has no place for
-    /// it, the mark is left out: it is guidance, and no reason to withhold the file.
+    /// it or refuses it, the mark is left out: it is guidance, and no reason to withhold the file.
     func mark(_ file: Descriptor, _ backup: BackupPolicy) throws(FileSystemError) {
         do {
             try BackupMark(fileSystem: fileSystem).set(backup, on: file)
         } catch {
-            guard error.isUnsupported else { throw error }
+            guard error.isUnsupported || error.isOutOfSpace || error.isNotPermitted else { throw error }
         }
     }
 

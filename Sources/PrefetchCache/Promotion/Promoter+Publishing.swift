@@ -11,6 +11,11 @@ extension Promoter {
         var number = 1
         while try !publishOnce(entry, from: staging, in: folder) {
             if try isIdentical(entry, in: folder) {
+                try onDestination(entry) { () throws(FileSystemError) in
+                    try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
+                        file throws(FileSystemError) in try fileSystem.synchronize(file)
+                    }
+                }
                 try discard(FilePath(entry.stagedName), in: staging)
                 break
             }
@@ -18,13 +23,15 @@ extension Promoter {
             entry.name = intent.name.numbered(number)
             try ledger.put(entry)
         }
-        try onDestination(entry) { () throws(FileSystemError) in
-            try fileSystem.synchronize(folder.descriptor)
-        }
-        return try commit(entry)
+        return try commit(entry, in: folder)
     }
 
-    func commit(_ intent: LedgerEntry) throws(CacheError) -> LedgerEntry {
+    /// Makes the name of a published file durable, and then commits: whoever finds the file there after
+    /// a crash does not know whether its name would survive the next.
+    func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
+        try onDestination(intent) { () throws(FileSystemError) in
+            try fileSystem.synchronize(folder.descriptor)
+        }
         var entry = intent
         entry.state = .committed
         try ledger.put(entry)

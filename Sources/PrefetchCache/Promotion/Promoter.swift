@@ -80,14 +80,7 @@ final class Promoter: Sendable {
     }
 
     private func promote(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
-        let items = folders.current.items
-        let file: Descriptor
-        do {
-            file = try fileSystem.open(CacheLayout.file(of: key.hash), in: items.descriptor, .read)
-        } catch {
-            if error.isNotFound || error.isNoRegularFile { return .miss(.absent) }
-            throw .fileSystem(error)
-        }
+        guard let file = try folders.openItem(key.hash) else { return .miss(.absent) }
         defer { fileSystem.close(file) }
 
         let reader: ItemReader
@@ -111,7 +104,8 @@ final class Promoter: Sendable {
 
         var entry = LedgerEntry(
             key: key, state: .intent,
-            mode: footer.encoding == .identity && isOnOneVolume ? .rename : .decode,
+            // A file that has another name, too, must not be cut under that name.
+            mode: footer.encoding == .identity && isOnOneVolume && item.linkCount == 1 ? .rename : .decode,
             area: footer.metadata.destination.area, name: footer.metadata.destination.name,
             backup: footer.metadata.destination.backup, contentLength: footer.contentLength,
             contentChecksum: footer.contentChecksum, stagedName: nextStagedName(key),

@@ -70,7 +70,7 @@ struct Recovery {
         switch (staged, destination) {
         case (let staged?, let destination?) where staged.identity == destination.identity:
             try promoter.discard(FilePath(intent.stagedName), in: staging)
-            _ = try promoter.commit(intent)
+            _ = try promoter.commit(intent, in: folder)
         case (_?, _):
             if intent.mode == .rename { try promoter.finishTaking(intent, in: staging) }
             guard try isIntact(intent, in: staging) else {
@@ -82,7 +82,7 @@ struct Recovery {
             var isOurs = destination.identity.inode == intent.inode
             if !isOurs { isOurs = try promoter.isIdentical(intent, in: folder) }
             guard isOurs else { return try promoter.ledger.remove(intent.key) }
-            _ = try promoter.commit(intent)
+            _ = try promoter.commit(intent, in: folder)
         case (nil, nil):
             try promoter.ledger.remove(intent.key)
         }
