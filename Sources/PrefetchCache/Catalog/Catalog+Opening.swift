@@ -66,8 +66,7 @@ extension Catalog {
 
     /// Gives up this process's place among the writers, and flushes the file to the device.
     func close() throws(CacheError) {
-        let isUnused = file.withLock { $0 == nil }
-        if isUnused, inMemory({ $0.pending.isEmpty }) { return }
+        guard inMemory({ $0.hasWritten || !$0.pending.isEmpty }) else { return }
         try transaction { database in
             try database.execute(
                 sql: "DELETE FROM writer WHERE session = ?", arguments: [environment.session])

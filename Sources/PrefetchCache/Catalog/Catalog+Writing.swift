@@ -5,7 +5,6 @@ internal import ItemFormat
 /// What is written in a transaction.
 extension Catalog {
     func write(_ batch: PendingChanges, to database: Database) throws {
-        try CatalogFile.markUnflushed(database, boot: environment.bootIdentifier)
         var sequence = try Self.value(of: Counter.sequence.rawValue, in: database)
         for (hash, change) in batch.ordered {
             switch change {

@@ -24,6 +24,8 @@ final class Catalog: Sendable {
     struct State: Sendable {
         var pending = PendingChanges()
         var allowance = Allowance()
+        /// Whether this process has written to the file since it was opened.
+        var hasWritten = false
     }
 
     init(
@@ -53,11 +55,17 @@ final class Catalog: Sendable {
             return state.pending
         }
         do {
-            let result = try run { database in
-                try write(batch, to: database)
-                return try body(database)
+            let result = try run { file in
+                try file.markUnflushed(boot: environment.bootIdentifier)
+                return try file.transaction { database in
+                    try write(batch, to: database)
+                    return try body(database)
+                }
             }
-            inMemory { $0.allowance.settle(batch.storedBytes) }
+            inMemory { state in
+                state.allowance.settle(batch.storedBytes)
+                state.hasWritten = true
+            }
             return result
         } catch {
             inMemory { $0.pending.restore(batch) }
@@ -65,13 +73,19 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Runs `body` in a transaction; when the file fails, once more on a fresh one.
-    private func run<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
+    /// Runs `body`, which only reads, and writes what is pending before, if there is anything.
+    func reading<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
+        guard inMemory({ $0.pending.isEmpty }) else { return try transaction(body) }
+        return try run { file in try file.queue.read(body) }
+    }
+
+    /// Runs `body` on the open file; when that fails, once more on a fresh one.
+    private func run<Result>(_ body: (CatalogFile) throws -> Result) throws(CacheError) -> Result {
         var isFresh = false
         var hasFreed = false
         while true {
             do {
-                return try openedFile().transaction(body)
+                return try body(openedFile())
             } catch let error as CacheError {
                 throw error
             } catch {

@@ -62,9 +62,30 @@ struct CatalogFile: Sendable {
         return !boot.isEmpty && last == boot
     }
 
-    static func markUnflushed(_ database: Database, boot: String) throws {
-        try database.cachedStatement(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)").execute(
-            arguments: [boot])
+    /// Records, before anything else is written, that the file is in use and not flushed. The record
+    /// itself is flushed, once: were it lost with the power and a page behind it not, a torn file would
+    /// be taken for a whole one.
+    func markUnflushed(boot: String) throws {
+        try queue.writeWithoutTransaction { database in
+            let isMarked = try Bool.fetchOne(
+                database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)"))
+            guard isMarked != true else { return }
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            defer { restoreSynchronousOff(database) }
+            try database.inTransaction(.immediate) {
+                try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
+                return .commit
+            }
+        }
+    }
+
+    private func restoreSynchronousOff(_ database: Database) {
+        do {
+            try database.execute(sql: "PRAGMA synchronous = OFF")
+        } catch {
+            // The file is then flushed more often than it need be, and nothing else.
+            return
+        }
     }
 
     /// Flushes the file to the device and records that.

@@ -53,14 +53,14 @@ extension Engine {
 
     /// All items in the order in which they would be evicted.
     func items() throws(CacheError) -> [CachedItem] {
-        try catalog.transaction { database in
+        try catalog.reading { database in
             try Row.fetchAll(database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY priority, lastUse")
                 .compactMap(CachedItem.init)
         }
     }
 
     func statistics() throws(CacheError) -> CacheStatistics {
-        var statistics = try catalog.transaction { try CacheStatistics(from: $0) }
+        var statistics = try catalog.reading { try CacheStatistics(from: $0) }
         statistics.budgetBytes = try configuration.current().effectiveBudget
         let root = folders.current.root
         statistics.catalogBytes = try onFiles { () throws(FileSystemError) in

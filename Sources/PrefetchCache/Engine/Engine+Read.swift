@@ -73,7 +73,7 @@ extension Engine {
 
     /// What is known of a key.
     func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
-        let cached = try catalog.transaction { database in
+        let cached = try catalog.reading { database in
             try CachedItem.fetch(key, from: database)
         }
         if let cached { return .hit(.cached(cached)) }
