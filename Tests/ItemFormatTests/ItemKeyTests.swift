@@ -2,6 +2,11 @@ import ItemFormat
 import Testing
 
 @Suite struct ItemKeyTests {
+    @Test func aKeyWithNULIsRefused() {
+        let text = "a\0b"
+        #expect(throws: ItemKeyError.containsNUL) { try ItemKey(text) }
+    }
+
     @Test func anEmptyKeyIsRefused() {
         let empty = ""
         #expect(throws: ItemKeyError.empty) { try ItemKey(empty) }

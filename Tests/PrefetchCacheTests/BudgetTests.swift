@@ -103,6 +103,16 @@ import Testing
         #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
     }
 
+    @Test func aRefusalDoesNotCostTheOthersTheirPlace() throws {
+        let engine = try container.engine()
+        for number in 0..<20 { try engine.store(noise(100_000), ItemKey(number: number)) }
+        guard case .refused = try engine.store(noise(9 << 20), "large") else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(try engine.statistics().items == 20)
+    }
+
     @Test func anItemOfUnknownLengthIsRefusedWhenItOutgrowsTheBudget() throws {
         let engine = try container.engine()
         guard

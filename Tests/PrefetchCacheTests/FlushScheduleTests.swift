@@ -67,6 +67,20 @@ import Testing
         #expect(!schedule.stop())
     }
 
+    @Test func whatACancelledStoreHeldIsGivenBack() throws {
+        guard
+            case .begun(let store) = try engine.beginStore(
+                ItemMetadata("key"), encoding: .automatic, expectedLength: 6 << 20)
+        else {
+            Issue.record("refused")
+            return
+        }
+        store.cancel()
+        schedule.noteWork()
+        queue.runAll()
+        #expect(engine.catalog.inMemory { $0.allowance.free } == 0)
+    }
+
     @Test func workThatChangesNothingSchedulesNothing() {
         schedule.noteWork()
         #expect(queue.delays.isEmpty)

@@ -121,6 +121,25 @@ import Testing
         #expect(states.withLock { $0 } == ["publish": .intent, "remove": .committed])
     }
 
+    @Test func recoveryFlushesTheNameBeforeItCommits() throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(Self.content, "Doc.txt")
+        let documents = container.documents.path
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .synchronize, operation.name == documents {
+                throw FileSystemError("fsync", errno: .ioError)
+            }
+        }
+        #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
+        #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
+        let log = OperationLog()
+        let next = try container.engine(fileSystem: log.fileSystem())
+        #expect(try next.open("Doc.txt").value != nil)
+        #expect(log.operations.contains { $0.kind == .synchronize && $0.name == documents })
+    }
+
     @Test func aFailedFlushIsNeverSuccess() throws {
         for failure in 0..<3 {
             let container = try TemporaryContainer()

@@ -45,6 +45,26 @@ import Testing
         #expect(try Data(contentsOf: opened.url) == noise(3 << 20))
     }
 
+    @Test func anIdentityItemWithAnotherNameIsCopiedAndNotCut() throws {
+        let engine = try container.engine()
+        try engine.store(noise(5000), "film.mp4")
+        let otherName = container.root.appending(path: "kept by somebody")
+        try FileManager.default.linkItem(at: container.item("film.mp4"), to: otherName)
+        let before = try Data(contentsOf: otherName)
+        let opened = try #require(try engine.open("film.mp4").value)
+        #expect(try Data(contentsOf: opened.url) == noise(5000))
+        #expect(try Data(contentsOf: otherName) == before)
+    }
+
+    @Test func readingAnOpenedFileIsAHit() throws {
+        let engine = try container.engine()
+        try engine.store(prose(5000), "key")
+        _ = try engine.open("key")
+        _ = try engine.content("key")
+        #expect(try engine.statistics().hits == 1)
+        #expect(try engine.statistics().misses == 0)
+    }
+
     @Test func anEmptyItemBecomesAnEmptyFile() throws {
         let engine = try container.engine()
         try engine.store(Data(), "empty")

@@ -1,0 +1,47 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Contract 9, second half: losing the ledger costs exactly-once, never promoted bytes.
+@Suite struct LedgerLossTests {
+    private let container: TemporaryContainer
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine()
+        try engine.store(prose(5000), "one")
+        _ = try engine.open("one")
+    }
+
+    private var ledger: URL { container.support.appending(path: "ledger.sqlite") }
+
+    @Test func aLedgerThatIsRemovedUnderAnOpenHandleIsMadeAnew() throws {
+        try FileManager.default.removeItem(at: ledger)
+        try engine.store(prose(6000), "two")
+        #expect(try engine.open("two").value?.isFirstOpen == true)
+        #expect(try container.engine().open("two").value?.isFirstOpen == false)
+    }
+
+    @Test func theSameContentIsAdoptedWhenItIsOpenedAgain() throws {
+        try FileManager.default.removeItem(at: ledger)
+        try engine.store(prose(5000), "one")
+        #expect(try engine.open("one").value?.path.lastComponent?.string == "one")
+        #expect(try container.files(below: container.documents) == ["one"])
+    }
+
+    @Test func aLedgerOfANewerVersionIsRefusedAndLeftAsItIs() throws {
+        try engine.close()
+        let before = try Data(contentsOf: ledger)
+        var newer = before
+        // The user version, a big-endian word at offset 60 of every SQLite file.
+        newer.replaceSubrange(60..<64, with: [0, 0, 0, 9])
+        try newer.write(to: ledger)
+        #expect(throws: CacheError.newerLedger(version: 9)) { try container.engine().open("one") }
+        #expect(try Data(contentsOf: ledger) == newer)
+    }
+}
