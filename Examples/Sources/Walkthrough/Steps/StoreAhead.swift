@@ -1,3 +1,4 @@
+import Foundation
 import PrefetchCache
 
 /// Stores all files, several at a time, under a budget that cannot hold them.
