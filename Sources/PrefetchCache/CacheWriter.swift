@@ -30,6 +30,7 @@ public final class CacheWriter: Sendable {
     deinit {
         // Cancelling touches files, which must not happen wherever the last reference is dropped.
         guard let abandoned = store.withLock({ $0.take() }) else { return }
+        // Safe to hand over: it was taken out above, and nobody else has it.
         nonisolated(unsafe) let store = abandoned
         cache.blocking.run(after: .zero) { store.cancel() }
     }

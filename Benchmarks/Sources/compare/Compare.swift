@@ -43,8 +43,11 @@ struct Compare: AsyncParsableCommand {
                 progress: Progress())
             comparisons = try await runner.compare(items: items ?? (quick ? 100 : 200))
         } catch {
-            // The first error is the one to report.
-            try? workspace.remove()
+            do {
+                try workspace.remove()
+            } catch let second {
+                FileHandle.standardError.write(Data("the measuring folder stays: \(second)\n".utf8))
+            }
             throw error
         }
         print(json ? try JSONReport(comparisons).text : TableReport(comparisons).text)
