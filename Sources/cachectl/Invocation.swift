@@ -45,8 +45,9 @@ struct Invocation {
 }
 
 extension String {
-    /// The string, or its beginning and an ellipsis when it has more than `length` characters.
+    /// The string, or its beginning and its end when it has more than `length` characters: the value
+    /// that is complained of stands first, the reason last.
     fileprivate func clipped(to length: Int) -> String {
-        count <= length ? self : prefix(length) + "…"
+        count <= length ? self : prefix(length / 2) + " … " + suffix(length / 2)
     }
 }

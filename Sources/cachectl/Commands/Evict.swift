@@ -16,7 +16,7 @@ struct Evict: CacheCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Evict the coldest items, until this much is free.", valueName: "size"),
+        help: ArgumentHelp("Evict the coldest items, until this much more is free.", valueName: "size"),
         transform: ByteSize.parse)
     var bytes: ByteCount?
 
