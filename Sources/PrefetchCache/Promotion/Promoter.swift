@@ -72,11 +72,11 @@ final class Promoter: Sendable {
     }
 
     /// The file of a committed promotion, or `nil` when it is not in its place.
-    func existingFile(of entry: LedgerEntry, isFirstOpen: Bool = false) throws(CacheError) -> OpenedItem? {
+    func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
         let folder = try destination(in: entry.area)
         guard let attributes = try attributes(of: entry.name.path, in: folder), attributes.kind == .regular
         else { return nil }
-        return opened(entry, isFirstOpen: isFirstOpen)
+        return opened(entry, isFirstOpen: false)
     }
 
     private func promote(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
