@@ -1,4 +1,24 @@
-/// How short of space a volume is.
-public enum Pressure: String, Sendable, Hashable, CaseIterable, Codable {
-    case normal, elevated, low, critical
+/// How short of space a volume is, in order of severity.
+public enum Pressure: String, Sendable, Hashable, CaseIterable, Codable, Comparable {
+    /// There is room beyond the reserve.
+    case normal
+    /// The reserve is touched.
+    case elevated
+    /// The volume is nearly full.
+    case low
+    /// The volume is as good as full.
+    case critical
+
+    private var severity: Int {
+        switch self {
+        case .normal: 0
+        case .elevated: 1
+        case .low: 2
+        case .critical: 3
+        }
+    }
+
+    public static func < (one: Pressure, other: Pressure) -> Bool {
+        one.severity < other.severity
+    }
 }
