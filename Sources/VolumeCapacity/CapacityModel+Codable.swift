@@ -1,0 +1,29 @@
+extension CapacityModel: Codable {
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue _: Int) { nil }
+    }
+
+    /// A constant that is missing or `null` has its default; unknown names are ignored.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        let values = try decoder.container(keyedBy: Name.self)
+        for constant in Self.constants {
+            let name = Name(stringValue: constant.name)
+            if let value = try values.decodeIfPresent(Int64.self, forKey: name) {
+                self[keyPath: constant.path] = value
+            }
+        }
+    }
+
+    /// All constants are written, those with their defaults as well.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Name.self)
+        for constant in Self.constants {
+            try values.encode(self[keyPath: constant.path], forKey: Name(stringValue: constant.name))
+        }
+    }
+}
