@@ -4,11 +4,19 @@ public import FileSystem
 public protocol VolumeProbing: Sendable {
     /// The figures of the volume that holds an open file or folder.
     func figures(of file: Descriptor) throws(FileSystemError) -> VolumeFigures
+
+    /// The state of that volume, as far as the system knows it: ``VolumeState/evictable`` and
+    /// ``VolumeState/purgeable`` are 0, for the caller to fill in.
+    func state(of file: Descriptor) throws(FileSystemError) -> VolumeState
 }
 
-/// The probe for every platform: `statvfs`.
+/// The probe for every platform: `statvfs`. On macOS, iOS and visionOS it also asks the system how much
+/// room there is for important and for opportunistic usage; elsewhere nobody knows, and
+/// ``VolumeState/reported`` is `nil`.
+///
+/// - Note: The part for Apple's platforms was not run there yet.
 public struct VolumeProbe: VolumeProbing {
-    private let fileSystem: any FileSystem
+    let fileSystem: any FileSystem
 
     public init(fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
@@ -17,4 +25,15 @@ public struct VolumeProbe: VolumeProbing {
     public func figures(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
         try fileSystem.volume(of: file)
     }
+
+    public func state(of file: Descriptor) throws(FileSystemError) -> VolumeState {
+        let figures = try figures(of: file)
+        return VolumeState(
+            total: figures.total, available: figures.available, reported: reportedCapacity(of: file))
+    }
+
+    #if !canImport(Darwin) || os(tvOS) || os(watchOS)
+        /// Foundation has no such values here.
+        private func reportedCapacity(of _: Descriptor) -> ReportedCapacity? { nil }
+    #endif
 }
