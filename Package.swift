@@ -52,6 +52,8 @@ let package = Package(
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "FileSystemTestSupport"]),
         .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas", "FileSystemTestSupport"]),
         .testTarget(
+            name: "VolumeCapacityTests", dependencies: ["VolumeCapacity", "FileSystemTestSupport"]),
+        .testTarget(
             name: "ItemFormatTests", dependencies: ["CLZ4", "ItemFormat", "FileSystemTestSupport"],
             resources: [.copy("Golden")]),
         .testTarget(

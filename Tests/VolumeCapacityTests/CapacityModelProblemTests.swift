@@ -1,0 +1,52 @@
+import Testing
+
+@testable import VolumeCapacity
+
+@Suite struct CapacityModelProblemTests {
+    @Test func theDefaultModelHasNone() {
+        #expect(CapacityModel().problem == nil)
+    }
+
+    @Test(arguments: CapacityModel.constants.map(\.name))
+    func aNegativeConstantIsOne(_ name: String) throws {
+        let problem = try #require(try changed(name, -1).problem)
+        #expect(problem.hasPrefix("\(name) is -1; it must be at least "))
+    }
+
+    @Test(arguments: [
+        "lowPerMille", "reservePerMille", "firstSharePerMille", "secondSharePerMille", "lastSharePerMille",
+        "growthPerMille",
+    ])
+    func aPartThatIsMoreThanTheWholeIsOne(_ name: String) throws {
+        #expect(try changed(name, 1000).problem == nil)
+        #expect(try changed(name, 1001).problem == "\(name) is 1001; it must be at most 1000")
+    }
+
+    @Test(arguments: ["quantumLimit", "quantumDivisor"])
+    func aQuantumOfNothingIsOne(_ name: String) throws {
+        #expect(try changed(name, 1).problem == nil)
+        #expect(try changed(name, 0).problem == "\(name) is 0; it must be at least 1")
+    }
+
+    @Test(
+        arguments: [
+            ("elevatedLeavePerMille", 1000, "elevatedEnterPerMille"),
+            ("lowLeavePerMille", 1500, "lowEnterPerMille"),
+            ("criticalLeavePerMille", 1000, "criticalEnterPerMille"),
+            ("lowEnterPerMille", 1000, "criticalEnterPerMille"),
+            ("secondShareEnd", 4 << 30, "firstShareEnd"),
+        ] as [(String, Int64, String)])
+    func whatMustNotBeLessThanItsCounterpartIsOne(_ name: String, _ least: Int64, _ other: String) throws {
+        #expect(try changed(name, least).problem == nil)
+        #expect(
+            try changed(name, least - 1).problem
+                == "\(name) is \(least - 1); it must be at least \(other), which is \(least)")
+    }
+
+    private func changed(_ name: String, _ value: Int64) throws -> CapacityModel {
+        let constant = try #require(CapacityModel.constants.first { $0.name == name })
+        var model = CapacityModel()
+        model[keyPath: constant.path] = value
+        return model
+    }
+}
