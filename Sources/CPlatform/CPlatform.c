@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -15,6 +16,8 @@ int cplatform_renameat2(int old_directory, const char *old_name, int new_directo
                         const char *new_name, unsigned int flags) {
     return renameat2(old_directory, old_name, new_directory, new_name, flags);
 }
+
+int cplatform_allocate(int fd, off_t length) { return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length); }
 
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size) {
     return fgetxattr(fd, name, value, size);

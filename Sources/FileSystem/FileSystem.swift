@@ -69,10 +69,17 @@ public protocol FileSystem: Sendable {
     /// The entries of an open folder (`readdir`), without `.` and `..`, in no particular order.
     func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry]
 
-    /// Takes the exclusive advisory lock of an open file (`flock`), waiting for it when `waiting`.
-    /// Returns `false` when another descriptor holds it. The lock goes with the descriptor, and so
-    /// with the process.
-    func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool
+    /// Takes the advisory lock of an open file (`flock`), waiting for it when `waiting`. Returns
+    /// `false` when another descriptor holds it in a way that excludes `mode`. The lock goes with the
+    /// descriptor, and so with the process.
+    func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool
+
+    /// Sets `length` bytes of the volume aside for an open file, whose length stays as it is
+    /// (`fallocate` with `FALLOC_FL_KEEP_SIZE`; `F_PREALLOCATE` on Darwin).
+    ///
+    /// - Throws: `ENOSPC` or `EDQUOT` when there are not as many, ``FileSystemError/isUnsupported`` when
+    ///   the file system cannot do it.
+    func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError)
 
     /// Sets the permissions of an open file or folder (`fchmod`).
     func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError)
@@ -91,4 +98,19 @@ public protocol FileSystem: Sendable {
 
     /// The size and free space of the volume that holds an open file (`fstatvfs`).
     func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures
+}
+
+/// Whom a lock keeps out.
+public enum LockMode: Sendable {
+    /// Everybody else.
+    case exclusive
+    /// Whoever wants it exclusively.
+    case shared
+}
+
+extension FileSystem {
+    /// Takes the exclusive lock of an open file.
+    public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
+        try lock(file, .exclusive, waiting: waiting)
+    }
 }

@@ -41,10 +41,11 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// The file system has no such thing: `ENOTSUP`, `EOPNOTSUPP`, `ENOTTY` or `EINVAL`.
+    /// The file system has no such thing: `ENOTSUP`, `EOPNOTSUPP`, `ENOTTY`, `ENOLCK` or `EINVAL`.
     public var isUnsupported: Bool {
         switch errno {
-        case .notSupported, .notSupportedOnSocket, .inappropriateIOCTLForDevice, .invalidArgument: true
+        case .notSupported, .notSupportedOnSocket, .inappropriateIOCTLForDevice, .noLocks, .invalidArgument:
+            true
         default: false
         }
     }

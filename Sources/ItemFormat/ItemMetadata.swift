@@ -57,6 +57,12 @@ public struct ItemMetadata: Hashable, Sendable {
         self.attributes = attributes
     }
 
+    /// Whether the item is no longer worth keeping. The clock is asked only when there is a limit.
+    package func hasExpired(at now: () -> Int64) -> Bool {
+        guard let expiresAt else { return false }
+        return expiresAt <= now()
+    }
+
     /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)`` or
     ///   ``ItemFormatError/priorityOutOfRange(_:)``.
     public func validate() throws(ItemFormatError) {

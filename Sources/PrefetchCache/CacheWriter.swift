@@ -20,9 +20,9 @@ internal import Synchronization
 /// itself.
 public final class CacheWriter: Sendable {
     private let cache: PrefetchCache
-    private let store: Mutex<ItemStore?>
+    private let store: Mutex<(any StoreUnderWay)?>
 
-    init(_ store: sending ItemStore, of cache: PrefetchCache) {
+    init(_ store: sending any StoreUnderWay, of cache: PrefetchCache) {
         self.cache = cache
         self.store = Mutex(store)
     }
@@ -63,7 +63,7 @@ public final class CacheWriter: Sendable {
     }
 
     private func finish<Result: Sendable>(
-        _ body: @Sendable (ItemStore) throws(CacheError) -> Result
+        _ body: @Sendable (any StoreUnderWay) throws(CacheError) -> Result
     ) async throws(CacheError) -> Result {
         try await cache.run { [self] _ throws(CacheError) in
             try store.withLock { store throws(CacheError) in

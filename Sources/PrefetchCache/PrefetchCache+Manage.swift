@@ -33,7 +33,7 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.evict(count.bytes) }
     }
 
-    /// Evicts everything. What was promoted stays.
+    /// Evicts everything that is not pinned and that nobody reads. What was promoted stays.
     ///
     /// - Returns: The charged bytes that were freed.
     @discardableResult
@@ -47,6 +47,19 @@ extension PrefetchCache {
     /// - Complexity: O(n) in the items, all of which are returned at once.
     public func items() async throws(CacheError) -> [CachedItem] {
         try await run { engine throws(CacheError) in try engine.items() }
+    }
+
+    /// Does at once what is done about once a second while the cache is in use: evicts what has expired,
+    /// follows the volume with the budget, and gives way under pressure.
+    public func trim() async throws(CacheError) {
+        try await run { engine throws(CacheError) in try engine.maintain() }
+    }
+
+    /// How much space the volume has, and what follows from it.
+    ///
+    /// - Complexity: Independent of the number of items.
+    public func capacity() async throws(CacheError) -> CapacityReport {
+        try await run { engine throws(CacheError) in try engine.capacity() }
     }
 
     /// - Complexity: Independent of the number of items.

@@ -45,6 +45,7 @@ public final class PrefetchCache: Sendable {
         }
         self.engine = engine
         flushing = FlushSchedule(engine) { [blocking] delay, work in blocking.run(after: delay, work) }
+        flushing.watchWhileIdle()
     }
 
     /// The executor that the cache works on. A task that does much with the cache and little else

@@ -2,10 +2,7 @@ public import FileSystem
 
 /// Asks a volume for its size and its free space.
 public protocol VolumeProbing: Sendable {
-    /// The figures of the volume that holds an open file or folder.
-    func figures(of file: Descriptor) throws(FileSystemError) -> VolumeFigures
-
-    /// The state of that volume, as far as the system knows it: ``VolumeState/evictable`` and
+    /// The state of the volume that holds an open file or folder, as far as the system knows it: ``VolumeState/evictable`` and
     /// ``VolumeState/purgeable`` are 0, for the caller to fill in.
     func state(of file: Descriptor) throws(FileSystemError) -> VolumeState
 }
@@ -22,12 +19,8 @@ public struct VolumeProbe: VolumeProbing {
         self.fileSystem = fileSystem
     }
 
-    public func figures(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
-        try fileSystem.volume(of: file)
-    }
-
     public func state(of file: Descriptor) throws(FileSystemError) -> VolumeState {
-        let figures = try figures(of: file)
+        let figures = try fileSystem.volume(of: file)
         return VolumeState(
             total: figures.total, available: figures.available, reported: reportedCapacity(of: file))
     }

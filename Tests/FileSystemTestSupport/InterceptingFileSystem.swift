@@ -132,9 +132,16 @@ public final class InterceptingFileSystem: FileSystem {
         return try live.entries(of: directory)
     }
 
-    public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
+    public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .lock, name: name(of: file)))
-        return try live.lock(file, waiting: waiting)
+        return try live.lock(file, mode, waiting: waiting)
+    }
+
+    public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
+        gate.lock()
+        defer { gate.unlock() }
+        try note(Operation(kind: .allocate, name: name(of: file), count: Int(length)))
+        try live.allocate(length, for: file)
     }
 
     public func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {

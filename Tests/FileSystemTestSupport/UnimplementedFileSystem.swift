@@ -53,7 +53,11 @@ extension UnimplementedFileSystem {
 
     public func entries(of _: Descriptor) throws(FileSystemError) -> [DirectoryEntry] { try fail() }
 
-    public func lock(_: Descriptor, waiting _: Bool) throws(FileSystemError) -> Bool { try fail() }
+    public func lock(_: Descriptor, _: LockMode, waiting _: Bool) throws(FileSystemError) -> Bool {
+        try fail()
+    }
+
+    public func allocate(_: Int64, for _: Descriptor) throws(FileSystemError) { try fail() }
 
     public func setPermissions(_: FilePermissions, of _: Descriptor) throws(FileSystemError) { try fail() }
 

@@ -13,7 +13,7 @@ import Testing
     init() throws {
         container = try TemporaryContainer()
         engine = try container.engine()
-        try engine.configure(CacheConfiguration(budget: .mebibytes(4)))
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(4))))
     }
 
     /// The writer's row, read past the engine, which would write what is pending first.
@@ -39,7 +39,7 @@ import Testing
             case 7: _ = try engine.evict(50_000)
             case 8: try engine.flush()
             default:
-                try engine.flushAndRelinquish()
+                try engine.maintain()
                 #expect(try row() == 0, "step \(step): something is held for nothing")
             }
             let held = engine.catalog.inMemory { $0.allowance }

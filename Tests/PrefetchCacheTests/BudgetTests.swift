@@ -14,7 +14,9 @@ import Testing
     init() throws {
         container = try TemporaryContainer()
         let engine = try container.engine()
-        try engine.configure(CacheConfiguration(budget: budget))
+        var configuration = CacheConfiguration(budget: .fixed(budget))
+        configuration.largestItem = budget
+        try engine.configure(configuration)
         try engine.close()
     }
 
@@ -146,7 +148,7 @@ import Testing
         }
         #expect(try second.statistics().refusals == ["overBudget": 1])
         store.cancel()
-        try first.flushAndRelinquish()
+        try first.maintain()
         guard case .stored = try second.store(noise(4 << 20), "late") else {
             Issue.record("refused though the reservation was released")
             return
@@ -205,7 +207,7 @@ import Testing
     @Test func aSmallerBudgetEvictsAtOnce() throws {
         let engine = try container.engine()
         for number in 0..<20 { try engine.store(noise(300_000), ItemKey(number: number)) }
-        try engine.configure(CacheConfiguration(budget: .mebibytes(1)))
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(1))))
         #expect(try container.chargedOnDisk() <= 1 << 20)
         #expect(try engine.content(ItemKey(number: 19)) != nil)
     }

@@ -51,11 +51,6 @@ import Testing
         }
     }
 
-    @Test func theDefaultBudgetIsTheOneInForce() throws {
-        #expect(CacheConfiguration.defaultBudget == .mebibytes(512))
-        #expect(try Article("Capacity").text.contains("``CacheConfiguration/defaultBudget``, 512 MiB."))
-    }
-
     /// All suites of the package, a file each.
     private func testSources() throws -> [String] {
         let folder = Article.package.appending(path: "Tests").path

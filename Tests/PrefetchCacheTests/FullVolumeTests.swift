@@ -11,7 +11,7 @@ struct FullVolumeTests {
     @Test func evictionAndReadingAndStatisticsStillWork() throws {
         let volume = try SmallVolume(megabytes: 6)
         let container = try TemporaryContainer(in: volume.root)
-        let engine = try container.engine()
+        let engine = try container.engine(probe: nil)
         for number in 0..<8 {
             try engine.store(noise(300_000, seed: UInt64(number)), ItemKey(number: number))
         }
@@ -19,7 +19,7 @@ struct FullVolumeTests {
         try volume.fill()
 
         #expect(try engine.content(ItemKey(number: 7)) == noise(300_000, seed: 7))
-        #expect(throws: CacheError.self) { try engine.store(noise(300_000), "new") }
+        #expect(try engine.store(noise(300_000), "new") == .refused(.pressure(.critical)))
         let incoming = try container.files(below: container.caches.appending(path: "incoming"))
         #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
 

@@ -8,7 +8,7 @@ import VolumeCapacity
     @Test func aRealFolderHasTheStateOfItsVolume() throws {
         let folder = try TemporaryFolder()
         let probe = VolumeProbe(fileSystem: live)
-        let figures = try probe.figures(of: folder.descriptor)
+        let figures = try live.volume(of: folder.descriptor)
         let state = try probe.state(of: folder.descriptor)
         #expect(state.total == figures.total)
         #expect(state.total > 0)

@@ -15,6 +15,9 @@ extern const unsigned int cplatform_rename_exchange;
 int cplatform_renameat2(int old_directory, const char *old_name, int new_directory,
                         const char *new_name, unsigned int flags);
 
+/// `fallocate` from the start of the file, which keeps its length. Returns 0, or -1 with errno.
+int cplatform_allocate(int fd, off_t length);
+
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size);
 int cplatform_fsetxattr(int fd, const char *name, const void *value, size_t size);
 int cplatform_fremovexattr(int fd, const char *name);

@@ -56,10 +56,15 @@ public struct LiveFileSystem: FileSystem {
         _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
     }
 
-    public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
+    public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fallocate") { Platform.allocate(length, for: file.rawValue) }
+    }
+
+    public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
+        let operation = mode == .exclusive ? LOCK_EX : LOCK_SH
         do {
             _ = try Platform.retrying("flock") {
-                flock(file.rawValue, waiting ? LOCK_EX : LOCK_EX | LOCK_NB)
+                flock(file.rawValue, waiting ? operation : operation | LOCK_NB)
             }
             return true
         } catch {

@@ -24,6 +24,13 @@
             return fsync(file)
         }
 
+        static func allocate(_ length: Int64, for file: CInt) -> CInt {
+            var request = fstore_t(
+                fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
+                fst_length: off_t(length), fst_bytesalloc: 0)
+            return fcntl(file, F_PREALLOCATE, &request)
+        }
+
         static func getAttribute(_ file: CInt, _ name: String, _ buffer: UnsafeMutableRawBufferPointer) -> Int
         {
             fgetxattr(file, name, buffer.baseAddress, buffer.count, 0, 0)

@@ -19,6 +19,10 @@
 
         static func synchronize(_ file: CInt) -> CInt { fsync(file) }
 
+        static func allocate(_ length: Int64, for file: CInt) -> CInt {
+            cplatform_allocate(file, off_t(length))
+        }
+
         static func getAttribute(_ file: CInt, _ name: String, _ buffer: UnsafeMutableRawBufferPointer) -> Int
         {
             cplatform_fgetxattr(file, name, buffer.baseAddress, buffer.count)

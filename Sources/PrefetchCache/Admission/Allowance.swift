@@ -10,6 +10,8 @@ struct Allowance: Sendable {
     private(set) var reserved: Int64 = 0
     /// Charged bytes of stored items without a row in the catalog.
     private(set) var unsettled: Int64 = 0
+    /// Counts the files of the catalog that the allowance was entered into.
+    private(set) var generation = 0
 
     /// Takes `bytes` out of what is free, if there is enough.
     mutating func reserve(_ bytes: Int64) -> Bool {
@@ -57,6 +59,7 @@ struct Allowance: Sendable {
     /// For a catalog that has lost this process's row: what has to be entered in a new one.
     mutating func reenter() -> Int64 {
         free = 0
+        generation += 1
         return reserved + unsettled
     }
 }

@@ -24,6 +24,9 @@ final class ConfigurationFile: Sendable {
         self.folder = folder
     }
 
+    /// The configuration as it was read last, without a look at the file.
+    var lastKnown: CacheConfiguration { loaded.withLock { $0?.configuration } ?? CacheConfiguration() }
+
     /// The configuration in force. Costs one `stat` while the file stays as it is.
     ///
     /// - Throws: ``CacheError/configuration(_:)`` for a file that cannot be understood. It is never
@@ -61,16 +64,13 @@ final class ConfigurationFile: Sendable {
     }
 
     private static func decode(_ bytes: [UInt8]) throws(CacheError) -> CacheConfiguration {
-        let configuration: CacheConfiguration
         do {
-            configuration = try JSONDecoder().decode(CacheConfiguration.self, from: Data(bytes))
+            return try JSONDecoder().decode(CacheConfiguration.self, from: Data(bytes))
+        } catch let problem as ConfigurationProblem {
+            throw .configuration("configuration.json cannot be used: \(problem)")
         } catch {
             throw .configuration(
                 "configuration.json cannot be read (\(error)); correct it, or remove it to use the defaults")
         }
-        if let problem = configuration.problem {
-            throw .configuration("configuration.json cannot be used: \(problem)")
-        }
-        return configuration
     }
 }

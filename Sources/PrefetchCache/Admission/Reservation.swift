@@ -5,32 +5,52 @@ internal import VolumeCapacity
 ///
 /// It grows ahead of the bytes that are written, and is either spent on the stored item or released.
 final class Reservation {
+    /// How much an item of unknown length takes ahead of need: 1 MiB at first, and twice as much every
+    /// time, up to 16 MiB.
+    private static let steps: ClosedRange<Int64> = 1 << 20...16 << 20
+
     private let admission: Admission
     private let charge: ChargedLength
+    private var step = steps.lowerBound
+    /// Whether the length of the content is known, or all of it is there: nothing is taken ahead then.
+    var isLengthKnown: Bool
     /// Charged bytes that are held.
     private(set) var bytes: Int64 = 0
     /// Why the last request was not met.
     private(set) var refusal: Refusal?
     private(set) var failure: CacheError?
 
-    init(_ admission: Admission, charge: ChargedLength) {
+    init(_ admission: Admission, charge: ChargedLength, isLengthKnown: Bool) {
         self.admission = admission
         self.charge = charge
+        self.isLengthKnown = isLengthKnown
     }
 
     /// Makes sure that a file of `storedLength` bytes is covered.
     ///
     /// - Throws: ``ItemFormatError/notAdmitted`` when it is not; ``refusal`` or ``failure`` says why.
     func cover(storedLength: Int64) throws(ItemFormatError) {
+        refusal = admission.interruption
+        guard refusal == nil else { throw .notAdmitted }
         let charged = charge(storedLength: storedLength)
         guard charged > bytes else { return }
+        if !isLengthKnown, reserve(max(charged, bytes + step), needing: charged) {
+            step = min(step * 2, Self.steps.upperBound)
+            return
+        }
+        // Where a whole step does not fit, the item may.
+        guard failure == nil, reserve(charged, needing: charged) else { throw .notAdmitted }
+    }
+
+    private func reserve(_ wanted: Int64, needing charged: Int64) -> Bool {
         do {
-            refusal = try admission.reserve(charged - bytes, ofItem: charged)
+            refusal = try admission.reserve(wanted - bytes, ofItem: charged)
         } catch {
             failure = error
         }
-        guard refusal == nil, failure == nil else { throw .notAdmitted }
-        bytes = charged
+        guard refusal == nil, failure == nil else { return false }
+        bytes = wanted
+        return true
     }
 
     /// Hands the held bytes over to whoever accounts for the stored item.

@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import GRDB
+internal import Logging
 internal import Synchronization
 internal import SystemPackage
 
@@ -67,9 +68,16 @@ extension Catalog {
     /// Gives up this process's place among the writers, and flushes the file to the device.
     func close() throws(CacheError) {
         guard inMemory({ $0.hasWritten || !$0.pending.isEmpty }) else { return }
-        try transaction { database in
-            try database.execute(
-                sql: "DELETE FROM writer WHERE session = ?", arguments: [environment.session])
+        do {
+            try transaction { database in
+                try database.execute(
+                    sql: "DELETE FROM writer WHERE session = ?", arguments: [environment.session])
+            }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            // What is lost is the order of the last uses; what was stored is found by whoever looks for
+            // writers that are no more.
+            environment.logger.debug("The volume is too full for the catalog.")
         }
         do {
             let open = file.withLock { file in

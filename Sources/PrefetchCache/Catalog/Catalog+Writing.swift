@@ -6,15 +6,14 @@ internal import ItemFormat
 extension Catalog {
     func write(_ batch: PendingChanges, to database: Database) throws {
         var sequence = try Self.value(of: Counter.sequence.rawValue, in: database)
+        let policy = policy()
         for (hash, change) in batch.ordered {
             switch change {
             case .stored(let row):
                 sequence += 1
                 try row.write(to: database, lastUse: sequence)
             case .touched:
-                sequence += 1
-                try database.cachedStatement(sql: "UPDATE item SET lastUse = ? WHERE hash = ?").execute(
-                    arguments: [sequence, hash.data])
+                try policy.noteUse(of: hash, &sequence, in: database)
             case .removed:
                 // Another process may have stored the item anew; then the row is its own to write.
                 guard try !isOnDisk(hash) else { continue }

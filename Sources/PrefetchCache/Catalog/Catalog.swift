@@ -16,6 +16,7 @@ final class Catalog: Sendable {
     let environment: CacheEnvironment
     let census: ItemCensus
     let evictor: Evictor
+    let policy: @Sendable () -> any EvictionPolicy
     let report: @Sendable (CacheEvent) -> Void
     let file = Mutex<CatalogFile?>(nil)
     private let state = Mutex(State())
@@ -30,12 +31,13 @@ final class Catalog: Sendable {
 
     init(
         folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, evictor: Evictor,
-        report: @escaping @Sendable (CacheEvent) -> Void
+        policy: @escaping @Sendable () -> any EvictionPolicy, report: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.folders = folders
         self.environment = environment
         self.census = census
         self.evictor = evictor
+        self.policy = policy
         self.report = report
     }
 
@@ -47,15 +49,16 @@ final class Catalog: Sendable {
     /// Writes what is pending, and then runs `body`, in one transaction that no other process can
     /// interleave with.
     ///
+    /// - Parameter makingRoom: Whether the coldest items are removed when the volume is too full for
+    ///   the transaction. What only keeps the books must not cost anybody an item.
     /// - Throws: ``CacheError/database(name:message:)`` when the catalog could not be used even
-    ///   after it was made anew. What was pending stays so.
-    func transaction<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
-        let batch = inMemory { state in
-            defer { state.pending = PendingChanges() }
-            return state.pending
-        }
+    ///   after it was made anew; ``CacheError/fileSystem(_:)`` with `ENOSPC`. What was pending stays so.
+    func transaction<Result>(
+        makingRoom: Bool = false, _ body: (Database) throws -> Result
+    ) throws(CacheError) -> Result {
+        let batch = takePending()
         do {
-            let result = try run { file in
+            let result = try run(makingRoom: makingRoom) { file in
                 try file.markUnflushed(boot: environment.bootIdentifier)
                 return try file.transaction { database in
                     try write(batch, to: database)
@@ -73,14 +76,37 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Runs `body`, which only reads, and writes what is pending before, if there is anything.
+    private func takePending() -> PendingChanges {
+        inMemory { state in
+            defer { state.pending = PendingChanges() }
+            return state.pending
+        }
+    }
+
+    /// Writes what has become pending within a transaction. Should that fail, it is lost.
+    func writePending(to database: Database) throws {
+        let batch = takePending()
+        try write(batch, to: database)
+        inMemory { $0.allowance.settle(batch.storedBytes) }
+    }
+
+    /// Runs `body`, which only reads, and writes what is pending before, if there is anything and the
+    /// volume has room for it.
     func reading<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
-        guard inMemory({ $0.pending.isEmpty }) else { return try transaction(body) }
-        return try run { file in try file.queue.read(body) }
+        if inMemory({ !$0.pending.isEmpty }) {
+            do {
+                return try transaction(body)
+            } catch {
+                guard error.isOutOfSpace else { throw error }
+            }
+        }
+        return try run(makingRoom: false) { file in try file.queue.read(body) }
     }
 
     /// Runs `body` on the open file; when that fails, once more on a fresh one.
-    private func run<Result>(_ body: (CatalogFile) throws -> Result) throws(CacheError) -> Result {
+    private func run<Result>(
+        makingRoom: Bool, _ body: (CatalogFile) throws -> Result
+    ) throws(CacheError) -> Result {
         var isFresh = false
         var hasFreed = false
         while true {
@@ -89,7 +115,7 @@ final class Catalog: Sendable {
             } catch let error as CacheError {
                 throw error
             } catch {
-                if !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
+                if makingRoom, !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
                     hasFreed = true
                 } else if !isFresh, Self.isFaultOfTheFile(error) {
                     environment.logger.warning(
@@ -135,6 +161,8 @@ final class Catalog: Sendable {
         switch error {
         case let error as CacheError: error
         case let error as FileSystemError: .fileSystem(error)
+        case let error where isOutOfSpace(error):
+            .fileSystem(FileSystemError("write", path: FilePath(CacheLayout.catalog), errno: .noSpace))
         default: .database(name: "catalog", message: "\(error)")
         }
     }

@@ -60,14 +60,15 @@ struct CatalogRow: Sendable {
 extension CatalogRow {
     static let upsert = """
         INSERT INTO item (hash, kind, key, source, intent, area, name, backup, encoding, contentLength,
-            storedLength, chargedLength, priority, storedAt, lastUse)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            storedLength, chargedLength, priority, storedAt, expiresAt, lastUse, isVisited)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
         ON CONFLICT (hash) DO UPDATE SET kind = excluded.kind, key = excluded.key,
             source = excluded.source, intent = excluded.intent, area = excluded.area,
             name = excluded.name, backup = excluded.backup, encoding = excluded.encoding,
             contentLength = excluded.contentLength, storedLength = excluded.storedLength,
             chargedLength = excluded.chargedLength, priority = excluded.priority,
-            storedAt = excluded.storedAt, lastUse = excluded.lastUse
+            storedAt = excluded.storedAt, expiresAt = excluded.expiresAt, lastUse = excluded.lastUse,
+            isVisited = 0
         """
 
     func write(to database: Database, lastUse: Int64) throws {
@@ -78,7 +79,7 @@ extension CatalogRow {
             metadata?.destination.name.string ?? "",
             Int((metadata?.destination.backup ?? .include).rawValue), Int(encoding.rawValue),
             contentLength, storedLength, chargedLength, Double(metadata?.priority ?? 0),
-            metadata?.storedAt ?? 0, lastUse,
+            metadata?.storedAt ?? 0, metadata?.expiresAt, lastUse,
         ])
     }
 }
@@ -86,7 +87,7 @@ extension CatalogRow {
 extension CachedItem {
     static let select = """
         SELECT key, source, intent, area, name, backup, encoding, contentLength, storedLength,
-            chargedLength, priority, storedAt, lastUse
+            chargedLength, priority, storedAt, expiresAt, lastUse
         FROM item
         """
 
@@ -106,7 +107,8 @@ extension CachedItem {
             self.init(
                 key: key, source: row[1], intent: intent, destination: destination, encoding: encoding,
                 contentLength: row[7], storedLength: row[8], chargedLength: row[9],
-                priority: Float(row[10] as Double), storedAt: row[11], lastUse: row[12], location: location)
+                priority: Float(row[10] as Double), storedAt: row[11], expiresAt: row[12],
+                lastUse: row[13], location: location)
         } catch {
             return nil
         }

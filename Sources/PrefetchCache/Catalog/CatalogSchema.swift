@@ -5,7 +5,7 @@ internal import GRDB
 /// The catalog is disposable: a version that this code does not know, older or newer, is replaced
 /// and filled from the items, never migrated.
 enum CatalogSchema {
-    static let version = 1
+    static let version = 2
 
     static func create(in database: Database) throws {
         try database.execute(
@@ -25,10 +25,13 @@ enum CatalogSchema {
                     chargedLength INTEGER NOT NULL,
                     priority REAL NOT NULL,
                     storedAt INTEGER NOT NULL,
-                    lastUse INTEGER NOT NULL
+                    expiresAt INTEGER,
+                    lastUse INTEGER NOT NULL,
+                    isVisited INTEGER NOT NULL
                 );
                 -- The order in which items are evicted.
                 CREATE INDEX victim ON item (kind DESC, priority, lastUse);
+                CREATE INDEX expiry ON item (expiresAt) WHERE expiresAt IS NOT NULL;
 
                 -- The sums over all rows, kept by triggers, so that they cost nothing to read.
                 CREATE TABLE total (
@@ -75,6 +78,11 @@ enum CatalogSchema {
                 CREATE TABLE counter (
                     name TEXT NOT NULL PRIMARY KEY,
                     value INTEGER NOT NULL
+                );
+                -- What was made of the volume's free space last: growth and relief have hysteresis.
+                CREATE TABLE volume (
+                    budget INTEGER,
+                    pressure TEXT NOT NULL
                 );
                 -- The boot in which the file was last written without being flushed to the device.
                 CREATE TABLE unflushed (boot TEXT NOT NULL PRIMARY KEY);

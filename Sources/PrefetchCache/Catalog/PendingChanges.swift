@@ -11,6 +11,9 @@ struct PendingChanges: Sendable {
     struct Entry: Sendable {
         var order: UInt64
         var change: Change
+        /// The place of the last use of an item that was stored, too: a policy may count it otherwise
+        /// than the store.
+        var usedAt: UInt64?
     }
 
     private(set) var entries: [KeyHash: Entry] = [:]
@@ -19,9 +22,16 @@ struct PendingChanges: Sendable {
 
     var isEmpty: Bool { entries.isEmpty && counters.isEmpty }
 
-    /// The changes in the order of use.
+    /// The changes in the order in which they happened.
     var ordered: [(hash: KeyHash, change: Change)] {
-        entries.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value.change) }
+        var steps: [(order: UInt64, hash: KeyHash, change: Change)] = []
+        steps.reserveCapacity(entries.count)
+        for (hash, entry) in entries {
+            steps.append((entry.order, hash, entry.change))
+            if let usedAt = entry.usedAt { steps.append((usedAt, hash, .touched)) }
+        }
+        steps.sort { $0.order < $1.order }
+        return steps.map { ($0.hash, $0.change) }
     }
 
     /// The charged length, in bytes, of all stored items that the catalog does not charge for yet.
@@ -52,7 +62,9 @@ struct PendingChanges: Sendable {
 
     mutating func touched(_ hash: KeyHash) {
         switch entries[hash]?.change {
-        case .stored(let row): set(.stored(row), for: hash)
+        case .stored:
+            lastOrder += 1
+            entries[hash]?.usedAt = lastOrder
         case .touched, nil: set(.touched, for: hash)
         case .removed: break
         }

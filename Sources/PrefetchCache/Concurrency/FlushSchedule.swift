@@ -1,10 +1,11 @@
 internal import Logging
 internal import Synchronization
 
-/// Writes behind: about a second after the first change that is only in memory, or at once when many
-/// wait.
+/// When the cache is looked after behind its users' backs: about a second after the first change that
+/// is only in memory, at once when much waits, and once a minute while nothing happens.
 final class FlushSchedule: Sendable {
-    private static let delay = Duration.seconds(1)
+    static let delay = Duration.seconds(1)
+    static let idleDelay = Duration.seconds(60)
 
     private enum State {
         case idle
@@ -19,10 +20,23 @@ final class FlushSchedule: Sendable {
     private let engine: Engine
     private let later: Later
     private let state = Mutex(State.idle)
+    /// Counts the pieces of work, so that an idle minute is told from a busy one.
+    private let work = Atomic<Int>(0)
 
     init(_ engine: Engine, later: @escaping Later) {
         self.engine = engine
         self.later = later
+    }
+
+    /// Begins to look at the volume once a minute.
+    func watchWhileIdle() {
+        let seen = work.load(ordering: .relaxed)
+        // A cache that nobody holds any more is not kept for it.
+        later(Self.idleDelay) { [weak self] in
+            guard let self, !isStopped else { return }
+            if work.load(ordering: .relaxed) == seen { maintain() }
+            watchWhileIdle()
+        }
     }
 
     var isStopped: Bool {
@@ -43,7 +57,7 @@ final class FlushSchedule: Sendable {
     /// Called after every piece of work.
     func noteWork() {
         guard engine.hasUnfinishedBusiness else { return }
-        let isUrgent = engine.hasBacklog
+        let isUrgent = engine.isUrgent
         let isNew = state.withLock { state in
             switch state {
             case .idle: break
@@ -54,6 +68,7 @@ final class FlushSchedule: Sendable {
             return true
         }
         guard isNew else { return }
+        work.wrappingAdd(1, ordering: .relaxed)
         later(isUrgent ? .zero : Self.delay) { [self] in flush() }
     }
 
@@ -64,9 +79,12 @@ final class FlushSchedule: Sendable {
             state = .idle
             return true
         }
-        guard isRunning else { return }
+        if isRunning { maintain() }
+    }
+
+    private func maintain() {
         do {
-            try engine.flushAndRelinquish()
+            try engine.maintain()
         } catch {
             // The changes stay in memory, and the next piece of work tries again.
             engine.environment.logger.warning("The catalog was not written.", metadata: ["error": "\(error)"])

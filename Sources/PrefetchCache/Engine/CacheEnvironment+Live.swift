@@ -12,9 +12,11 @@ extension CacheEnvironment {
     /// The machine that the process runs on.
     public static func live(logger: Logger = Logger(label: "PrefetchCache")) -> CacheEnvironment {
         let fileSystem = LiveFileSystem()
+        let start = ContinuousClock.now
         return CacheEnvironment(
             fileSystem: fileSystem,
             now: { Int64(Date().timeIntervalSince1970 * 1000) },
+            uptime: { start.duration(to: .now) },
             session: String(UInt64.random(in: .min ... .max), radix: 16).leftPadded(to: 16),
             bootIdentifier: currentBootIdentifier(fileSystem),
             parallelism: ProcessInfo.processInfo.activeProcessorCount,

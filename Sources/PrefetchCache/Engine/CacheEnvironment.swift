@@ -1,5 +1,6 @@
 public import FileSystem
 public import Logging
+public import VolumeCapacity
 
 #if canImport(Darwin)
     internal import Darwin
@@ -11,6 +12,10 @@ public struct CacheEnvironment: Sendable {
     public var fileSystem: any FileSystem
     /// Milliseconds since 1970. Used for the times that people read, never to order items.
     public var now: @Sendable () -> Int64
+    /// The time since some moment in the past. It never goes back, whatever is done to the clock.
+    public var uptime: @Sendable () -> Duration
+    /// Tells how much space the volume of the cache has.
+    public var probe: any VolumeProbing
     /// Distinguishes the writers of a cache: 16 hexadecimal digits.
     public var session: String
     /// Changes with every start of the operating system.
@@ -19,12 +24,16 @@ public struct CacheEnvironment: Sendable {
     public var parallelism: Int
     public var logger: Logger
 
+    /// - Parameter probe: `nil` for one that asks the file system.
     public init(
-        fileSystem: any FileSystem, now: @escaping @Sendable () -> Int64, session: String,
+        fileSystem: any FileSystem, now: @escaping @Sendable () -> Int64,
+        uptime: @escaping @Sendable () -> Duration, probe: (any VolumeProbing)? = nil, session: String,
         bootIdentifier: String, parallelism: Int, logger: Logger
     ) {
         self.fileSystem = fileSystem
         self.now = now
+        self.uptime = uptime
+        self.probe = probe ?? VolumeProbe(fileSystem: fileSystem)
         self.session = session
         self.bootIdentifier = bootIdentifier
         self.parallelism = parallelism

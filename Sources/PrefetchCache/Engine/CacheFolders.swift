@@ -39,7 +39,8 @@ final class CacheFolders: Sendable {
         return true
     }
 
-    /// Opens an item's file, or returns `nil` when there is none.
+    /// Opens an item's file, or returns `nil` when there is none. Until the descriptor is closed the
+    /// file is leased: it is no victim of an eviction.
     func openItem(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
         if let file = try openItemNow(hash) { return file }
         // The folder that is held open may have been removed, and another process may have made and
@@ -48,13 +49,24 @@ final class CacheFolders: Sendable {
     }
 
     private func openItemNow(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
+        let file: Descriptor
         do {
-            return try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read)
+            file = try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read)
         } catch {
             // A link or the like in the place of an item is not ours: it is left alone.
             guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
             return nil
         }
+        do {
+            // Waits for an eviction that has begun, if at all; what it leaves is read all the same.
+            _ = try fileSystem.lock(file, .shared, waiting: true)
+        } catch {
+            guard error.isUnsupported else {
+                fileSystem.close(file)
+                throw .fileSystem(error)
+            }
+        }
+        return file
     }
 
     /// The folder for damaged items, made when it is first needed.

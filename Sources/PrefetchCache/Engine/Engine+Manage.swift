@@ -19,6 +19,8 @@ extension Engine {
             _ = try missed(key, .purged)
         case .miss(.newerFormat(let version)):
             _ = try missed(key, .newerVersion(version))
+        case .miss(.expired):
+            _ = try expired(key)
         case .miss(.absent):
             catalog.noteMiss(key.hash)
         }
@@ -44,7 +46,7 @@ extension Engine {
     /// Evicts the least recently used items until `bytes` of charged length are free.
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
-        let freed = try catalog.transaction { database in
+        let freed = try catalog.transaction(makingRoom: true) { database in
             try evictor.evict(atLeast: bytes, from: database)
         }
         evictor.report()
@@ -60,14 +62,31 @@ extension Engine {
     }
 
     func statistics() throws(CacheError) -> CacheStatistics {
-        var statistics = try catalog.reading { try CacheStatistics(from: $0) }
-        statistics.budgetBytes = try configuration.current().effectiveBudget
+        var (statistics, standing) = try catalog.reading { database in
+            (try CacheStatistics(from: database), try admission.watch.preview(database))
+        }
+        statistics.budgetBytes = standing.budget
+        statistics.pressure = standing.pressure
         let root = folders.current.root
         statistics.catalogBytes = try onFiles { () throws(FileSystemError) in
             try environment.fileSystem.attributes(
                 of: FilePath(CacheLayout.catalog), in: root.descriptor)?.length ?? 0
         }
         return statistics
+    }
+
+    func capacity() throws(CacheError) -> CapacityReport {
+        try catalog.reading { database in
+            let standing = try admission.watch.preview(database)
+            return CapacityReport(
+                capacity: standing.capacity, pressure: standing.pressure,
+                configuredBudget: standing.configuration.budget, budgetBytes: standing.budget,
+                ceilingBytes: standing.ceiling, largestItemBytes: standing.largestItem,
+                chargedBytes: try Admission.itemBytes(database),
+                heldBytes: try Admission.heldBytes(database),
+                catalogBytes: try Admission.catalogBytes(database),
+                refusal: Standing.refusal(standing.configuration, standing.pressure))
+        }
     }
 
     /// Changes the configuration, and evicts down to a smaller budget at once.
@@ -86,7 +105,7 @@ extension CachedItem {
 }
 
 extension CacheStatistics {
-    fileprivate init(from database: Database) throws {
+    init(from database: Database) throws {
         self.init()
         for row in try Row.fetchAll(
             database, sql: "SELECT kind, items, contentLength, storedLength, chargedLength FROM total")

@@ -76,7 +76,9 @@ extension Engine {
         let cached = try catalog.reading { database in
             try CachedItem.fetch(key, from: database)
         }
-        if let cached { return .hit(.cached(cached)) }
+        if let cached, cached.expiresAt.map({ $0 > environment.now() }) ?? true {
+            return .hit(.cached(cached))
+        }
         guard let entry = try promotedEntry(key), let file = try promoter.existingFile(of: entry) else {
             return .miss(.absent)
         }
@@ -88,10 +90,20 @@ extension Engine {
         if let file = try folders.openItem(key.hash) {
             defer { environment.fileSystem.close(file) }
             let attributes = try promoter.attributes(of: file)
-            if attributes.kind == .regular, attributes.length > 0 { return true }
+            if attributes.kind == .regular, attributes.length > 0, try !hasExpired(file) { return true }
         }
         guard let entry = try promotedEntry(key) else { return false }
         return try promoter.existingFile(of: entry) != nil
+    }
+
+    private func hasExpired(_ file: Descriptor) throws(CacheError) -> Bool {
+        do throws(ItemFormatError) {
+            return try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer.metadata
+                .hasExpired(at: environment.now)
+        } catch {
+            _ = try Miss(error)
+            return false
+        }
     }
 
     /// Opens an item, checks that it is the one, and hands a reader to `body`.
@@ -106,12 +118,22 @@ extension Engine {
         do throws(ItemFormatError) {
             let reader = try ItemReader(file, of: environment.fileSystem, codecs: codecs)
             guard reader.footer.metadata.key == key else { throw .damaged(.key) }
-            let value = try body(reader)
-            catalog.noteHit(key.hash)
-            return .hit(value)
+            if !reader.footer.metadata.hasExpired(at: environment.now) {
+                let value = try body(reader)
+                catalog.noteHit(key.hash)
+                return .hit(value)
+            }
         } catch {
             return .miss(try missed(key, error))
         }
+        return .miss(try expired(key))
+    }
+
+    /// Deals with an item whose time is over.
+    func expired(_ key: ItemKey) throws(CacheError) -> Miss {
+        catalog.inMemory { $0.pending.count(.misses) }
+        try promoter.removeCachedCopy(key)
+        return .expired
     }
 
     /// Deals with an item that cannot be read.
@@ -119,7 +141,7 @@ extension Engine {
         let miss = try Miss(error)
         catalog.inMemory { $0.pending.count(.misses) }
         switch miss {
-        case .absent: break
+        case .absent, .expired: break
         case .purged:
             try promoter.removeCachedCopy(key)
             events.send(.purged(key))

@@ -35,7 +35,7 @@ extension Engine {
 
     /// - Parameter length: What to read at most: a file that grows meanwhile is stored as long as it
     ///   was at the start. `nil` for all there is.
-    private func fill(_ store: ItemStore, from file: Descriptor, length: Int64?) throws(CacheError)
+    private func fill(_ store: any StoreUnderWay, from file: Descriptor, length: Int64?) throws(CacheError)
         -> StoreOutcome
     {
         do {
@@ -65,7 +65,7 @@ extension Engine {
     }
 
     enum BegunStore {
-        case begun(ItemStore)
+        case begun(any StoreUnderWay)
         case refused(Refusal)
     }
 
@@ -80,10 +80,25 @@ extension Engine {
         if let refusal = try refusalOfPromoted(metadata.key) {
             return .refused(refused(refusal, metadata.key))
         }
-        try onFiles { () throws(FileSystemError) in try session.begin() }
         var metadata = metadata
         metadata.storedAt = environment.now()
-        let reservation = Reservation(admission, charge: charge)
+        do {
+            try onFiles { () throws(FileSystemError) in try session.begin() }
+            if metadata.intent == .userRequested {
+                return .begun(try Delivery(self, metadata, expectedLength: expectedLength))
+            }
+            return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+        } catch {
+            guard error.isOutOfSpace, metadata.intent == .opportunistic else { throw error }
+            return .refused(refused(.full, metadata.key))
+        }
+    }
+
+    private func beginItem(
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+    ) throws(CacheError) -> BegunStore {
+        if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
+        let reservation = Reservation(admission, charge: charge, isLengthKnown: expectedLength != nil)
         if let expectedLength, expectedLength > Int64(ItemLimits.chunkLength) {
             let bound = ItemFooter.storedLengthBound(contentLength: expectedLength, metadata: metadata)
             do {
@@ -105,8 +120,19 @@ extension Engine {
     }
 
     func reason(of reservation: Reservation) throws(CacheError) -> Refusal {
-        if let failure = reservation.failure { throw failure }
+        if let failure = reservation.failure {
+            guard failure.isOutOfSpace else { throw failure }
+            return .full
+        }
         return reservation.refusal ?? .overBudget(needed: reservation.bytes, budget: 0)
+    }
+
+    /// Counts and reports an item that went straight to its destination.
+    func delivered(_ opened: OpenedItem) -> OpenedItem {
+        guard opened.isFirstOpen else { return opened }
+        catalog.inMemory { $0.pending.count(.promotions) }
+        events.send(.promoted(opened.key, opened.location))
+        return opened
     }
 
     /// Counts and reports a refusal.

@@ -1,7 +1,10 @@
 internal import FileSystem
 internal import ItemFormat
+internal import Logging
 internal import StorageAreas
+internal import Synchronization
 internal import SystemPackage
+internal import VolumeCapacity
 
 /// The cache, synchronous and deterministic: given its environment, the same calls do the same.
 ///
@@ -22,6 +25,7 @@ final class Engine: Sendable {
     let promoter: Promoter
     let locks = ItemLocks()
     let events = EventHub()
+    private let reportedPressure = Mutex(Pressure.normal)
 
     /// Opens the cache and settles what a crash left behind. The catalog is not touched: it is opened
     /// when it is first needed.
@@ -35,26 +39,27 @@ final class Engine: Sendable {
         folders = try CacheFolders(areas: areas, fileSystem: fileSystem)
         codecs = CodecPool(parallelism: environment.parallelism)
         let items = folders.current.items
-        charge = try onFiles { () throws(FileSystemError) in
-            ChargedLength(
-                blockSize: try VolumeProbe(fileSystem: fileSystem).figures(of: items.descriptor).blockSize)
-        }
+        charge = ChargedLength(blockSize: Self.blockSize(of: items, environment))
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)
         configuration = ConfigurationFile(in: support.root)
-        evictor = Evictor(folders: folders, environment: environment, report: report)
+        let configuration = configuration
+        let policy: @Sendable () -> any EvictionPolicy = { configuration.lastKnown.evictionPolicy.policy }
+        evictor = Evictor(
+            files: VictimFiles(folders: folders), policy: policy, environment: environment, report: report)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            evictor: evictor, report: report)
-        admission = Admission(catalog: catalog, evictor: evictor, configuration: configuration)
+            evictor: evictor, policy: policy, report: report)
+        let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
+        admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         ledger = Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
         promotedKeys = PromotedKeys(ledger)
         promoter = Promoter(
             environment: environment, folders: folders, support: support, ledger: ledger, catalog: catalog,
-            itemLocks: locks, codecs: codecs)
+            itemLocks: locks, codecs: codecs, admission: admission)
 
         _ = try configuration.current()
         let incoming = folders.current.incoming
@@ -62,12 +67,24 @@ final class Engine: Sendable {
         try Recovery(promoter).run()
     }
 
+    /// The volume's unit of allocation. What can be read must not depend on it.
+    private static func blockSize(of folder: Directory, _ environment: CacheEnvironment) -> Int64 {
+        do {
+            return try environment.fileSystem.volume(of: folder.descriptor).blockSize
+        } catch {
+            environment.logger.warning(
+                "The volume's block size is unknown.", metadata: ["error": "\(error)"])
+            return 0
+        }
+    }
+
     /// Changes of more items than this are written without waiting for the next regular time.
     static let backlogLimit = 512
 
-    /// Whether so many changes wait in memory that they should be written soon.
-    var hasBacklog: Bool {
-        catalog.inMemory { $0.pending.entries.count >= Self.backlogLimit }
+    /// Whether so many changes wait in memory, or so little of the budget is left, that something
+    /// should be done soon.
+    var isUrgent: Bool {
+        admission.wantsTrimming || catalog.inMemory { $0.pending.entries.count >= Self.backlogLimit }
     }
 
     /// Whether there is anything for ``flush()`` to do.
@@ -75,7 +92,7 @@ final class Engine: Sendable {
         catalog.inMemory { !$0.pending.isEmpty }
     }
 
-    /// Whether there is anything for ``flushAndRelinquish()`` to do.
+    /// Whether there is anything that ``maintain()`` should do before long.
     var hasUnfinishedBusiness: Bool {
         catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 }
     }
@@ -86,11 +103,18 @@ final class Engine: Sendable {
         try catalog.transaction { _ in }
     }
 
-    /// What is done when the process was busy a while ago: writes what is in memory, and gives the
-    /// unused allowance back to the other processes.
-    func flushAndRelinquish() throws(CacheError) {
-        guard hasUnfinishedBusiness else { return }
-        try admission.relinquish()
+    /// Writes what is in memory, gives the unused allowance back to the other processes, and sees to
+    /// the budget and to the volume.
+    func maintain() throws(CacheError) {
+        for pressure in try admission.maintain() { notePressure(pressure) }
+    }
+
+    private func notePressure(_ pressure: Pressure) {
+        let isNew = reportedPressure.withLock { reported in
+            defer { reported = pressure }
+            return reported != pressure
+        }
+        if isNew { events.send(.pressure(pressure)) }
     }
 
     /// Writes everything, and gives up this process's share of the budget and its locks.

@@ -6,7 +6,7 @@ internal import SystemPackage
 /// One item on its way into the cache: a partial file in `incoming/`, and the space reserved for it.
 ///
 /// Used by one thread at a time. An object that is neither committed nor cancelled cancels itself.
-final class ItemStore {
+final class ItemStore: StoreUnderWay {
     private let engine: Engine
     private let metadata: ItemMetadata
     private let reservation: Reservation
@@ -48,15 +48,14 @@ final class ItemStore {
     /// Bytes of content taken so far.
     var contentLength: Int64 { writer.contentLength }
 
-    /// Appends content.
-    /// - Returns: Why the item was refused, or `nil`. After a refusal the item is gone.
     func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
         try writing { () throws(ItemFormatError) in try writer.append(bytes) }
     }
 
-    /// Appends the last piece and puts the item in its place, where it replaces an older one.
+    /// Puts the item in its place, where it replaces an older one.
     func commit(appending last: UnsafeRawBufferPointer) throws(CacheError) -> StoreOutcome {
         var summary: ItemSummary?
+        reservation.isLengthKnown = true
         let refusal = try writing { () throws(ItemFormatError) in
             summary = try writer.finish(appending: last)
         }
@@ -75,7 +74,8 @@ final class ItemStore {
             }
         } catch {
             cancel()
-            throw error
+            guard error.isOutOfSpace else { throw error }
+            return .refused(engine.refused(.full, metadata.key))
         }
         isFinished = true
         engine.environment.fileSystem.close(file)
@@ -107,8 +107,9 @@ final class ItemStore {
             return engine.refused(try engine.reason(of: reservation), metadata.key)
         } catch {
             cancel()
-            if case .fileSystem(let error) = error { throw .fileSystem(error) }
-            throw .item(error)
+            guard case .fileSystem(let error) = error else { throw .item(error) }
+            guard error.isOutOfSpace else { throw .fileSystem(error) }
+            return engine.refused(.full, metadata.key)
         }
     }
 }

@@ -3,73 +3,124 @@ internal import GRDB
 internal import ItemFormat
 internal import Logging
 internal import Synchronization
-internal import SystemPackage
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// Removes the least recently used items: exact LRU over the persisted order of use, quarantined
-/// files first.
+/// Removes files until there is enough space: expired items first, then in the order of the policy.
 ///
 /// Files are unlinked first and their rows deleted second, so that eviction works with no byte free.
-/// Every step of the loop removes a row or passes over it for good: an item that cannot be removed
-/// does not stall eviction, and one that is gone already only loses its row.
+/// Every step of the loop removes a row or passes over it for good: an item that cannot be removed, or
+/// that somebody reads, does not stall eviction, and one that is gone already only loses its row.
 final class Evictor: Sendable {
     private static let batch = 64
     /// What a full volume needs for the journal of one transaction, generously.
     private static let emergencyBytes: Int64 = 1 << 20
 
-    private let folders: CacheFolders
+    private let files: any VictimRemoving
+    private let policy: @Sendable () -> any EvictionPolicy
     private let environment: CacheEnvironment
     private let reportEvent: @Sendable (CacheEvent) -> Void
     private let unreported = Mutex<[CacheEvent]>([])
 
     init(
-        folders: CacheFolders, environment: CacheEnvironment, report: @escaping @Sendable (CacheEvent) -> Void
+        files: any VictimRemoving, policy: @escaping @Sendable () -> any EvictionPolicy,
+        environment: CacheEnvironment, report: @escaping @Sendable (CacheEvent) -> Void
     ) {
-        self.folders = folders
+        self.files = files
+        self.policy = policy
         self.environment = environment
         reportEvent = report
+    }
+
+    /// What one call has done so far.
+    private struct Tally {
+        var freed: Int64 = 0
+        var evictions: Int64 = 0
+        var evictedBytes: Int64 = 0
+
+        var counters: [String: Int64] {
+            [Counter.evictions.rawValue: evictions, Counter.evictedBytes.rawValue: evictedBytes]
+        }
     }
 
     /// Evicts until at least `bytes` of charged length are free, or nothing more can be evicted.
     /// - Returns: The charged bytes that were freed.
     func evict(atLeast bytes: Int64, from database: Database) throws -> Int64 {
-        var freed: Int64 = 0
-        var passedOver = 0
-        while freed < bytes {
-            let victims = try Victim.fetch(database, limit: Self.batch, offset: passedOver)
+        guard bytes > 0 else { return 0 }
+        var tally = Tally()
+        try evictExpired(atLeast: bytes, &tally, from: database)
+
+        let policy = policy()
+        var passedOver: Set<KeyHash> = []
+        var limit = 1
+        while tally.freed < bytes {
+            let victims = try policy.victims(atMost: limit, passingOver: passedOver, in: database)
             guard !victims.isEmpty else { break }
-            for victim in victims where freed < bytes {
-                guard try evict(victim, from: database) else {
-                    passedOver += 1
-                    continue
-                }
-                freed += victim.chargedLength
+            for victim in victims where tally.freed < bytes {
+                if try !evict(victim, &tally, from: database) { passedOver.insert(victim.hash) }
+            }
+            limit = min(limit * 4, Self.batch)
+        }
+        if tally.evictions > 0 { try Catalog.add(tally.counters, in: database) }
+        return tally.freed
+    }
+
+    /// Evicts what is no longer worth keeping.
+    func evictExpired(from database: Database) throws {
+        var tally = Tally()
+        try evictExpired(atLeast: .max, &tally, from: database)
+        if tally.evictions > 0 { try Catalog.add(tally.counters, in: database) }
+    }
+
+    private func evictExpired(atLeast bytes: Int64, _ tally: inout Tally, from database: Database) throws {
+        let now = environment.now()
+        var passedOver = 0
+        while tally.freed < bytes {
+            let victims = try Victim.expired(
+                at: now, atMost: Self.batch, passingOver: passedOver, in: database)
+            guard !victims.isEmpty else { break }
+            for victim in victims where tally.freed < bytes {
+                if try !evict(victim, &tally, from: database) { passedOver += 1 }
             }
         }
-        return freed
+    }
+
+    /// - Returns: Whether the file is gone.
+    private func evict(_ victim: Victim, _ tally: inout Tally, from database: Database) throws -> Bool {
+        let removal: Removal
+        do {
+            removal = try files.remove(victim)
+        } catch {
+            warn(victim, error)
+            return false
+        }
+        guard removal != .leased else { return false }
+        try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
+            arguments: [victim.hash.data])
+        tally.freed += victim.chargedLength
+        // What the system purged was no eviction of ours.
+        guard removal == .removed else { return true }
+        tally.evictions += 1
+        tally.evictedBytes += victim.chargedLength
+        if victim.kind == .item, let key = victim.itemKey {
+            unreported.withLock { $0.append(.evicted(key, chargedBytes: victim.chargedLength)) }
+        }
+        return true
     }
 
     /// Unlinks a few of the coldest items and leaves their rows to the next transaction.
     func unlinkColdest(from database: Database) throws -> (items: Int, bytes: Int64) {
         var freed = (items: 0, bytes: Int64(0))
-        var offset = 0
+        var seen: Set<KeyHash> = []
         while freed.bytes < Self.emergencyBytes {
-            let victims = try Victim.fetch(database, limit: Self.batch, offset: offset)
+            let victims = try Victim.inOrder(atMost: Self.batch, passingOver: seen, in: database)
             guard !victims.isEmpty else { break }
-            offset += victims.count
             for victim in victims where freed.bytes < Self.emergencyBytes {
+                seen.insert(victim.hash)
                 do {
-                    try remove(victim)
+                    guard try files.remove(victim) == .removed else { continue }
                     freed.items += 1
                     freed.bytes += victim.chargedLength
                 } catch {
-                    // What is gone already has a row left over from an earlier attempt.
-                    if !error.isNotFound { warn(victim, error) }
+                    warn(victim, error)
                 }
             }
         }
@@ -81,44 +132,6 @@ final class Evictor: Sendable {
             "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
     }
 
-    /// - Returns: Whether the file is gone.
-    private func evict(_ victim: Victim, from database: Database) throws -> Bool {
-        var wasThere = true
-        do {
-            try remove(victim)
-        } catch {
-            guard error.isNotFound else {
-                warn(victim, error)
-                return false
-            }
-            wasThere = false
-        }
-        try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
-            arguments: [victim.hash.data])
-        // What the system purged was no eviction of ours.
-        guard wasThere else { return true }
-        try Catalog.add(
-            [Counter.evictions.rawValue: 1, Counter.evictedBytes.rawValue: victim.chargedLength], in: database
-        )
-        unreported.withLock { events in
-            guard victim.kind == .item, let key = victim.itemKey else { return }
-            events.append(.evicted(key, chargedBytes: victim.chargedLength))
-        }
-        return true
-    }
-
-    private func remove(_ victim: Victim) throws(FileSystemError) {
-        let handles = folders.current
-        switch victim.kind {
-        case .quarantined:
-            let path = CacheLayout.quarantine.appending(victim.hash.hexadecimal)
-            try environment.fileSystem.unlink(path, in: handles.root.descriptor)
-        default:
-            try environment.fileSystem.unlink(
-                CacheLayout.file(of: victim.hash), in: handles.items.descriptor)
-        }
-    }
-
     /// Tells the events of evictions whose transaction has ended.
     func report() {
         let events = unreported.withLock { events in
@@ -126,32 +139,5 @@ final class Evictor: Sendable {
             return events
         }
         events.forEach(reportEvent)
-    }
-}
-
-/// A row that may be evicted.
-private struct Victim {
-    let hash: KeyHash
-    let key: String
-    let kind: CatalogRow.Kind
-    let chargedLength: Int64
-
-    var itemKey: ItemKey? {
-        do { return try ItemKey(key) } catch { return nil }
-    }
-
-    static func fetch(_ database: Database, limit: Int, offset: Int) throws -> [Victim] {
-        let rows = try Row.fetchAll(
-            database.cachedStatement(
-                sql: """
-                    SELECT hash, key, kind, chargedLength FROM item WHERE kind >= 0
-                    ORDER BY kind DESC, priority, lastUse LIMIT ? OFFSET ?
-                    """),
-            arguments: [limit, offset])
-        return rows.compactMap { row in
-            guard let hash = KeyHash(data: row[0] as Data), let kind = CatalogRow.Kind(rawValue: row[2])
-            else { return nil }
-            return Victim(hash: hash, key: row[1], kind: kind, chargedLength: row[3])
-        }
     }
 }

@@ -1,33 +1,37 @@
+public import VolumeCapacity
+
 /// What the app and `cachectl` agree on, kept in `configuration.json`.
-public struct CacheConfiguration: Hashable, Sendable, Codable {
-    /// The budget of a cache that nobody configured: 512 MiB.
-    public static let defaultBudget = ByteCount.mebibytes(512)
-    static let schemaVersion = 1
-
-    private var schemaVersion: Int? = Self.schemaVersion
-    private var budgetBytes: Int64?
-
-    public init(budget: ByteCount? = nil) {
-        budgetBytes = budget?.bytes
+public struct CacheConfiguration: Hashable, Sendable {
+    /// The most that all files of the cache together may be charged.
+    public enum Budget: Hashable, Sendable {
+        /// What the volume can spare, see ``CapacityModel``.
+        case automatic
+        /// What the volume can spare, and never more than this.
+        case automaticUpTo(ByteCount)
+        /// As many bytes, however large the volume is. Nothing is stored all the same when that would
+        /// leave the volume short of space.
+        case fixed(ByteCount)
     }
 
-    /// The most that all items together may be charged; `nil` stands for ``defaultBudget``.
-    public var budget: ByteCount? {
-        get { budgetBytes.map(ByteCount.bytes) }
-        set { budgetBytes = newValue?.bytes }
-    }
+    public var budget = Budget.automatic
+    /// The most that one item may be charged; `nil` stands for half the budget.
+    public var largestItem: ByteCount?
+    /// Whether anything new is stored. What there is can be read and opened all the same.
+    public var isStoringEnabled = true
+    /// Who goes when space is needed.
+    public var evictionPolicy = EvictionPolicyChoice.lru
+    /// The constants by which a volume is judged.
+    public var capacityModel = CapacityModel()
 
-    var effectiveBudget: Int64 { (budget ?? Self.defaultBudget).bytes }
+    public init(budget: Budget = .automatic) {
+        self.budget = budget
+    }
 
     /// Why this configuration cannot be used, or `nil`.
-    var problem: String? {
-        if let schemaVersion, schemaVersion > Self.schemaVersion {
-            return "it has version \(schemaVersion), which is newer than \(Self.schemaVersion); "
-                + "update the software"
-        }
-        if let budgetBytes, budgetBytes < 0 {
-            return "budgetBytes is \(budgetBytes); it must not be negative"
-        }
-        return nil
+    var problem: String? { capacityModel.problem.map { "capacityModel: \($0)" } }
+
+    /// Bytes that an item may be charged at most under a budget of `budget` bytes.
+    func largestItemBytes(in budget: Int64) -> Int64 {
+        min(budget, largestItem?.bytes ?? budget / 2)
     }
 }

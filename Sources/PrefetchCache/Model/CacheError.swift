@@ -22,6 +22,9 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The destination of an item cannot be written to. Nothing is lost: the item stays cached, or, when
     /// the destination failed late, prepared for the next open.
     case destination(FilePath, FileSystemError)
+    /// The volume has too little room for what the user asked for, in bytes, even when cached items
+    /// make way. Nothing is lost.
+    case insufficientSpace(needed: Int64, available: Int64)
     /// The item was opened before, and its file has since been moved or deleted by the user.
     case movedOrDeleted(key: ItemKey, FilePath)
     /// The catalog or the ledger failed, with the message of SQLite.
@@ -34,6 +37,13 @@ public enum CacheError: Error, Hashable, Sendable {
     case writerIsFinished
     /// The cache was closed.
     case closed
+}
+
+extension CacheError {
+    /// The volume or a quota has no room: `ENOSPC` or `EDQUOT`.
+    var isOutOfSpace: Bool {
+        if case .fileSystem(let error) = self { error.isOutOfSpace } else { false }
+    }
 }
 
 extension CacheError: CustomStringConvertible {
@@ -49,6 +59,8 @@ extension CacheError: CustomStringConvertible {
                 + "give the cache a folder of its own, or repair owner and permissions"
         case .destination(let path, let error):
             "cannot write to \(path): \(error); nothing is lost, open it again when that is repaired"
+        case .insufficientSpace(let needed, let available):
+            "\(needed) bytes are needed, and \(available) bytes are available; make room on the volume"
         case .movedOrDeleted(let key, let path):
             "'\(key)' was opened before, and its file \(path) has since been moved or deleted"
         case .database(let name, let message): "the \(name) failed: \(message)"

@@ -1,5 +1,6 @@
 public import ItemFormat
 public import StorageAreas
+public import VolumeCapacity
 
 /// Something that happened to the cache, in this process.
 public enum CacheEvent: Hashable, Sendable {
@@ -13,6 +14,9 @@ public enum CacheEvent: Hashable, Sendable {
     case purged(ItemKey)
     /// The item was written by a newer version of this package, and was left alone.
     case newerFormat(ItemKey, version: UInt16)
+    /// The volume's level of pressure has changed. At `critical` the cache has given up all that was not
+    /// pinned or open: this is the time to free what the app itself can do without.
+    case pressure(Pressure)
     /// The catalog was missing or damaged, and was made anew from the items.
     case catalogRebuilt(items: Int)
 }

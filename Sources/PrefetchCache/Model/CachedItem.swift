@@ -18,6 +18,8 @@ public struct CachedItem: Hashable, Sendable {
     public let priority: Float
     /// Milliseconds since 1970.
     public let storedAt: Int64
+    /// When the item is no longer worth keeping, in milliseconds since 1970; `nil` for never.
+    public let expiresAt: Int64?
     /// The position in the order of use: the item with the smallest number is the coldest.
     public let lastUse: Int64
     /// Where the item's file lies.

@@ -20,6 +20,8 @@ extension Lookup: Sendable where Value: Sendable {}
 public enum Miss: Error, Hashable, Sendable {
     /// It was never stored, or was evicted or removed.
     case absent
+    /// It was stored for a time that is over, and was removed.
+    case expired
     /// The system emptied its file.
     case purged
     /// Its file does not hold what was stored, and was set aside.

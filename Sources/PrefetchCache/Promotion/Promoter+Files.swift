@@ -101,6 +101,13 @@ extension Promoter {
         return support.relativePath(of: name, in: entry.area)
     }
 
+    /// Where an item will go, unless that name is taken.
+    func path(of destination: Destination) -> FilePath {
+        let area = support.areas.path(of: destination.area) ?? ""
+        guard let name = destination.name.path.lastComponent else { return area }
+        return area.pushing(support.relativePath(of: name, in: destination.area))
+    }
+
     func path(of entry: LedgerEntry) -> FilePath {
         (support.areas.path(of: entry.area) ?? "").pushing(relativePath(of: entry))
     }

@@ -18,11 +18,12 @@ final class Promoter: Sendable {
     let catalog: Catalog
     let itemLocks: ItemLocks
     let codecs: CodecPool
+    let admission: Admission
     private let lastNumber = Atomic<UInt64>(0)
 
     init(
         environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders, ledger: Ledger,
-        catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool
+        catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool, admission: Admission
     ) {
         self.environment = environment
         self.folders = folders
@@ -31,6 +32,7 @@ final class Promoter: Sendable {
         self.catalog = catalog
         self.itemLocks = itemLocks
         self.codecs = codecs
+        self.admission = admission
     }
 
     var fileSystem: any FileSystem { environment.fileSystem }
@@ -71,6 +73,27 @@ final class Promoter: Sendable {
         return result
     }
 
+    /// Gives a staged file that was written whole its name, unless its key was handed over meanwhile.
+    func deliver(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
+        throws(CacheError) -> OpenedItem
+    {
+        let result = try locks.hold(entry.key.hash, waiting: true) { () throws(CacheError) in
+            var earlier = try ledger.entry(for: entry.key)
+            if let intent = earlier, intent.state == .intent {
+                try Recovery(self).complete(intent)
+                earlier = try ledger.entry(for: entry.key)
+            }
+            if let earlier, let opened = try existingFile(of: earlier) {
+                try discard(FilePath(entry.stagedName), in: staging)
+                return opened
+            }
+            try ledger.put(entry)
+            return opened(try publish(entry, from: staging, in: folder), isFirstOpen: true)
+        }
+        guard let result else { preconditionFailure("whoever waits for a lock gets it") }
+        return result
+    }
+
     /// The file of a committed promotion, or `nil` when it is not in its place.
     func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
         let folder = try destination(in: entry.area)
@@ -90,6 +113,7 @@ final class Promoter: Sendable {
         } catch {
             return .miss(try Miss(error))
         }
+        if reader.footer.metadata.hasExpired(at: environment.now) { return .miss(.expired) }
         return try promote(key, file, reader)
     }
 
@@ -112,6 +136,7 @@ final class Promoter: Sendable {
             inode: item.identity.inode, openedAt: environment.now())
         switch entry.mode {
         case .decode:
+            try admission.makeRoomToOpen(footer.contentLength, in: staging)
             do {
                 entry.inode = try decode(reader, to: entry, in: staging)
             } catch {
@@ -136,7 +161,7 @@ final class Promoter: Sendable {
         return .hit(opened(committed, isFirstOpen: true))
     }
 
-    private func nextStagedName(_ key: ItemKey) -> String {
+    func nextStagedName(_ key: ItemKey) -> String {
         let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         return CacheLayout.staged(key.hash, session: environment.session, number: number).string
     }

@@ -42,8 +42,26 @@ struct Recovery {
         for (hash, name) in staged {
             _ = try promoter.locks.hold(hash, waiting: false) { () throws(CacheError) in
                 let isClaimed = try promoter.ledger.intents().contains { $0.stagedName == name.string }
-                if !isClaimed { try promoter.discard(FilePath(root: nil, [name]), in: staging) }
+                if !isClaimed { try discardLeftover(FilePath(root: nil, [name]), in: staging) }
             }
+        }
+    }
+
+    /// Removes a staged file, unless somebody still writes it: one that goes straight to its destination
+    /// lies here for as long as it is downloaded, itself locked and not its key.
+    private func discardLeftover(_ name: FilePath, in staging: Directory) throws(CacheError) {
+        let fileSystem = promoter.fileSystem
+        do {
+            try fileSystem.withFile(name, in: staging.descriptor, .read) { file throws(FileSystemError) in
+                // Unlinked under the lock: whoever is about to take it sees that the file is gone.
+                if try fileSystem.lock(file, waiting: false) {
+                    try fileSystem.unlink(name, in: staging.descriptor)
+                }
+            }
+        } catch {
+            guard !error.isNotFound else { return }
+            guard error.isUnsupported || error.isNoRegularFile else { throw .fileSystem(error) }
+            try promoter.discard(name, in: staging)
         }
     }
 

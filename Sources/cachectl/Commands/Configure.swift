@@ -19,15 +19,15 @@ struct Configure: CacheCommand {
     func perform(in session: Session) async throws {
         var configuration = try await session.cache.configuration()
         if let budget {
-            configuration.budget = budget
+            configuration.budget = .fixed(budget)
             try await session.cache.configure(configuration)
         }
         try report(configuration, to: session.output)
     }
 
     private func report(_ configuration: CacheConfiguration, to output: Output) throws {
-        let bytes = (configuration.budget ?? CacheConfiguration.defaultBudget).bytes
-        let isDefault = configuration.budget == nil
+        let isDefault = configuration.budget == .automatic
+        let bytes: Int64 = if case .fixed(let budget) = configuration.budget { budget.bytes } else { 0 }
         if output.isJSON {
             try output.print(json: ConfigurationRecord(budgetBytes: bytes, isDefaultBudget: isDefault))
         } else {

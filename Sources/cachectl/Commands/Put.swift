@@ -39,6 +39,7 @@ struct Put: CacheCommand {
         let outcome = try await store(InputFile(file), in: session.cache)
         switch outcome {
         case .stored(let summary): try report(summary, to: session.output)
+        case .delivered: break
         case .refused(let refusal): try report(refusal, to: session.output)
         }
     }

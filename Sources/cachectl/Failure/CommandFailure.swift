@@ -37,6 +37,7 @@ extension CommandFailure {
     init(_ miss: Miss, of key: ItemKey) {
         let message =
             switch miss {
+            case .expired: "the item '\(key)' has expired; store it again"
             case .absent: "there is no item '\(key)'; 'cachectl list' shows what there is"
             case .purged: "the system purged the item '\(key)'; store it again"
             case .damaged(let error): "\(error), and was set aside; store '\(key)' again"
@@ -52,6 +53,8 @@ extension CommandFailure {
             case .overBudget, .largerThanLargestItem:
                 "'cachectl configure --budget' changes the budget"
             case .alreadyPromoted: "'cachectl open' names the file"
+            case .pressure: "make room on the volume; 'cachectl capacity' tells how much"
+            case .disabled: "'cachectl configure --storing on' switches it on"
             }
         self.init(.refused, "'\(key)' was refused (\(refusal.reason)): \(refusal); \(advice)")
     }

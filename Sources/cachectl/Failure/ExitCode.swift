@@ -48,6 +48,7 @@ extension ExitCode {
             case .fileSystem(let error): ExitCode(error)
             case .notOurs: .notPermitted
             case .destination: .cannotCreate
+            case .insufficientSpace: .refused
             case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput
             case .newerLedger, .configuration: .configuration
@@ -85,7 +86,7 @@ extension ExitCode {
     init(_ miss: Miss) {
         self =
             switch miss {
-            case .absent, .purged: .notFound
+            case .absent, .expired, .purged: .notFound
             case .damaged, .newerFormat: .damaged
             }
     }

@@ -34,13 +34,19 @@ final class TemporaryContainer: Sendable {
     func areas() throws -> StorageAreas { try .container(at: root) }
 
     /// The engine as another process would open it: every call is a session of its own.
-    func engine(fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1") throws -> Engine {
+    ///
+    /// - Parameter probe: `nil` for the volume that the tests run on, which may be short of space.
+    func engine(
+        fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
+        probe: (any VolumeProbing)? = RoomyVolume()
+    ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
         return try Engine(
             areas: areas(),
             environment: CacheEnvironment(
-                fileSystem: fileSystem, now: { clock.next() }, session: session, bootIdentifier: boot,
+                fileSystem: fileSystem, now: { clock.next() }, uptime: { clock.uptime }, probe: probe,
+                session: session, bootIdentifier: boot,
                 parallelism: 2,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })))
     }
@@ -83,9 +89,16 @@ final class TemporaryContainer: Sendable {
     }
 }
 
+/// A volume with space in plenty, whatever that of the machine has.
+struct RoomyVolume: VolumeProbing {
+    func state(of file: Descriptor) -> VolumeState { VolumeState(total: 1 << 40, available: 1 << 39) }
+}
+
 /// A clock that goes on by a second whenever it is read.
 private final class SteppingClock: Sendable {
     private let milliseconds = Atomic<Int64>(1_700_000_000_000)
+
+    var uptime: Duration { .milliseconds(milliseconds.load(ordering: .relaxed)) }
 
     func next() -> Int64 {
         milliseconds.wrappingAdd(1000, ordering: .relaxed).newValue

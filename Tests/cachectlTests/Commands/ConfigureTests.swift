@@ -28,7 +28,7 @@ import Testing
 
     @Test func aSmallerBudgetEvictsAtOnce() throws {
         for key in ["a", "b"] { try container.succeed("put", key, "-", input: noise(100_000, seed: 1)) }
-        try container.succeed("configure", "--budget", "150kB")
+        try container.succeed("configure", "--budget", "250kB")
         #expect(try container.list().compactMap { $0["key"] as? String } == ["b"])
     }
 

@@ -1,0 +1,52 @@
+internal import FileSystem
+internal import GRDB
+internal import VolumeCapacity
+
+/// Room for what the user waits for: it is worth more than anything that is cached.
+extension Admission {
+    /// What the ledger and the catalog need beside the content, generously.
+    private static let margin: Int64 = 256 << 10
+
+    /// Sees to it that `needed` bytes that the user asked for can be written to a volume: they must fit
+    /// into its important capacity, and cached items make way.
+    ///
+    /// - Parameter folder: Lies on the volume.
+    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``.
+    func makeImportantRoom(_ needed: Int64, in folder: Directory) throws(CacheError) {
+        let model = try watch.configuration.current().capacityModel
+        let capacity = model.capacity(of: try watch.volume(of: folder))
+        if needed <= capacity.important { return }
+        guard try watch.isOnVolumeOfItems(folder) else {
+            throw .insufficientSpace(needed: needed, available: capacity.important)
+        }
+        let available = try givingUpAllowance(makingRoom: true) { database in
+            let capacity = try watch.preview(database).capacity
+            guard needed <= capacity.important else { return capacity.important }
+            let wanted = needed.addingReportingOverflow(capacity.low)
+            let available = try makeAvailable(wanted.overflow ? .max : wanted.partialValue, database)
+            // Where the system itself promises the space, it makes more room when it is needed.
+            return capacity.isImportantReported ? needed : available - capacity.low
+        }
+        evictor.report()
+        guard available >= needed else {
+            throw .insufficientSpace(needed: needed, available: max(0, available))
+        }
+    }
+
+    /// Sees to it that an item of `needed` bytes of content can be decoded, at the expense of colder
+    /// items. What there is on the volume decides, not the important capacity: the item is on the
+    /// volume already, and its cached copy goes when it has been handed over.
+    ///
+    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; the item stays cached.
+    func makeRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) {
+        var available = try watch.volume(of: folder).available
+        if available >= needed + Self.margin { return }
+        if try watch.isOnVolumeOfItems(folder) {
+            available = try givingUpAllowance(makingRoom: true) { database in
+                try makeAvailable(needed + Self.margin, database)
+            }
+            evictor.report()
+        }
+        guard available >= needed else { throw .insufficientSpace(needed: needed, available: available) }
+    }
+}

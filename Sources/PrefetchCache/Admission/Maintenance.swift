@@ -1,0 +1,93 @@
+internal import FileSystem
+internal import GRDB
+internal import Logging
+internal import VolumeCapacity
+
+/// When the cache is trimmed, and how far: from 95 % of what it may hold down to 90 %, so that writers
+/// rarely wait for an eviction.
+enum Trimming {
+    static func start(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 20 }
+    static func end(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 10 }
+}
+
+/// What is done behind the writers' back: about once a second while the cache is in use, and once a
+/// minute while it is not.
+extension Admission {
+    /// A step of relief from critical pressure, after which the volume is measured again.
+    private static let reliefStep: Int64 = 16 << 20
+
+    /// Writes what is pending, gives up the unused allowance, evicts what has expired, follows the
+    /// volume with the budget, and gives way under pressure.
+    ///
+    /// - Returns: The levels of pressure that were found, in their order.
+    func maintain() throws(CacheError) -> [Pressure] {
+        defer { evictor.report() }
+        return try givingUpAllowance(makingRoom: true) { database in
+            try evictor.evictExpired(from: database)
+            let standing: Standing
+            do {
+                standing = try watch.sample(database)
+            } catch CacheError.fileSystem(let error) {
+                // A volume that cannot be measured is no reason to lose what waits to be written.
+                watch.log("The volume cannot be measured.", error)
+                return []
+            }
+            try trim(to: standing.ceiling, startingAt: Trimming.start, endingAt: Trimming.end, database)
+            noteTrimmed()
+            guard try relieve(standing, database) else { return [standing.pressure] }
+            return [standing.pressure, try watch.sample(database).pressure]
+        }
+    }
+
+    /// Evicts down to the budget, after it was changed.
+    func trimToBudget() throws(CacheError) {
+        try givingUpAllowance(makingRoom: true) { database in
+            try watch.forgetBudget(database)
+            let ceiling = try watch.sample(database).ceiling
+            try trim(to: ceiling, startingAt: { $0 }, endingAt: { $0 }, database)
+        }
+        evictor.report()
+    }
+
+    private func trim(
+        to ceiling: Int64, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
+        _ database: Database
+    ) throws {
+        let used = try Self.usedBytes(database)
+        if used > start(ceiling) { _ = try evictor.evict(atLeast: used - end(ceiling), from: database) }
+    }
+
+    /// Evicts until the volume has what the level of pressure asks for, or evicting does not help.
+    /// - Returns: Whether there was any need.
+    private func relieve(_ standing: Standing, _ database: Database) throws -> Bool {
+        let thresholds = standing.capacity.thresholds
+        switch standing.pressure {
+        case .normal, .elevated: return false
+        case .low: try makeAvailable(thresholds.low.leave, step: .max, database)
+        case .critical: try makeAvailable(.max, step: Self.reliefStep, database)
+        }
+        return true
+    }
+
+    /// Evicts until `wanted` bytes of the volume are free, as far as that is possible. After every
+    /// step the volume is measured again; when unlinking has freed nothing, because a snapshot or an
+    /// open file keeps the space, the rest of the cache is kept.
+    /// - Returns: What is free.
+    @discardableResult
+    func makeAvailable(_ wanted: Int64, step: Int64 = .max, _ database: Database) throws -> Int64 {
+        var available = try watch.volume().available
+        while available < wanted {
+            guard try evictor.evict(atLeast: min(wanted - available, step), from: database) > 0 else { break }
+            let before = available
+            available = try watch.volume().available
+            guard available > before else { break }
+        }
+        return available
+    }
+}
+
+extension VolumeWatch {
+    func log(_ message: Logger.Message, _ error: FileSystemError) {
+        environment.logger.warning(message, metadata: ["error": "\(error)"])
+    }
+}

@@ -1,0 +1,172 @@
+internal import FileSystem
+internal import GRDB
+internal import Synchronization
+internal import SystemPackage
+internal import VolumeCapacity
+
+/// Looks at the volume, not too often, and says what that means for the cache.
+///
+/// A budget shrinks at once and grows with hysteresis, and so do the levels of pressure. What was in
+/// force last is in the catalog, so that all processes agree on it.
+final class VolumeWatch: Sendable {
+    /// How long one look is good for.
+    static let interval = Duration.seconds(1)
+
+    /// What can be told without the catalog.
+    struct Glance: Sendable {
+        let configuration: CacheConfiguration
+        let pressure: Pressure
+    }
+
+    private struct Memory: Sendable {
+        var glance: Glance?
+        var glancedAt = Duration.zero
+        var standing: Standing?
+        var sampledAt = Duration.zero
+    }
+
+    let environment: CacheEnvironment
+    let configuration: ConfigurationFile
+    private let folders: CacheFolders
+    private let memory = Mutex(Memory())
+
+    init(environment: CacheEnvironment, folders: CacheFolders, configuration: ConfigurationFile) {
+        self.environment = environment
+        self.folders = folders
+        self.configuration = configuration
+    }
+
+    /// The volume of the items as it is now, without what is ours on it.
+    func volume() throws(CacheError) -> VolumeState { try volume(of: folders.current.items) }
+
+    func volume(of folder: Directory) throws(CacheError) -> VolumeState {
+        try onFiles { () throws(FileSystemError) in try environment.probe.state(of: folder.descriptor) }
+    }
+
+    /// Whether evicting items makes room where a folder lies.
+    func isOnVolumeOfItems(_ folder: Directory) throws(CacheError) -> Bool {
+        try onFiles { () throws(FileSystemError) in
+            let here = try environment.fileSystem.attributes(of: folder.descriptor)
+            let there = try environment.fileSystem.attributes(of: folders.current.items.descriptor)
+            return here.identity.device == there.identity.device
+        }
+    }
+
+    /// The level of pressure, at most ``interval`` old.
+    func glance() throws(CacheError) -> Glance {
+        let now = environment.uptime()
+        let (last, known) = memory.withLock { memory in
+            (memory.glance, now - memory.glancedAt < Self.interval ? memory.glance : nil)
+        }
+        if let known { return known }
+        let configuration = try configuration.current()
+        let pressure = configuration.capacityModel.pressure(
+            of: try volume(), after: last?.pressure ?? .normal)
+        let glance = Glance(configuration: configuration, pressure: pressure)
+        memory.withLock { memory in
+            memory.glance = glance
+            memory.glancedAt = now
+        }
+        return glance
+    }
+
+    /// The level that was found last.
+    var pressure: Pressure { memory.withLock { $0.glance?.pressure } ?? .normal }
+
+    /// What holds for the next admission. The volume is looked at again when the last look is older
+    /// than ``interval``.
+    func standing(_ database: Database) throws -> Standing {
+        let configuration = try configuration.current()
+        let now = environment.uptime()
+        let known = memory.withLock { memory in
+            now - memory.sampledAt < Self.interval ? memory.standing : nil
+        }
+        if let known, known.configuration == configuration { return known }
+        return try sample(database)
+    }
+
+    /// Looks at the volume, and remembers what came of it.
+    func sample(_ database: Database) throws -> Standing {
+        let standing = try preview(database)
+        if try Self.remembered(database) != Remembered(standing) {
+            try Remembered(standing).write(to: database)
+        }
+        let now = environment.uptime()
+        memory.withLock { memory in
+            memory.standing = standing
+            memory.sampledAt = now
+            memory.glance = Glance(configuration: standing.configuration, pressure: standing.pressure)
+            memory.glancedAt = now
+        }
+        return standing
+    }
+
+    /// What ``sample(_:)`` would find, and nothing is remembered.
+    func preview(_ database: Database) throws -> Standing {
+        let configuration = try configuration.current()
+        let model = configuration.capacityModel
+        var state = try volume()
+        state.evictable = try evictableBytes(database)
+        let remembered = try Self.remembered(database)
+        let cap: Int64? = if case .automaticUpTo(let cap) = configuration.budget { cap.bytes } else { nil }
+        let capacity = model.capacity(of: state, cap: cap)
+        let budget =
+            switch configuration.budget {
+            case .fixed(let bytes): bytes.bytes
+            case .automatic, .automaticUpTo:
+                model.budget(from: remembered?.budget, to: capacity.budget)
+            }
+        return Standing(
+            configuration: configuration, capacity: capacity,
+            pressure: model.pressure(of: state, after: remembered?.pressure ?? .normal), budget: budget)
+    }
+
+    /// The next look counts for what it is: nothing is left of the budget that was in force.
+    func forgetBudget(_ database: Database) throws {
+        try database.execute(sql: "UPDATE volume SET budget = NULL")
+        memory.withLock { $0.standing = nil }
+    }
+
+    /// The bytes of ours on the volume that can be had back. What is under way is on it, too, or
+    /// writing it would make the budget smaller that it was admitted to.
+    private func evictableBytes(_ database: Database) throws -> Int64 {
+        let items = try Admission.evictableBytes(database)
+        let incoming = folders.current.incoming
+        var partials: Int64 = 0
+        for entry in try environment.fileSystem.entries(of: incoming.descriptor)
+        where CacheLayout.session(of: entry.name) != nil {
+            let name = FilePath(root: nil, [entry.name])
+            let attributes = try environment.fileSystem.attributes(of: name, in: incoming.descriptor)
+            partials += attributes?.allocated ?? 0
+        }
+        return items + partials
+    }
+
+    private static func remembered(_ database: Database) throws -> Remembered? {
+        try Row.fetchOne(database.cachedStatement(sql: "SELECT budget, pressure FROM volume"))
+            .map(Remembered.init)
+    }
+}
+
+/// The catalog's memory of the volume.
+private struct Remembered: Equatable {
+    /// The automatic budget in force; `nil` under a fixed one.
+    let budget: Int64?
+    let pressure: Pressure
+
+    init(_ standing: Standing) {
+        if case .fixed = standing.configuration.budget { budget = nil } else { budget = standing.budget }
+        pressure = standing.pressure
+    }
+
+    init(_ row: Row) {
+        budget = row[0]
+        pressure = Pressure(rawValue: row[1]) ?? .normal
+    }
+
+    func write(to database: Database) throws {
+        try database.execute(sql: "DELETE FROM volume")
+        try database.execute(
+            sql: "INSERT INTO volume VALUES (?, ?)", arguments: [budget, pressure.rawValue])
+    }
+}

@@ -1,0 +1,98 @@
+internal import GRDB
+internal import ItemFormat
+
+/// SIEVE (NSDI 2024): a hand goes from the oldest item to the newest, spares what was used since it
+/// last came by, and evicts the first that was not. At the newest item it starts again.
+///
+/// The hand is a place in the order of storing, kept in the catalog. Items of different priorities
+/// are different queues; the hand starts anew in another one.
+struct Sieve: EvictionPolicy {
+    /// The counter that holds the `lastUse` under the hand; 0 stands for the oldest item.
+    private static let hand = "sieve.hand"
+
+    func noteUse(of hash: KeyHash, _ sequence: inout Int64, in database: Database) throws {
+        try database.cachedStatement(sql: "UPDATE item SET isVisited = 1 WHERE hash = ?").execute(
+            arguments: [hash.data])
+    }
+
+    /// One at a time: the hand must not move past items that then need not go.
+    func victims(atMost limit: Int, passingOver passedOver: Set<KeyHash>, in database: Database) throws
+        -> [Victim]
+    {
+        let quarantined = try Row.fetchAll(
+            database.cachedStatement(sql: Victim.select + "WHERE kind = 1 ORDER BY priority, lastUse")
+        ).lazy.compactMap(Victim.init).first { !passedOver.contains($0.hash) }
+        if let quarantined { return [quarantined] }
+
+        for priority in try Self.priorities(in: database) {
+            if let victim = try victim(ofPriority: priority, passingOver: passedOver, in: database) {
+                return [victim]
+            }
+        }
+        return []
+    }
+
+    private static func priorities(in database: Database) throws -> [Double] {
+        // The items of the lowest priority are all that is looked at nearly always: SQLite finds each
+        // further one with one step through the index.
+        try Double.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    WITH RECURSIVE level(priority) AS (
+                        SELECT MIN(priority) FROM item WHERE kind = 0
+                        UNION ALL
+                        SELECT (SELECT MIN(priority) FROM item WHERE kind = 0 AND priority > level.priority)
+                        FROM level WHERE level.priority IS NOT NULL
+                    )
+                    SELECT priority FROM level WHERE priority IS NOT NULL
+                    """))
+    }
+
+    private func victim(
+        ofPriority priority: Double, passingOver passedOver: Set<KeyHash>, in database: Database
+    ) throws -> Victim? {
+        var start = try Catalog.value(of: Self.hand, in: database)
+        // From the hand to the newest, all around, and once more now that every mark is cleared.
+        for _ in 0..<3 {
+            if let victim = try victim(
+                from: start, ofPriority: priority, passingOver: passedOver, in: database)
+            {
+                return victim
+            }
+            start = 0
+        }
+        return nil
+    }
+
+    /// Goes from `start` to the newest item, clears marks, and stops at the first that bears none.
+    private func victim(
+        from start: Int64, ofPriority priority: Double, passingOver passedOver: Set<KeyHash>,
+        in database: Database
+    ) throws -> Victim? {
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: """
+                    SELECT hash, key, kind, chargedLength, lastUse, isVisited FROM item
+                    WHERE kind = 0 AND priority = ? AND lastUse >= ? ORDER BY lastUse
+                    """),
+            arguments: [priority, start])
+        var found: (victim: Victim, place: Int64)?
+        while found == nil, let row = try rows.next() {
+            guard let victim = Victim(row), row[5] == 0, !passedOver.contains(victim.hash) else { continue }
+            found = (victim, row[4])
+        }
+        try database.cachedStatement(
+            sql: """
+                UPDATE item SET isVisited = 0
+                WHERE kind = 0 AND priority = ? AND lastUse >= ? AND lastUse < ? AND isVisited = 1
+                """
+        ).execute(arguments: [priority, start, found?.place ?? .max])
+        guard let (victim, place) = found else { return nil }
+        let next = try Int64.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT MIN(lastUse) FROM item WHERE kind = 0 AND priority = ? AND lastUse > ?"),
+            arguments: [priority, place])
+        try Catalog.setValue(of: Self.hand, to: next ?? 0, in: database)
+        return victim
+    }
+}

@@ -1,0 +1,121 @@
+internal import FileSystem
+internal import ItemFormat
+internal import Logging
+public import StorageAreas
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Replays requests through the cache's own catalog and eviction code, without the files of the items:
+/// to see what a policy or a budget would have done for a recorded trace.
+///
+/// Semantics are those of a cache that starts cold and counts every request: a hit is a use; a miss
+/// stores the item, after evicting while it would not fit; an item larger than the capacity is not
+/// stored. An item counts with just its size.
+///
+/// ```swift
+/// let simulation = try EvictionSimulation(capacity: .gibibytes(1), policy: .lru, in: areas)
+/// for request in trace { try simulation.request(request.key, size: request.size) }
+/// print(try simulation.result())
+/// ```
+///
+/// Blocks; not for Swift's cooperative threads when the trace is long.
+public final class EvictionSimulation {
+    /// What came of the requests so far.
+    public struct Result: Hashable, Sendable {
+        public var requests: Int64 = 0
+        public var hits: Int64 = 0
+        /// The sum of the sizes of all requests that were hits.
+        public var hitBytes: Int64 = 0
+        public var evictions: Int64 = 0
+        public var residentItems = 0
+        public var residentBytes: Int64 = 0
+    }
+
+    private struct Request {
+        let key: ItemKey
+        let size: Int64
+    }
+
+    /// As many requests share one transaction.
+    private static let batch = 4096
+
+    private let capacity: Int64
+    private let files = ImaginaryFiles()
+    private let catalog: Catalog
+    private let evictor: Evictor
+    private var pending: [Request] = []
+    private var tally = Result()
+
+    /// - Parameter areas: Where the catalog of the simulation is made, in an empty folder that the caller
+    ///   removes afterwards.
+    public init(capacity: ByteCount, policy: EvictionPolicyChoice, in areas: StorageAreas)
+        throws(CacheError)
+    {
+        self.capacity = capacity.bytes
+        let environment = CacheEnvironment.live(
+            logger: Logger(label: "EvictionSimulation", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let folders = try CacheFolders(areas: areas, fileSystem: environment.fileSystem)
+        let charge = ChargedLength(blockSize: 4096)
+        let policy: @Sendable () -> any EvictionPolicy = { policy.policy }
+        evictor = Evictor(files: files, policy: policy, environment: environment) { _ in }
+        catalog = Catalog(
+            folders: folders, environment: environment,
+            census: ItemCensus(
+                folders: folders, environment: environment, codecs: CodecPool(parallelism: 1),
+                charge: charge, quarantine: Quarantine(folders: folders, charge: charge)),
+            evictor: evictor, policy: policy, report: { _ in })
+    }
+
+    /// One request. The size of a key must not change.
+    ///
+    /// - Complexity: Amortised O(log n) in the resident items.
+    public func request(_ key: ItemKey, size: Int64) throws(CacheError) {
+        pending.append(Request(key: key, size: size))
+        if pending.count == Self.batch { try perform() }
+    }
+
+    /// What came of all requests so far.
+    public func result() throws(CacheError) -> Result {
+        try perform()
+        let statistics = try catalog.reading { try CacheStatistics(from: $0) }
+        var result = tally
+        result.evictions = statistics.evictions
+        result.residentItems = statistics.items
+        result.residentBytes = statistics.chargedBytes
+        return result
+    }
+
+    private func perform() throws(CacheError) {
+        let requests = pending
+        pending.removeAll(keepingCapacity: true)
+        try catalog.transaction { database in
+            for request in requests {
+                tally.requests += 1
+                if files.contains(request.key.hash) {
+                    tally.hits += 1
+                    tally.hitBytes += request.size
+                    catalog.noteHit(request.key.hash)
+                    continue
+                }
+                guard request.size <= capacity else { continue }
+                try catalog.writePending(to: database)
+                let used = try Admission.itemBytes(database)
+                _ = try evictor.evict(atLeast: used + request.size - capacity, from: database)
+                files.insert(request.key.hash)
+                catalog.noteStored(Self.row(request), reserved: request.size)
+            }
+            try catalog.writePending(to: database)
+        }
+    }
+
+    private static func row(_ request: Request) -> CatalogRow {
+        CatalogRow(
+            ItemMetadata(key: request.key, destination: .applicationSupport("item")), encoding: .identity,
+            contentLength: request.size, storedLength: request.size, chargedLength: request.size)
+    }
+}

@@ -1,0 +1,55 @@
+internal import GRDB
+internal import ItemFormat
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A file that may be evicted.
+struct Victim: Sendable {
+    let hash: KeyHash
+    let key: String
+    let kind: CatalogRow.Kind
+    let chargedLength: Int64
+
+    var itemKey: ItemKey? {
+        do { return try ItemKey(key) } catch { return nil }
+    }
+}
+
+extension Victim {
+    static let select = "SELECT hash, key, kind, chargedLength FROM item "
+
+    init?(_ row: Row) {
+        guard let hash = KeyHash(data: row[0] as Data), let kind = CatalogRow.Kind(rawValue: row[2])
+        else { return nil }
+        self.init(hash: hash, key: row[1], kind: kind, chargedLength: row[3])
+    }
+
+    /// The files in the order of kind, priority and `lastUse`.
+    static func inOrder(
+        atMost limit: Int, passingOver passedOver: Set<KeyHash>, in database: Database
+    ) throws -> [Victim] {
+        // What was passed over is still there, and stands before everything else.
+        try Row.fetchAll(
+            database.cachedStatement(
+                sql: select
+                    + "WHERE kind >= 0 ORDER BY kind DESC, priority, lastUse LIMIT ? OFFSET ?"),
+            arguments: [limit, passedOver.count]
+        ).compactMap(Victim.init)
+    }
+
+    /// The items that were no longer worth keeping at `time`, in milliseconds since 1970.
+    static func expired(
+        at time: Int64, atMost limit: Int, passingOver passedOver: Int, in database: Database
+    ) throws -> [Victim] {
+        try Row.fetchAll(
+            database.cachedStatement(
+                sql: select
+                    + "WHERE kind = 0 AND expiresAt <= ? ORDER BY expiresAt LIMIT ? OFFSET ?"),
+            arguments: [time, limit, passedOver]
+        ).compactMap(Victim.init)
+    }
+}
