@@ -5,6 +5,15 @@ public protocol VolumeProbing: Sendable {
     /// The state of the volume that holds an open file or folder, as far as the system knows it: ``VolumeState/evictable`` and
     /// ``VolumeState/purgeable`` are 0, for the caller to fill in.
     func state(of file: Descriptor) throws(FileSystemError) -> VolumeState
+
+    /// ``VolumeState/available`` alone, for whoever asks often.
+    func available(of file: Descriptor) throws(FileSystemError) -> Int64
+}
+
+extension VolumeProbing {
+    public func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
+        try state(of: file).available
+    }
 }
 
 /// The probe for every platform: `statvfs`. On macOS, iOS and visionOS it also asks the system how much
@@ -23,6 +32,11 @@ public struct VolumeProbe: VolumeProbing {
         let figures = try fileSystem.volume(of: file)
         return VolumeState(
             total: figures.total, available: figures.available, reported: reportedCapacity(of: file))
+    }
+
+    /// Does not ask the system for more than `statvfs` tells.
+    public func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
+        try fileSystem.volume(of: file).available
     }
 
     #if !canImport(Darwin) || os(tvOS) || os(watchOS)

@@ -29,8 +29,8 @@ final class Admission: Sendable {
     }
 
     /// Why an item under way is given up: a volume that is low on space is no place to go on filling.
-    var interruption: Refusal? {
-        let pressure = watch.pressure
+    func interruption() throws(CacheError) -> Refusal? {
+        let pressure = try watch.glance().pressure
         return pressure >= .low ? .pressure(pressure) : nil
     }
 

@@ -39,7 +39,7 @@ extension Admission {
     ///
     /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; the item stays cached.
     func makeRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) {
-        var available = try watch.volume(of: folder).available
+        var available = try watch.available(in: folder)
         if available >= needed + Self.margin { return }
         if try watch.isOnVolumeOfItems(folder) {
             available = try givingUpAllowance(makingRoom: true) { database in

@@ -75,11 +75,11 @@ extension Admission {
     /// - Returns: What is free.
     @discardableResult
     func makeAvailable(_ wanted: Int64, step: Int64 = .max, _ database: Database) throws -> Int64 {
-        var available = try watch.volume().available
+        var available = try watch.available()
         while available < wanted {
             guard try evictor.evict(atLeast: min(wanted - available, step), from: database) > 0 else { break }
             let before = available
-            available = try watch.volume().available
+            available = try watch.available()
             guard available > before else { break }
         }
         return available

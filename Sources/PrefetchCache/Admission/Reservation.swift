@@ -30,8 +30,12 @@ final class Reservation {
     ///
     /// - Throws: ``ItemFormatError/notAdmitted`` when it is not; ``refusal`` or ``failure`` says why.
     func cover(storedLength: Int64) throws(ItemFormatError) {
-        refusal = admission.interruption
-        guard refusal == nil else { throw .notAdmitted }
+        do throws(CacheError) {
+            refusal = try admission.interruption()
+        } catch {
+            failure = error
+        }
+        guard refusal == nil, failure == nil else { throw .notAdmitted }
         let charged = charge(storedLength: storedLength)
         guard charged > bytes else { return }
         if !isLengthKnown, reserve(max(charged, bytes + step), needing: charged) {

@@ -43,6 +43,13 @@ final class VolumeWatch: Sendable {
         try onFiles { () throws(FileSystemError) in try environment.probe.state(of: folder.descriptor) }
     }
 
+    /// What can still be written to the volume of a folder, in bytes.
+    func available(in folder: Directory) throws(CacheError) -> Int64 {
+        try onFiles { () throws(FileSystemError) in try environment.probe.available(of: folder.descriptor) }
+    }
+
+    func available() throws(CacheError) -> Int64 { try available(in: folders.current.items) }
+
     /// Whether evicting items makes room where a folder lies.
     func isOnVolumeOfItems(_ folder: Directory) throws(CacheError) -> Bool {
         try onFiles { () throws(FileSystemError) in
@@ -69,9 +76,6 @@ final class VolumeWatch: Sendable {
         }
         return glance
     }
-
-    /// The level that was found last.
-    var pressure: Pressure { memory.withLock { $0.glance?.pressure } ?? .normal }
 
     /// What holds for the next admission. The volume is looked at again when the last look is older
     /// than ``interval``.

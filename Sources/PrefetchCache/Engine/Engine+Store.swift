@@ -82,15 +82,16 @@ extension Engine {
         }
         var metadata = metadata
         metadata.storedAt = environment.now()
-        do {
-            try onFiles { () throws(FileSystemError) in try session.begin() }
-            if metadata.intent == .userRequested {
-                return .begun(try Delivery(self, metadata, expectedLength: expectedLength))
+        switch metadata.intent {
+        case .userRequested:
+            return .begun(try Delivery(self, metadata, expectedLength: expectedLength))
+        case .opportunistic:
+            do {
+                return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+            } catch {
+                guard error.isOutOfSpace else { throw error }
+                return .refused(refused(.full, metadata.key))
             }
-            return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
-        } catch {
-            guard error.isOutOfSpace, metadata.intent == .opportunistic else { throw error }
-            return .refused(refused(.full, metadata.key))
         }
     }
 
@@ -98,6 +99,7 @@ extension Engine {
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
     ) throws(CacheError) -> BegunStore {
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
+        try onFiles { () throws(FileSystemError) in try session.begin() }
         let reservation = Reservation(admission, charge: charge, isLengthKnown: expectedLength != nil)
         if let expectedLength, expectedLength > Int64(ItemLimits.chunkLength) {
             let bound = ItemFooter.storedLengthBound(contentLength: expectedLength, metadata: metadata)

@@ -94,7 +94,7 @@ final class Engine: Sendable {
 
     /// Whether there is anything that ``maintain()`` should do before long.
     var hasUnfinishedBusiness: Bool {
-        catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 }
+        catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
     }
 
     /// Writes to the catalog what is only in memory.

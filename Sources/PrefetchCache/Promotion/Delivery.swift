@@ -23,7 +23,10 @@ final class Delivery: StoreUnderWay {
     private let file: Descriptor
     private var checksum = ContentChecksum()
     private var length: Int64 = 0
+    /// The length that there is room for, as far as anybody can tell …
     private var setAside: Int64 = 0
+    /// … and the one that the volume has given up space for.
+    private var allocated: Int64 = 0
     private var step = steps.lowerBound
     private var isFinished = false
 
@@ -41,15 +44,12 @@ final class Delivery: StoreUnderWay {
         folder = try engine.promoter.destination(in: area)
         staging = try engine.promoter.stagingFolder(for: folder, area)
         name = engine.promoter.nextStagedName(metadata.key)
-        if let expectedLength {
-            try engine.admission.makeImportantRoom(expectedLength, in: staging)
-        }
         do {
             file = try Self.create(name, in: staging)
         } catch {
             throw .destination(engine.promoter.path(of: metadata.destination), error)
         }
-        if let expectedLength { try setAside(expectedLength) }
+        if let expectedLength { try makeRoom(for: expectedLength) }
     }
 
     /// Makes a file that is locked for as long as it is open, by which recovery knows that it is no
@@ -83,8 +83,12 @@ final class Delivery: StoreUnderWay {
         do {
             let end = length + Int64(bytes.count)
             if end > setAside {
-                try engine.admission.makeImportantRoom(max(end - setAside, step), in: staging)
-                try setAside(max(end, setAside + step))
+                do {
+                    try makeRoom(for: max(end, setAside + step))
+                } catch .insufficientSpace {
+                    // Where a whole step does not fit, the item may.
+                    try makeRoom(for: end)
+                }
                 step = min(step * 2, Self.steps.upperBound)
             }
             try write(bytes)
@@ -98,19 +102,19 @@ final class Delivery: StoreUnderWay {
     func commit(appending last: UnsafeRawBufferPointer) throws(CacheError) -> StoreOutcome {
         guard !isFinished else { throw .writerIsFinished }
         do {
-            if length + Int64(last.count) > setAside {
-                try engine.admission.makeImportantRoom(length + Int64(last.count) - setAside, in: staging)
-            }
+            let end = length + Int64(last.count)
+            if end > setAside { try makeRoom(for: end) }
             try write(last)
             try makeDurable()
-            let opened = try promoter.deliver(entry(), from: staging, in: folder)
-            isFinished = true
-            fileSystem.close(file)
-            return .delivered(engine.delivered(opened))
         } catch {
             cancel()
             throw error
         }
+        // From here on the content is durable: should something fail, recovery completes it or, without
+        // an intent, removes it. The lock is kept until then.
+        isFinished = true
+        defer { fileSystem.close(file) }
+        return .delivered(engine.delivered(try promoter.deliver(entry(), from: staging, in: folder)))
     }
 
     func cancel() {
@@ -125,16 +129,19 @@ final class Delivery: StoreUnderWay {
         }
     }
 
-    /// Sets space aside as far as the file system can do that; where it cannot, the volume was asked.
-    private func setAside(_ bytes: Int64) throws(CacheError) {
-        setAside = bytes
+    /// Sees to it that the file can become `end` bytes long, and sets the space aside as far as the file
+    /// system can do that.
+    private func makeRoom(for end: Int64) throws(CacheError) {
+        try engine.admission.makeImportantRoom(end - max(length, allocated), in: staging)
+        setAside = end
         // A small file is written before anybody else could take its space.
-        guard bytes > Self.steps.lowerBound else { return }
+        guard end > Self.steps.lowerBound else { return }
         do {
-            try fileSystem.allocate(bytes, for: file)
+            try fileSystem.allocate(end, for: file)
+            allocated = end
         } catch {
             guard !error.isUnsupported else { return }
-            throw try failure(error, needed: bytes - length)
+            throw try failure(error, needed: end - length)
         }
     }
 
@@ -150,14 +157,14 @@ final class Delivery: StoreUnderWay {
 
     private func failure(_ error: FileSystemError, needed: Int64) throws(CacheError) -> CacheError {
         guard error.isOutOfSpace else { return .destination(destination, error) }
-        let capacity = try engine.admission.watch.volume(of: staging)
-        return .insufficientSpace(needed: needed, available: capacity.available)
+        return .insufficientSpace(
+            needed: needed, available: try engine.admission.watch.available(in: staging))
     }
 
     private func makeDurable() throws(CacheError) {
         do {
             // What was set aside and not needed goes back.
-            if setAside > length { try fileSystem.resize(file, to: length) }
+            if allocated > length { try fileSystem.resize(file, to: length) }
             try promoter.mark(file, metadata.destination.backup)
             try fileSystem.synchronize(file)
             try fileSystem.synchronize(staging.descriptor)
