@@ -51,6 +51,40 @@ import Testing
         }
     }
 
+    @Test func theExamplesOfTheCapacityModelAreRight() throws {
+        let rows = try Article("Capacity").rows(under: "Total")
+        #expect(rows.count > 5)
+        let model = CapacityModel()
+        for row in rows {
+            let state = VolumeState(total: try gigabytes(row[0]), available: try gigabytes(row[1]))
+            let capacity = model.capacity(of: state)
+            let amounts = [capacity.low, capacity.reserve, capacity.share, capacity.budget]
+            #expect(
+                try amounts.map(roundedGigabytes) == row[2...5].map { $0.replacing(" GB", with: "") },
+                "\(row)")
+            #expect(model.pressure(of: state, after: .normal).rawValue == row[6], "\(row)")
+        }
+    }
+
+    @Test func everyReasonOfARefusalIsListed() throws {
+        let reasons = try Article("Capacity").rows(under: "Reason").map { $0[0] }
+        let refusals: [Refusal] = [
+            .disabled, .pressure(.low), .largerThanLargestItem(needed: 1, largest: 0),
+            .overBudget(needed: 1, budget: 0), .alreadyPromoted,
+        ]
+        #expect(reasons == refusals.map { "`\($0.reason)`" })
+    }
+
+    private func gigabytes(_ text: String) throws -> Int64 {
+        let number = try #require(Double(text.replacing(" GB", with: "")))
+        return Int64((number * 1e9).rounded())
+    }
+
+    private func roundedGigabytes(_ bytes: Int64) throws -> String {
+        (Double(bytes) / 1e9).formatted(
+            .number.precision(.fractionLength(2)).grouping(.never).locale(Locale(identifier: "en_US_POSIX")))
+    }
+
     /// All suites of the package, a file each.
     private func testSources() throws -> [String] {
         let folder = Article.package.appending(path: "Tests").path

@@ -7,7 +7,7 @@ internal import SystemPackage
 ///
 /// | found | done |
 /// |---|---|
-/// | staged file without an entry | deleted: its decoding never reached its intent |
+/// | staged file without an entry | deleted, unless somebody still writes it: it never reached its intent |
 /// | intent, staged file, no destination | verified, then published; bad: dropped |
 /// | intent, staged file, destination | one inode: committed; else published under the next name |
 /// | intent, no staged file, destination is ours | committed, even when the user has changed it |
