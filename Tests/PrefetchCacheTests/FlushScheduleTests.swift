@@ -16,6 +16,11 @@ import Testing
             waiting.withLock { $0.append((delay, work)) }
         }
 
+        func runFirst() {
+            let first = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            first?.work()
+        }
+
         func runAll() {
             let due = waiting.withLock { waiting in
                 defer { waiting = [] }
@@ -83,6 +88,53 @@ import Testing
 
     @Test func workThatChangesNothingSchedulesNothing() {
         schedule.noteWork()
+        #expect(queue.delays.isEmpty)
+    }
+
+    @Test func littleRoomLeftIsAMatterOfUrgency() throws {
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(1))))
+        for number in 0..<60 {
+            try engine.store(noise(20_000, seed: UInt64(number)), ItemKey(number: number))
+        }
+        schedule.noteWork()
+        #expect(queue.delays == [.zero])
+        queue.runAll()
+        let report = try engine.capacity()
+        #expect(report.chargedBytes + report.catalogBytes <= Trimming.end(report.ceilingBytes))
+        #expect(!engine.isUrgent)
+    }
+
+    @Test func theVolumeIsLookedAtOnceAMinuteWhileNothingHappens() throws {
+        var item = ItemMetadata("short-lived")
+        item.expiresAt = 0
+        try noise(100).withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: item, encoding: .automatic)
+        }
+        schedule.watchWhileIdle()
+        #expect(queue.delays == [.seconds(60)])
+        queue.runAll()
+        #expect(try engine.statistics().items == 0, "an idle minute is used to tidy up")
+        #expect(queue.delays == [.seconds(60)])
+    }
+
+    @Test func aBusyMinuteIsLeftToTheWorkInIt() throws {
+        schedule.watchWhileIdle()
+        try engine.store(noise(100), "key")
+        schedule.noteWork()
+        #expect(queue.delays == [.seconds(60), .seconds(1)])
+        queue.runFirst()
+        #expect(engine.hasPendingChanges, "the minute was busy, and the second is not over")
+    }
+
+    @Test func aCacheThatNobodyHoldsIsNotKeptForItsIdleMinutes() throws {
+        weak var abandoned: FlushSchedule?
+        do {
+            let schedule = FlushSchedule(engine) { [queue] delay, work in queue.add(delay, work) }
+            schedule.watchWhileIdle()
+            abandoned = schedule
+        }
+        #expect(abandoned == nil)
+        queue.runAll()
         #expect(queue.delays.isEmpty)
     }
 }

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+/// `configuration.json`: what is missing has its default, and what cannot be understood is an error.
+@Suite struct ConfigurationTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private var file: URL { container.support.appending(path: "configuration.json") }
+
+    private func read(_ json: String) throws -> CacheConfiguration {
+        let engine = try container.engine()
+        try Data(json.utf8).write(to: file)
+        return try engine.configuration.current()
+    }
+
+    private static let all: [CacheConfiguration] = {
+        var full = CacheConfiguration(budget: .automaticUpTo(.gibibytes(2)))
+        full.largestItem = .mebibytes(100)
+        full.isStoringEnabled = false
+        full.evictionPolicy = .sieve
+        full.capacityModel.reservePerMille = 200
+        return [CacheConfiguration(), CacheConfiguration(budget: .fixed(.bytes(0))), full]
+    }()
+
+    @Test(arguments: all)
+    func whatIsWrittenIsReadAgain(_ configuration: CacheConfiguration) throws {
+        let engine = try container.engine()
+        try engine.configure(configuration)
+        #expect(try engine.configuration.current() == configuration)
+        #expect(try container.engine().configuration.current() == configuration)
+    }
+
+    @Test func anEmptyObjectIsTheDefault() throws {
+        #expect(try read("{}") == CacheConfiguration())
+    }
+
+    @Test func aBudgetInBytesIsFixed() throws {
+        let json = #"{"schemaVersion": 1, "budgetBytes": 8388608}"#
+        #expect(try read(json) == CacheConfiguration(budget: .fixed(.mebibytes(8))))
+    }
+
+    @Test func oneConstantOfTheModelMayBeNamedAlone() throws {
+        let model = try read(#"{"capacityModel": {"cap": 1000}}"#).capacityModel
+        #expect(model.cap == 1000)
+        #expect(model.reserveLimit == CapacityModel().reserveLimit)
+    }
+
+    @Test(arguments: [
+        (#"{"budgetBytes": -1}"#, "budgetBytes is -1; it must not be negative"),
+        (#"{"budgetBytes": 1, "budgetCapBytes": 1}"#, "both budgetBytes"),
+        (#"{"evictionPolicy": "random"}"#, "it must be one of lru, fifo, sieve"),
+        (#"{"capacityModel": {"reservePerMille": 2000}}"#, "capacityModel: "),
+        (#"{"schemaVersion": 2}"#, "update the software"),
+        (#"{"largestItemBytes": "much"}"#, "correct it, or remove it"),
+        ("[]", "correct it, or remove it"),
+        ("", "correct it, or remove it"),
+    ])
+    func whatCannotBeUnderstoodIsAnErrorThatSaysWhatToDo(json: String, message: String) throws {
+        let error = try #require(throws: CacheError.self) { try read(json) }
+        guard case .configuration(let text) = error else { throw error }
+        #expect(text.hasPrefix("configuration.json cannot be "))
+        #expect(text.contains(message), "\(text)")
+    }
+
+    @Test func theOperatorsWordHoldsForTheNextStore() throws {
+        let app = try container.engine()
+        try app.store(noise(100), "before")
+        try app.maintain()
+        var configuration = CacheConfiguration()
+        configuration.isStoringEnabled = false
+        try container.engine().configure(configuration)
+        #expect(try app.store(noise(100), "after") == .refused(.disabled))
+        #expect(try app.content("before") != nil)
+        #expect(try app.open("before").value != nil)
+        #expect(try app.statistics().refusals == ["disabled": 1])
+    }
+
+    @Test func theLargestItemIsHalfTheBudgetUnlessConfigured() {
+        var configuration = CacheConfiguration()
+        #expect(configuration.largestItemBytes(in: 1001) == 500)
+        configuration.largestItem = .bytes(700)
+        #expect(configuration.largestItemBytes(in: 1001) == 700)
+        #expect(configuration.largestItemBytes(in: 600) == 600)
+    }
+}
