@@ -30,7 +30,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         for step in 0..<150 {
             let key = try ItemKey(number: Int.random(in: 0..<8, using: &generator))
-            switch Int.random(in: 0..<10, using: &generator) {
+            switch Int.random(in: 0..<12, using: &generator) {
             case 0..<5:
                 try engine.store(
                     noise(Int.random(in: 0..<200_000, using: &generator)), key, to: .applicationSupport)
@@ -38,6 +38,12 @@ import Testing
             case 6: try damage(key)
             case 7: _ = try engine.evict(50_000)
             case 8: try engine.flush()
+            case 9:
+                try FileManager.default.removeItem(at: container.catalog)
+                _ = try engine.evict(1)
+            case 10:
+                try ruinTheCatalog()
+                try engine.store(noise(1 << 20, seed: UInt64(step)), key, to: .applicationSupport)
             default:
                 try engine.maintain()
                 #expect(try row() == 0, "step \(step): something is held for nothing")
@@ -47,6 +53,49 @@ import Testing
             #expect(try row() == held.free + held.reserved + held.unsettled, "step \(step)")
         }
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test(arguments: [ResultCode.SQLITE_CORRUPT, .SQLITE_FULL])
+    func whatATransactionGivesUpIsCountedOnceWhenItIsRunAgain(_ code: ResultCode) throws {
+        let begun = try engine.beginStore(
+            ItemMetadata("under way"), encoding: .automatic, expectedLength: 1_500_000)
+        guard case .begun(let underWay) = begun else {
+            Issue.record("refused")
+            return
+        }
+        for number in 0..<20 { try engine.store(noise(20_000), ItemKey(number: number)) }
+        #expect(engine.catalog.inMemory { $0.allowance.free } > 0)
+        var hasFailed = false
+        try engine.admission.givingUpAllowance(makingRoom: true) { _ in
+            guard !hasFailed else { return }
+            hasFailed = true
+            throw DatabaseError(resultCode: code)
+        }
+        let held = engine.catalog.inMemory { $0.allowance }
+        #expect(held.free == 0)
+        #expect(held.reserved > 0)
+        #expect(try row() == held.reserved + held.unsettled)
+        underWay.cancel()
+    }
+
+    @Test func whatATransactionGaveUpIsTakenBackWhenItFails() throws {
+        for number in 0..<20 { try engine.store(noise(20_000), ItemKey(number: number)) }
+        let before = engine.catalog.inMemory { $0.allowance.free }
+        #expect(throws: CacheError.closed) {
+            try engine.admission.givingUpAllowance { _ in throw CacheError.closed }
+        }
+        let held = engine.catalog.inMemory { $0.allowance }
+        #expect(held.free == before && before > 0)
+        #expect(try row() == held.free + held.reserved + held.unsettled)
+    }
+
+    /// Keeps the head of the file, so that the damage is found in the middle of a transaction.
+    private func ruinTheCatalog() throws {
+        let file = try FileHandle(forUpdating: container.catalog)
+        let length = try file.seekToEnd()
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0x55, count: Int(length) - 4096))
+        try file.close()
     }
 
     private func damage(_ key: ItemKey) throws {

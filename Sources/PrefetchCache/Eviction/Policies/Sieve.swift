@@ -24,28 +24,21 @@ struct Sieve: EvictionPolicy {
         ).lazy.compactMap(Victim.init).first { !passedOver.contains($0.hash) }
         if let quarantined { return [quarantined] }
 
-        for priority in try Self.priorities(in: database) {
+        var last = -1.0
+        while let priority = try Self.priority(above: last, in: database) {
             if let victim = try victim(ofPriority: priority, passingOver: passedOver, in: database) {
                 return [victim]
             }
+            last = priority
         }
         return []
     }
 
-    private static func priorities(in database: Database) throws -> [Double] {
-        // The items of the lowest priority are all that is looked at nearly always: SQLite finds each
-        // further one with one step through the index.
-        try Double.fetchAll(
+    private static func priority(above last: Double, in database: Database) throws -> Double? {
+        try Double.fetchOne(
             database.cachedStatement(
-                sql: """
-                    WITH RECURSIVE level(priority) AS (
-                        SELECT MIN(priority) FROM item WHERE kind = 0
-                        UNION ALL
-                        SELECT (SELECT MIN(priority) FROM item WHERE kind = 0 AND priority > level.priority)
-                        FROM level WHERE level.priority IS NOT NULL
-                    )
-                    SELECT priority FROM level WHERE priority IS NOT NULL
-                    """))
+                sql: "SELECT MIN(priority) FROM item WHERE kind = 0 AND priority > ?"),
+            arguments: [last])
     }
 
     private func victim(
