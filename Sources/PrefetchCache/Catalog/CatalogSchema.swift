@@ -74,18 +74,18 @@ enum CatalogSchema {
                 CREATE TABLE writer (
                     session TEXT NOT NULL PRIMARY KEY,
                     allowance INTEGER NOT NULL
-                );
+                ) WITHOUT ROWID;
                 CREATE TABLE counter (
                     name TEXT NOT NULL PRIMARY KEY,
                     value INTEGER NOT NULL
-                );
+                ) WITHOUT ROWID;
                 -- What was made of the volume's free space last: growth and relief have hysteresis.
                 CREATE TABLE volume (
                     budget INTEGER,
                     pressure TEXT NOT NULL
                 );
                 -- The boot in which the file was last written without being flushed to the device.
-                CREATE TABLE unflushed (boot TEXT NOT NULL PRIMARY KEY);
+                CREATE TABLE unflushed (boot TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
                 """)
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }
