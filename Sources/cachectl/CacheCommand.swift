@@ -25,7 +25,7 @@ extension CacheCommand {
                 areas: place.areas, environment: .live(logger: shared.logger))
             let session = Session(cache: cache, place: place, output: Output(isJSON: shared.json))
             let performed = await withTaskExecutorPreference(cache.executor) {
-                await result { try await perform(in: session) }
+                await result { try await performReportingShortage(in: session) }
             }
             let flushed = await result { try session.output.flush() }
             let closed = await result { try await cache.close() }
@@ -39,6 +39,18 @@ extension CacheCommand {
             }
         } catch {
             throw CommandFailure(error)
+        }
+    }
+
+    /// Performs the command. Where the volume has too little room, the figures are the command's output.
+    private func performReportingShortage(in session: Session) async throws {
+        do {
+            try await perform(in: session)
+        } catch let error as CacheError {
+            if session.output.isJSON, let record = ShortageRecord(error) {
+                try session.output.print(json: record)
+            }
+            throw error
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.absent, 66), (.purged, 66), (.damaged(.damaged(.chunkContent)), 65),
+            (.absent, 66), (.expired, 66), (.purged, 66), (.damaged(.damaged(.chunkContent)), 65),
             (.newerFormat(version: 9), 65),
         ] as [(Miss, CInt)])
     func aMissHasItsCodeAndNamesTheKey(_ miss: Miss, _ code: CInt) {
@@ -46,12 +46,20 @@ import Testing
     @Test(
         arguments: [
             .overBudget(needed: 2, budget: 1), .largerThanLargestItem(needed: 2, largest: 1),
-            .alreadyPromoted,
+            .alreadyPromoted, .disabled, .pressure(.elevated), .pressure(.critical),
         ] as [Refusal])
-    func aRefusalIsTemporaryAndSaysWhy(_ refusal: Refusal) {
+    func aRefusalIsTemporaryAndSaysWhyAndWhatToDo(_ refusal: Refusal) {
         let failure = CommandFailure(refusal, of: "the key")
         #expect(failure.code.rawValue == 75)
         #expect(failure.message?.contains(refusal.reason) == true)
+        #expect(failure.message?.contains("'cachectl ") == true)
+    }
+
+    @Test func tooLittleRoomIsTemporaryAndNamesBothFigures() {
+        let failure = CommandFailure(CacheError.insufficientSpace(needed: 5_000_001, available: 17))
+        #expect(failure.code.rawValue == 75)
+        #expect(failure.message?.contains("5000001 bytes are needed") == true)
+        #expect(failure.message?.contains("17 bytes are available") == true)
     }
 
     @Test func aReaderThatWentAwayIsNoFailure() {

@@ -13,10 +13,21 @@ import Testing
         ["put", "k", "-", "--name", "a/b"],
         ["put", "k", "-", "--name", ".hidden"], ["put", "k", "-", "--name", ""],
         ["put", "k", "-", "--backup", "maybe"], ["put", "k", "-", "--encoding", "zip"],
+        ["put", "k", "-", "--expires", "7"], ["put", "k", "-", "--expires", "-7d"],
+        ["put", "k", "-", "--expires", ""], ["put", "k", "-", "--priority", "nan"],
+        ["put", "k", "-", "--priority", "1.1"], ["put", "k", "-", "--priority", "-0.1"],
+        ["put", "k", "-", "--requested", "--expires", "7d"],
+        ["put", "k", "-", "--requested", "--priority", "0"],
+        ["put", "k", "-", "--requested", "--encoding", "lz4"],
         ["cat"], ["cat", "k", "--range", "x"], ["cat", "k", "--range", "2-1"], ["cat", "k", "--range"],
         ["open"], ["show"], ["show", "k", "l"], ["list", "k"], ["stats", "--frobnicate"], ["frobnicate"],
         ["configure", "--budget", ""], ["configure", "--budget", "-1"], ["configure", "--budget", "nan"],
         ["configure", "--budget", "2k"], ["configure", "--budget", "9223372036854775808"],
+        ["configure", "--budget", "none"], ["configure", "--budget", "1GiB", "--cap", "2GiB"],
+        ["configure", "--budget", "1GiB", "--cap", "none"], ["configure", "--cap", "automatic"],
+        ["configure", "--cap", "-1"], ["configure", "--largest", "2k"], ["configure", "--largest", "none"],
+        ["configure", "--storing", "yes"], ["configure", "--policy", "lfu"], ["configure", "1GiB"],
+        ["trim", "k"], ["capacity", "k"], ["capacity", "--bytes", "1"],
         ["evict"], ["evict", "--bytes", "many"], ["evict", "a", "--all"], ["evict", "a", "--bytes", "1"],
         ["evict", "--all", "--bytes", "1"], ["evict", ""],
     ])
@@ -40,6 +51,9 @@ import Testing
     @Test(arguments: [
         ["put", "k", "-"], ["put", "k", "f", "--to", "documents", "--name", "n", "--backup", "exclude"],
         ["cat", "k", "--range", "-5"], ["evict", "--all"], ["evict", "a", "b"], ["evict", "--", "--all"],
+        ["put", "k", "f", "--requested"], ["put", "k", "f", "--expires", "7d", "--priority", "0.5"],
+        ["configure", "--budget", "automatic", "--cap", "1GiB"], ["trim"], ["capacity"],
+        ["configure", "--cap", "none", "--largest", "automatic", "--storing", "off", "--policy", "sieve"],
         ["evict", "--bytes", "1 MiB"], ["configure"], ["list"], ["stats"], ["show", "k"], ["open", "k"],
     ])
     func sharedOptionsMayStandBeforeTheCommandOrAfterIt(_ arguments: [String]) throws {

@@ -50,7 +50,7 @@ import Testing
     @Test func everyCommandHasAName() {
         #expect(
             Cachectl.commandNames == [
-                "put", "list", "show", "cat", "open", "evict", "configure", "stats",
+                "put", "list", "show", "cat", "open", "evict", "trim", "capacity", "configure", "stats",
             ])
     }
 }

@@ -14,4 +14,13 @@ import Testing
     func bytesArePrintedInUnitsOf1024(_ bytes: Int64, _ text: String) {
         #expect(Size.text(bytes) == text)
     }
+
+    @Test(
+        arguments: [
+            (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB (1024 bytes)"),
+            (1_572_864, "1.5 MiB (1572864 bytes)"),
+        ] as [(Int64, String)])
+    func allDigitsAreTold(_ bytes: Int64, _ text: String) {
+        #expect(Size.exactText(bytes) == text)
+    }
 }

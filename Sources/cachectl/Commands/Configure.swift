@@ -6,38 +6,114 @@ struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "configure",
         abstract: "Changes the configuration for the app and all commands, or prints it.",
-        discussion: "A smaller budget takes effect at once: the coldest items are evicted.")
+        discussion: """
+            What is not named stays as it is. A smaller budget takes effect at once: the coldest items are \
+            evicted. 'cachectl capacity' tells how an automatic budget comes about.
+            """)
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The most that all items together may take, such as 2GiB.", valueName: "size"),
-        transform: ByteSize.parse)
-    var budget: ByteCount?
+        help: ArgumentHelp(
+            "The most that all items together may take: a size such as 2GiB, or automatic for what the "
+                + "volume can spare.", valueName: "size|automatic"),
+        transform: SizeOr.parsing("automatic"))
+    var budget: SizeOr?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Makes the budget automatic and limits it to a size; none takes the limit away.",
+            valueName: "size|none"),
+        transform: SizeOr.parsing("none"))
+    var cap: SizeOr?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The most that one item may take; automatic stands for half the budget.",
+            valueName: "size|automatic"),
+        transform: SizeOr.parsing("automatic"))
+    var largest: SizeOr?
+
+    @Option(help: ArgumentHelp("Whether anything new is stored.", valueName: "on|off"))
+    var storing: Switch?
+
+    @Option(
+        help: ArgumentHelp("Who goes first when space is needed.", valueName: "lru|fifo|sieve"))
+    var policy: PolicyOption?
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        var configuration = try await session.cache.configuration()
-        if let budget {
-            configuration.budget = .fixed(budget)
-            try await session.cache.configure(configuration)
+    func validate() throws {
+        if case .size = budget, cap != nil {
+            throw ValidationError(
+                "--cap limits an automatic budget, and --budget <size> fixes it; give one of the two")
         }
-        try report(configuration, to: session.output)
     }
 
-    private func report(_ configuration: CacheConfiguration, to output: Output) throws {
-        let isDefault = configuration.budget == .automatic
-        let bytes: Int64 = if case .fixed(let budget) = configuration.budget { budget.bytes } else { 0 }
-        if output.isJSON {
-            try output.print(json: ConfigurationRecord(budgetBytes: bytes, isDefaultBudget: isDefault))
-        } else {
-            let origin = isDefault ? ", the default" : ""
-            try output.print("budget  \(Size.text(bytes)) (\(bytes) bytes\(origin))")
+    func perform(in session: Session) async throws {
+        let old = try await session.cache.configuration()
+        let new = changed(old)
+        // Whoever only looks leaves nothing behind.
+        if isChange { try await session.cache.configure(new) }
+        let report = try await session.cache.capacity()
+        guard session.output.isJSON else {
+            for line in ConfigurationTable(new, report).lines { try session.output.print(line) }
+            return
+        }
+        try session.output.print(json: ConfigurationRecord(new, report))
+    }
+
+    private var isChange: Bool {
+        budget != nil || cap != nil || largest != nil || storing != nil || policy != nil
+    }
+
+    private func changed(_ old: CacheConfiguration) -> CacheConfiguration {
+        var new = old
+        new.budget = changed(old.budget)
+        switch largest {
+        case .size(let size): new.largestItem = size
+        case .word: new.largestItem = nil
+        case nil: break
+        }
+        if let storing { new.isStoringEnabled = storing == .on }
+        if let policy { new.evictionPolicy = policy.choice }
+        return new
+    }
+
+    private func changed(_ old: CacheConfiguration.Budget) -> CacheConfiguration.Budget {
+        switch (budget, cap) {
+        case (.size(let size), _): .fixed(size)
+        case (_, .size(let cap)): .automaticUpTo(cap)
+        case (.word, .word): .automatic
+        // A limit stays until it is taken away.
+        case (.word, nil): if case .automaticUpTo = old { old } else { .automatic }
+        case (nil, .word): if case .automaticUpTo = old { .automatic } else { old }
+        case (nil, nil): old
         }
     }
 }
 
+/// The configuration as JSON.
 private struct ConfigurationRecord: Encodable {
+    let budget: String
+    /// In force now.
     let budgetBytes: Int64
+    let budgetCapBytes: Nullable<Int64>
+    let largestItemBytes: Nullable<Int64>
+    let storing: Bool
+    let evictionPolicy: String
     let isDefaultBudget: Bool
+    let isDefaultCapacityModel: Bool
+
+    init(_ configuration: CacheConfiguration, _ report: CapacityReport) {
+        budget = configuration.budget.name
+        budgetBytes = report.budgetBytes
+        budgetCapBytes = Nullable(configuration.budget.capBytes)
+        largestItemBytes = Nullable(configuration.largestItem?.bytes)
+        storing = configuration.isStoringEnabled
+        evictionPolicy = configuration.evictionPolicy.rawValue
+        isDefaultBudget = configuration.budget == .automatic
+        isDefaultCapacityModel = configuration.capacityModel == CapacityModel()
+    }
 }

@@ -6,7 +6,11 @@ struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict",
         abstract: "Removes items from the cache; files of opened items stay.",
-        usage: "cachectl evict <key> … | --all | --bytes <size>")
+        usage: "cachectl evict <key> … | --all | --bytes <size>",
+        discussion: """
+            --all and --bytes pass over what an app has pinned, reads or opens just now: it stays. An item \
+            that is named goes all the same; whoever reads it reads it to its end.
+            """)
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)
     var keys: [ItemKey] = []

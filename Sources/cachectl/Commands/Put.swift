@@ -5,7 +5,12 @@ internal import SystemPackage
 /// `cachectl put`
 struct Put: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "put", abstract: "Stores a file, or standard input, as an item.")
+        commandName: "put", abstract: "Stores a file, or standard input, as an item.",
+        discussion: """
+            An item waits in the cache until 'open' hands it over. What the user asked for already is \
+            stored with --requested: it goes straight to its destination, cached items make way for it, \
+            and the path of its file is printed.
+            """)
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
     var key: ItemKey
@@ -33,20 +38,46 @@ struct Put: CacheCommand {
             "How the content is stored; automatic compresses when it is worth it.", valueName: "choice"))
     var encoding = EncodingOption.automatic
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How long the item is worth keeping: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
+        transform: { try Lifetime($0) })
+    var expires: Lifetime?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "From 0 (the default) to 1: items of lower priority are evicted first.", valueName: "number"),
+        transform: Priority.parse)
+    var priority: Float?
+
+    @Flag(help: "Hand the item over at once: the user asked for it.")
+    var requested = false
+
     @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        guard requested, expires != nil || priority != nil || encoding != .automatic else { return }
+        throw ValidationError(
+            "--expires, --priority and --encoding are for what stays in the cache; "
+                + "with --requested nothing does")
+    }
 
     func perform(in session: Session) async throws {
         let outcome = try await store(InputFile(file), in: session.cache)
         switch outcome {
         case .stored(let summary): try report(summary, to: session.output)
-        case .delivered: break
+        case .delivered(let item): try report(item, to: session.output)
         case .refused(let refusal): try report(refusal, to: session.output)
         }
     }
 
     private func store(_ input: InputFile, in cache: PrefetchCache) async throws -> StoreOutcome {
         let metadata = ItemMetadata(
-            key: key, source: source, destination: to.destination(fileName, backup: backup))
+            key: key, source: source, intent: requested ? .userRequested : .opportunistic,
+            destination: to.destination(fileName, backup: backup), priority: priority ?? 0,
+            expiresAt: expires?.end(from: Timestamp.now))
         let isWatched =
             StandardStreams.isErrorTerminal && input.length ?? 0 > ProgressLine.smallestTotal
         if input.length != nil, !isWatched {
@@ -73,6 +104,15 @@ struct Put: CacheCommand {
             json: StoredRecord(
                 key: key.string, encoding: summary.encoding.name, contentBytes: summary.contentLength,
                 storedBytes: summary.storedLength))
+    }
+
+    private func report(_ item: OpenedItem, to output: Output) throws {
+        // Verbatim, as 'open' prints it.
+        guard output.isJSON else { return try output.print(item.path.string) }
+        var record = OpenedRecord(item)
+        record.firstOpen = item.isFirstOpen
+        record.delivered = true
+        try output.print(json: record)
     }
 
     private func report(_ refusal: Refusal, to output: Output) throws {

@@ -29,22 +29,22 @@ struct Show: CacheCommand {
     private func show(_ item: CachedItem, in session: Session) throws {
         let record = ItemRecord(item, in: session.place)
         guard !session.output.isJSON else { return try session.output.print(json: record) }
-        try printRows(
-            [
-                ("status", "cached"),
-                ("key", record.key),
-                ("source", record.source),
-                ("intent", record.intent),
-                ("content", Self.size(item.contentLength)),
-                ("stored", "\(Self.size(item.storedLength)), \(record.encoding)"),
-                ("charged", Self.size(item.chargedLength)),
-                ("destination", "\(record.destination.area)/\(record.destination.name)"),
-                ("backup", record.destination.backup),
-                ("priority", "\(record.priority)"),
-                ("stored at", Timestamp.text(milliseconds: item.storedAt)),
-                ("last use", "\(item.lastUse)"),
-                ("path", record.path),
-            ], to: session.output)
+        var rows = [
+            ("status", "cached"),
+            ("key", record.key),
+            ("source", record.source),
+            ("intent", record.intent),
+            ("content", Size.exactText(item.contentLength)),
+            ("stored", "\(Size.exactText(item.storedLength)), \(record.encoding)"),
+            ("charged", Size.exactText(item.chargedLength)),
+            ("destination", "\(record.destination.area)/\(record.destination.name)"),
+            ("backup", record.destination.backup),
+            ("priority", "\(record.priority)"),
+            ("stored at", Timestamp.text(milliseconds: item.storedAt)),
+        ]
+        if let end = item.expiresAt { rows.append(("expires", Timestamp.text(milliseconds: end))) }
+        rows += [("last use", "\(item.lastUse)"), ("path", record.path)]
+        try printRows(rows, to: session.output)
     }
 
     private func show(_ item: OpenedItem, on output: Output) throws {
@@ -55,7 +55,7 @@ struct Show: CacheCommand {
             [
                 ("status", "promoted"),
                 ("key", record.key),
-                ("content", Self.size(item.contentLength)),
+                ("content", Size.exactText(item.contentLength)),
                 ("area", record.area),
                 ("name", record.name),
                 ("path", record.path),
@@ -66,9 +66,5 @@ struct Show: CacheCommand {
         var table = TextTable([.left, .left])
         for row in rows { table.add([row.name, row.value.escapedForTerminal]) }
         for line in table.lines { try output.print(line) }
-    }
-
-    private static func size(_ bytes: Int64) -> String {
-        bytes < 1024 ? Size.text(bytes) : "\(Size.text(bytes)) (\(bytes) bytes)"
     }
 }

@@ -13,7 +13,8 @@ struct Stats: CacheCommand {
         if session.output.isJSON {
             try session.output.print(json: StatisticsRecord(statistics))
         } else {
-            for line in StatisticsTable(statistics).lines { try session.output.print(line) }
+            let budget = try await session.cache.configuration().budget
+            for line in StatisticsTable(statistics, budget).lines { try session.output.print(line) }
         }
     }
 }

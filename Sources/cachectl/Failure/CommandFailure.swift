@@ -50,8 +50,11 @@ extension CommandFailure {
     init(_ refusal: Refusal, of key: ItemKey) {
         let advice =
             switch refusal {
-            case .overBudget, .largerThanLargestItem:
-                "'cachectl configure --budget' changes the budget"
+            case .overBudget:
+                "'cachectl capacity' tells how the budget comes about, 'cachectl configure --budget' changes it"
+            case .largerThanLargestItem:
+                "'cachectl configure --largest' changes that, and so does a larger budget: "
+                    + "'cachectl configure --budget'"
             case .alreadyPromoted: "'cachectl open' names the file"
             case .pressure: "make room on the volume; 'cachectl capacity' tells how much"
             case .disabled: "'cachectl configure --storing on' switches it on"

@@ -35,3 +35,23 @@ enum EncodingOption: String, CaseIterable, ExpressibleByArgument {
         }
     }
 }
+
+enum Switch: String, CaseIterable, ExpressibleByArgument {
+    case on, off
+
+    init(_ isOn: Bool) {
+        self = isOn ? .on : .off
+    }
+}
+
+enum PolicyOption: String, CaseIterable, ExpressibleByArgument {
+    case lru, fifo, sieve
+
+    var choice: EvictionPolicyChoice {
+        switch self {
+        case .lru: .lru
+        case .fifo: .fifo
+        case .sieve: .sieve
+        }
+    }
+}

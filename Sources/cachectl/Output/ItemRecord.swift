@@ -21,6 +21,7 @@ struct ItemRecord: Encodable {
     let path: String
     let priority: Float
     let storedAtMilliseconds: Int64
+    let expiresAtMilliseconds: Nullable<Int64>
     let lastUse: Int64
 
     init(_ item: CachedItem, in place: Place) {
@@ -37,6 +38,7 @@ struct ItemRecord: Encodable {
         path = place.relativePath(item.location)
         priority = item.priority
         storedAtMilliseconds = item.storedAt
+        expiresAtMilliseconds = Nullable(item.expiresAt)
         lastUse = item.lastUse
     }
 }

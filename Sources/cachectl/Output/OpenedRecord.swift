@@ -10,6 +10,8 @@ struct OpenedRecord: Encodable {
     let contentBytes: Int64
     /// Left out where nothing was opened.
     var firstOpen: Bool?
+    /// Left out where the item was in the cache before.
+    var delivered: Bool?
     /// Left out where it goes without saying.
     var status: String?
 

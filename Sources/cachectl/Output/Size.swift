@@ -13,6 +13,11 @@ enum Size {
             ? "\(tenths / 10).\(tenths % 10) \(unit)" : "\(rounded(bytes, to: 1, exponent)) \(unit)"
     }
 
+    /// The same, and all digits where they are not the same: `1.2 MiB (1288895 bytes)`.
+    static func exactText(_ bytes: Int64) -> String {
+        bytes < 1024 ? text(bytes) : "\(text(bytes)) (\(bytes) bytes)"
+    }
+
     /// `bytes` in parts of the unit 1,024^`exponent`, rounded half up.
     private static func rounded(_ bytes: Int64, to parts: Int128, _ exponent: Int) -> Int128 {
         let unit = Int128(1) << (10 * exponent)

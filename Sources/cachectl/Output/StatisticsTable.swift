@@ -3,15 +3,17 @@ internal import PrefetchCache
 /// The statistics for people.
 struct StatisticsTable {
     private let statistics: CacheStatistics
+    private let configured: CacheConfiguration.Budget
 
-    init(_ statistics: CacheStatistics) {
+    init(_ statistics: CacheStatistics, _ budget: CacheConfiguration.Budget) {
         self.statistics = statistics
+        configured = budget
     }
 
     var lines: [String] {
         var table = TextTable([.left, .left])
         table.add(["budget", budget])
-        table.add(["pressure", statistics.pressure.rawValue])
+        table.add(["pressure", pressure])
         table.add(["items", items])
         table.add(["content", Size.text(statistics.contentBytes)])
         table.add(["stored", stored])
@@ -27,7 +29,21 @@ struct StatisticsTable {
     private var budget: String {
         let charged = statistics.chargedBytes
         let budget = statistics.budgetBytes
-        return "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))"
+        return "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))\(origin)"
+    }
+
+    private var origin: String {
+        switch configured {
+        case .fixed: ""
+        case .automatic: ", as the volume allows"
+        case .automaticUpTo(let cap): ", as the volume allows, up to \(Size.text(cap.bytes))"
+        }
+    }
+
+    private var pressure: String {
+        let level = statistics.pressure
+        return level == .normal
+            ? level.rawValue : "\(level.rawValue), nothing is admitted; 'cachectl capacity' tells more"
     }
 
     private var items: String {

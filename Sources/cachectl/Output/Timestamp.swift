@@ -4,8 +4,10 @@
     internal import Foundation
 #endif
 
-/// A time for people.
+/// A time, in milliseconds since 1970, and how it is written for people.
 enum Timestamp {
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
     /// The years that ISO 8601 writes with four digits.
     private static let writable = -62_167_219_200_000..<253_402_300_800_000 as Range<Int64>
 

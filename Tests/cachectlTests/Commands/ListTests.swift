@@ -30,6 +30,7 @@ import Testing
         #expect(item["encoding"] as? String == "lz4")
         #expect(item["contentBytes"] as? Int == text.count)
         #expect(item["lastUse"] is Int)
+        #expect(item["expiresAtMilliseconds"] is NSNull)
         let stored = try #require(item["storedBytes"] as? Int)
         let charged = try #require(item["chargedBytes"] as? Int)
         #expect(stored < text.count)

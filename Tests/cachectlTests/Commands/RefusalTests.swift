@@ -40,6 +40,30 @@ import Testing
         #expect(try container.succeed("cat", "k").output == text)
     }
 
+    @Test(arguments: [
+        ("elevated", Container.elevated), ("low", Container.low), ("critical", Container.critical),
+    ])
+    func aShortVolumeRefusesWithItsLevel(_ level: String, _ configuration: String) throws {
+        try container.configure(configuration)
+        for input in ["-", "file"] {
+            try container.folder.write(text, to: "file")
+            let outcome = try container.cachectl("put", "k", input, input: text)
+            #expect(outcome.status == 75)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.contains("refused (pressure): the volume is short of space (\(level)); "))
+            #expect(outcome.errors.contains("'cachectl capacity'"))
+        }
+        #expect(try container.json("stats")["refusals"] as? [String: Int] == ["pressure": 2])
+    }
+
+    @Test func aCacheWithoutABudgetRefusesWithItsFigures() throws {
+        try container.succeed("configure", "--budget", "0")
+        let outcome = try container.cachectl("put", "k", "-", input: text)
+        #expect(outcome.status == 75)
+        #expect(outcome.errors.contains("refused (overBudget): "))
+        #expect(outcome.errors.contains("the budget of 0 bytes; 'cachectl capacity' tells"))
+    }
+
     @Test func refusalsAreCountedPerReason() throws {
         try container.succeed("configure", "--budget", "1MiB")
         for _ in 1...2 {

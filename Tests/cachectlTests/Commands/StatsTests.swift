@@ -13,8 +13,29 @@ import Testing
         #expect(object["schemaVersion"] as? Int == 1)
         #expect(object["items"] as? Int == 0)
         #expect(object["refusals"] as? [String: Int] == [:])
+        let lines = try container.succeed("stats").text
         #expect(
-            try container.succeed("stats").text.hasPrefix("budget      [----------] 0 %, 0 B of 512 MiB\n"))
+            lines.prefixMatch(
+                of: /budget      \[----------\] 0 %, 0 B of [0-9.]+ [KMG]iB, as the volume allows\n/) != nil)
+        #expect(lines.contains("\npressure    normal\n"))
+    }
+
+    @Test func theBudgetIsThatOfTheContainersVolume() throws {
+        #expect(
+            try container.json("stats")["budgetBytes"] as? Int
+                == container.json("capacity")["budgetBytes"] as? Int)
+        try container.succeed("configure", "--cap", "2MiB")
+        #expect(try container.succeed("stats").text.contains(", as the volume allows, up to 2.0 MiB\n"))
+        try container.succeed("configure", "--budget", "3MiB")
+        #expect(
+            try container.succeed("stats").text.hasPrefix(
+                "budget      [----------] 0 %, 0 B of 3.0 MiB\n"))
+    }
+
+    @Test func pressureIsShown() throws {
+        try container.configure(Container.critical)
+        #expect(try container.json("stats")["pressure"] as? String == "critical")
+        #expect(try container.succeed("stats").text.contains("\npressure    critical, nothing is admitted; "))
     }
 
     @Test func everyFigureHasItsName() throws {

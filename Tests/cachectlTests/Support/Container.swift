@@ -3,13 +3,32 @@ import Testing
 
 /// An app's container with a cache in it, and the command that works on it.
 struct Container {
+    /// The streams of the command lie here, and the container unless it has a place of its own.
     let folder: TemporaryFolder
+    let root: URL
 
-    init() throws {
+    /// - Parameter root: Where the container is, when it has a place of its own.
+    init(at root: URL? = nil) throws {
         folder = try TemporaryFolder()
+        self.root = root ?? folder.url.appending(path: "container", directoryHint: .isDirectory)
     }
 
-    var root: URL { folder.url.appending(path: "container", directoryHint: .isDirectory) }
+    var configurationFile: URL {
+        root.appending(path: "Library/Application Support/PrefetchCache/configuration.json")
+    }
+
+    /// Writes a configuration as an operator would.
+    func configure(_ json: String) throws {
+        try succeed("list")
+        try Data(json.utf8).write(to: configurationFile)
+    }
+
+    /// Configurations whose model finds any volume that has at least a byte on it short of space.
+    static let elevated = #"{"capacityModel":{"reservePerMille":1000,"reserveLimit":9223372036854775807}}"#
+    static let low =
+        #"{"capacityModel":{"lowPerMille":1000,"lowLimit":9223372036854775807,"criticalEnterPerMille":0,"#
+        + #""criticalLeavePerMille":0}}"#
+    static let critical = #"{"capacityModel":{"lowPerMille":1000,"lowLimit":9223372036854775807}}"#
 
     /// Runs `cachectl` on this container.
     func cachectl(_ arguments: String..., input: Data = Data()) throws -> Tool.Outcome {

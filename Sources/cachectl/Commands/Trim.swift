@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import PrefetchCache
+
+/// `cachectl trim`
+struct Trim: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trim",
+        abstract: "Removes what the cache should not hold now, as the app does while it runs.",
+        discussion: """
+            What has expired goes; the coldest items go while too little of the budget is free, or while \
+            the volume is short of space. What an app has pinned, reads or opens stays.
+            """)
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(in session: Session) async throws {
+        try await session.cache.trim()
+        let report = try await session.cache.capacity()
+        guard !session.output.isJSON else { return try session.output.print(json: TrimRecord(report)) }
+        let (charged, budget) = (report.chargedBytes, report.budgetBytes)
+        var table = TextTable([.left, .left])
+        table.add([
+            "charged", "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))",
+        ])
+        table.add(["pressure", report.pressure.rawValue])
+        for line in table.lines { try session.output.print(line) }
+    }
+}
+
+private struct TrimRecord: Encodable {
+    let chargedBytes: Int64
+    let budgetBytes: Int64
+    let pressure: String
+
+    init(_ report: CapacityReport) {
+        chargedBytes = report.chargedBytes
+        budgetBytes = report.budgetBytes
+        pressure = report.pressure.rawValue
+    }
+}

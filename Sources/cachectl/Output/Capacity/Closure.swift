@@ -1,0 +1,32 @@
+internal import PrefetchCache
+
+/// Why not even the smallest item is admitted.
+struct Closure {
+    /// The name that a refusal is counted under.
+    let reason: String
+    /// Why, for people.
+    let message: String
+
+    /// - Returns: `nil` when something is admitted.
+    init?(_ report: CapacityReport) {
+        if let refusal = report.refusal {
+            reason = refusal.reason
+            message = refusal.description
+        } else if report.ceilingBytes - report.heldBytes - report.catalogBytes <= Self.smallestCharge {
+            let ceiling = Size.text(report.ceilingBytes)
+            reason = "overBudget"
+            message =
+                report.budgetBytes <= report.ceilingBytes
+                ? "the budget of \(ceiling) has no room for an item beside the catalog"
+                : "the volume can spare \(ceiling), in which there is no room for an item beside the catalog"
+        } else if report.largestItemBytes <= Self.smallestCharge {
+            reason = "largerThanLargestItem"
+            message = "no item is so small that it would be taken"
+        } else {
+            return nil
+        }
+    }
+
+    /// Every item is charged more than what a file system keeps beside its content.
+    private static let smallestCharge = ChargedLength.overhead
+}

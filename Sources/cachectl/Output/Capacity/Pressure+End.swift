@@ -1,0 +1,38 @@
+internal import PrefetchCache
+
+extension Pressure {
+    /// What there is to say about the level; `nil` when all is well.
+    func meaning(_ thresholds: PressureThresholds) -> String? {
+        switch self {
+        case .normal: nil
+        case .elevated: "the reserve is touched; nothing new is admitted"
+        case .low:
+            "the volume is nearly full; nothing new is admitted, and the coldest items go until "
+                + "\(Size.text(thresholds.low.leave)) are available"
+        case .critical:
+            "the volume is as good as full; nothing new is admitted, and everything that is not pinned goes"
+        }
+    }
+}
+
+extension PressureThresholds {
+    /// The levels with their thresholds, the mildest first.
+    var bands: [(level: Pressure, band: Band)] {
+        [(.elevated, elevated), (.low, low), (.critical, critical)]
+    }
+
+    /// At how many available bytes a level ends; `nil` for the normal one, which does not.
+    func end(of level: Pressure) -> Int64? {
+        bands.first { $0.level == level }.map { $0.band.end }
+    }
+
+    /// The level that follows on `level` when so much is available that this one ends.
+    func successor(of level: Pressure) -> Pressure {
+        end(of: level).map { self.level(at: $0, after: level) } ?? .normal
+    }
+}
+
+extension PressureThresholds.Band {
+    /// Where the level ends, once begun.
+    var end: Int64 { max(enter, leave) }
+}

@@ -1,0 +1,17 @@
+internal import PrefetchCache
+
+/// As JSON: the volume has too little room for what the user asked for.
+struct ShortageRecord: Encodable {
+    let error = "insufficientSpace"
+    let neededBytes: Int64
+    let availableBytes: Int64
+    let message: String
+
+    /// - Returns: `nil` for any other error.
+    init?(_ error: CacheError) {
+        guard case .insufficientSpace(let needed, let available) = error else { return nil }
+        neededBytes = needed
+        availableBytes = available
+        message = error.description
+    }
+}
