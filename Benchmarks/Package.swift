@@ -28,6 +28,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
+            name: "policy-replay",
+            dependencies: [
+                "Contenders",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
+            ]),
+        .executableTarget(
             name: "ItemBenchmarks",
             dependencies: ["Contenders", .product(name: "Benchmark", package: "benchmark")],
             path: "Benchmarks/ItemBenchmarks",

@@ -34,7 +34,7 @@ public final class PrefetchCacheContender: Contender {
                 at: items.appending(path: name), withIntermediateDirectories: true)
         }
         let cache = try await PrefetchCache(areas: .container(at: directory))
-        try await cache.configure(CacheConfiguration(budget: .gibibytes(16)))
+        try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(16))))
         let metadata = try workload.contents.indices.map { index in
             ItemMetadata(
                 key: try ItemKey("https://example.org/items/\(index)"), source: "example.org",

@@ -40,7 +40,7 @@ struct Compare: AsyncParsableCommand {
         do {
             let runner = Runner(
                 lineup: .standard(), rounds: rounds ?? (quick ? 5 : 15), workspace: workspace,
-                progress: Progress())
+                progress: ProgressLine())
             comparisons = try await runner.compare(items: items ?? (quick ? 100 : 200))
         } catch {
             do {

@@ -13,7 +13,7 @@ struct Runner {
     let lineup: Lineup
     let rounds: Int
     let workspace: Workspace
-    let progress: Progress
+    let progress: ProgressLine
 
     /// Measures all jobs, materials and sizes.
     func compare(items: Int) async throws -> [Comparison] {

@@ -1,0 +1,4 @@
+public import ArgumentParser
+public import PrefetchCache
+
+extension EvictionPolicyChoice: @retroactive ExpressibleByArgument {}

@@ -1,0 +1,75 @@
+import PrefetchCache
+
+/// Makes requests of the text of a trace, which comes in pieces.
+struct TraceReader {
+    static let header = "time,key,size"
+    /// Far above what a key, a time and a size can take: what is longer is no trace.
+    private static let longestLine = 1 << 16
+
+    private(set) var lines = 0
+    /// The beginning of a line whose end has not come yet.
+    private var rest: [UInt8] = []
+
+    /// - Throws: ``ReplayFailure`` with the number of the line that is at fault.
+    mutating func read(
+        _ piece: UnsafeRawBufferPointer, _ request: (ItemKey, Int64) throws -> Void
+    ) throws {
+        var piece = piece[...]
+        while let end = piece.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = piece[..<end]
+            piece = piece[(end + 1)...]
+            if rest.isEmpty {
+                try take(UnsafeRawBufferPointer(rebasing: line), request)
+            } else {
+                rest += line
+                try takeRest(request)
+            }
+        }
+        rest += piece
+        guard rest.count <= Self.longestLine else {
+            throw fault("is longer than \(Self.longestLine) bytes", line: lines + 1)
+        }
+    }
+
+    /// The last line may lack its line feed.
+    mutating func finish(_ request: (ItemKey, Int64) throws -> Void) throws {
+        if !rest.isEmpty { try takeRest(request) }
+        guard lines > 0 else { throw ReplayFailure(.damaged, "the trace is empty, without even a header") }
+    }
+
+    private mutating func takeRest(_ request: (ItemKey, Int64) throws -> Void) throws {
+        let line = rest
+        rest.removeAll(keepingCapacity: true)
+        try line.withUnsafeBytes { try take($0, request) }
+    }
+
+    private mutating func take(
+        _ line: UnsafeRawBufferPointer, _ request: (ItemKey, Int64) throws -> Void
+    ) throws {
+        lines += 1
+        let isDOS = line.last == UInt8(ascii: "\r")
+        let line = isDOS ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
+        guard lines > 1 else {
+            guard line.elementsEqual(Self.header.utf8) else {
+                throw fault("is not the header '\(Self.header)': \(Self.quoted(line))", line: 1)
+            }
+            return
+        }
+        do {
+            let parsed = try TraceLine(line)
+            try request(parsed.key, parsed.size)
+        } catch let error as TraceLineError {
+            throw fault("\(error.description): \(Self.quoted(line))", line: lines)
+        }
+    }
+
+    private func fault(_ what: String, line: Int) -> ReplayFailure {
+        ReplayFailure(.damaged, "line \(line) \(what)")
+    }
+
+    /// A line as a terminal can bear it.
+    private static func quoted(_ line: UnsafeRawBufferPointer) -> String {
+        let shown = line.prefix(60).map { (32..<127).contains($0) ? Character(Unicode.Scalar($0)) : "?" }
+        return "'\(String(shown))\(line.count > 60 ? "…" : "")'"
+    }
+}
