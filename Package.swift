@@ -49,6 +49,16 @@ let package = Package(
             name: "FileSystemTestSupport",
             dependencies: ["FileSystem"],
             path: "Tests/FileSystemTestSupport"),
+        // Many writers at once, and a sampler that watches them, each a process of its own.
+        .executableTarget(
+            name: "cachestress",
+            dependencies: [
+                "FileSystem", "FileSystemTestSupport", "PrefetchCache", "VolumeCapacity",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/CacheStress"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "FileSystemTestSupport"]),
         .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas", "FileSystemTestSupport"]),
         .testTarget(
@@ -57,7 +67,8 @@ let package = Package(
             name: "ItemFormatTests", dependencies: ["CLZ4", "ItemFormat", "FileSystemTestSupport"],
             resources: [.copy("Golden")]),
         .testTarget(
-            name: "PrefetchCacheTests", dependencies: ["PrefetchCache", "FileSystemTestSupport"]),
+            name: "PrefetchCacheTests",
+            dependencies: ["PrefetchCache", "FileSystemTestSupport", "cachestress"]),
         .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),
     ],
     swiftLanguageModes: [.v6]

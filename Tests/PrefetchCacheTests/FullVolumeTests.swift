@@ -1,89 +1,101 @@
 import FileSystem
+import FileSystemTestSupport
 import Foundation
 import SystemPackage
 import Testing
 
 @testable import PrefetchCache
 
-/// A real volume with no byte free. Mounting one needs root; elsewhere the suite is skipped.
-@Suite(.enabled(if: SmallVolume.isPossible, "Mounting a tmpfs needs root on Linux."))
+/// A real volume with no byte free.
+@Suite(
+    .enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
 struct FullVolumeTests {
-    @Test func evictionAndReadingAndStatisticsStillWork() throws {
-        let volume = try SmallVolume(megabytes: 6)
+    private func expectNoPartial(_ container: TemporaryContainer) throws {
+        let incoming = try container.files(below: container.caches.appending(path: "incoming"))
+        #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
+    }
+
+    @Test(arguments: SmallVolume.kinds)
+    func evictionAndReadingAndStatisticsStillWork(kind: SmallVolume.Kind) throws {
+        let volume = try SmallVolume(kind, megabytes: 20)
         let container = try TemporaryContainer(in: volume.root)
         let engine = try container.engine(probe: nil)
         for number in 0..<8 {
-            try engine.store(noise(300_000, seed: UInt64(number)), ItemKey(number: number))
+            try engine.store(noise(100_000, seed: UInt64(number)), ItemKey(number: number))
         }
         try engine.flush()
         try volume.fill()
 
-        #expect(try engine.content(ItemKey(number: 7)) == noise(300_000, seed: 7))
-        #expect(try engine.store(noise(300_000), "new") == .refused(.pressure(.critical)))
-        let incoming = try container.files(below: container.caches.appending(path: "incoming"))
-        #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try engine.content(ItemKey(number: 7)) == noise(100_000, seed: 7))
+        #expect(try engine.store(noise(100_000), "new") == .refused(.pressure(.critical)))
+        try expectNoPartial(container)
 
         #expect(try engine.statistics().items <= 8)
         _ = try engine.evict(.max)
         #expect(try engine.statistics().items == 0)
         #expect(try container.chargedOnDisk() == 0)
     }
-}
 
-/// A tmpfs of a few megabytes, unmounted when the test lets go of it.
-private final class SmallVolume {
-    let root: URL
-
-    static var isPossible: Bool {
-        #if os(Linux)
-            LiveFileSystem().userID == 0
-        #else
-            false
-        #endif
-    }
-
-    init(megabytes: Int) throws {
-        root = FileManager.default.temporaryDirectory.appending(
-            path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
-        try Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", root.path)
-    }
-
-    deinit {
+    @Test(arguments: SmallVolume.kinds, [ItemEncoding.lz4, .identity])
+    func anOlderItemOpensAtTheExpenseOfOthers(kind: SmallVolume.Kind, encoding: ItemEncoding) throws {
+        let volume = try SmallVolume(kind, megabytes: 60)
+        let container = try TemporaryContainer(in: volume.root)
         do {
-            try Self.run("/bin/umount", "-l", root.path)
-            try FileManager.default.removeItem(at: root)
-        } catch {
-            print("left behind: \(root.path) (\(error))")
-        }
-    }
-
-    /// Writes until not a byte is free.
-    func fill() throws {
-        let live = LiveFileSystem()
-        let path = FilePath(root.appending(path: "filler").path)
-        try live.withFile(path, in: .workingDirectory, .createNew(.ownerReadWrite)) {
-            file throws(FileSystemError) in
-            var offset: Int64 = 0
-            let block = [UInt8](repeating: 0x55, count: 4096)
-            while true {
-                do throws(FileSystemError) {
-                    try live.writeAll(block, to: file, at: offset)
-                } catch {
-                    if error.isOutOfSpace { return }
-                    throw error
-                }
-                offset += 4096
+            let engine = try container.engine(probe: nil)
+            try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(20))))
+            for number in 0..<8 {
+                let content = prose(1 << 20, seed: UInt64(number))
+                guard
+                    case .stored = try engine.store(
+                        content, ItemKey(number: number), encoding: .forced(encoding))
+                else { Issue.record("refused"); return }
             }
+            try engine.close()
         }
+        try volume.fill()
+        let engine = try container.engine(probe: nil)
+        #expect(try engine.store(noise(1 << 20), "new") == .refused(.pressure(.critical)))
+        try expectNoPartial(container)
+
+        // The oldest, which would be the first to be evicted.
+        let opened = try #require(try engine.open(ItemKey(number: 0)).value)
+        #expect(opened.isFirstOpen)
+        #expect(try Data(contentsOf: opened.url) == prose(1 << 20, seed: 0))
+        #expect(try engine.open(ItemKey(number: 0)).value?.isFirstOpen == false)
+        let staging = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
     }
 
-    private static func run(_ command: String, _ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: command)
-        process.arguments = arguments
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+    /// The probe is told that there is plenty: the write itself has to fail.
+    @Test(arguments: SmallVolume.kinds)
+    func aVolumeThatIsFullInTheMiddleOfAnItemRefusesIt(kind: SmallVolume.Kind) throws {
+        let volume = try SmallVolume(kind, megabytes: 60)
+        let container = try TemporaryContainer(in: volume.root)
+        let engine = try container.engine()
+        try engine.store(noise(100_000), "older")
+        try engine.flush()
+        try volume.leave(5 << 20)
+
+        let available = try volume.available
+        for length in [nil, 12 << 20] as [Int64?] {
+            guard
+                case .begun(let store) = try engine.beginStore(
+                    ItemMetadata("large"), encoding: .automatic, expectedLength: length)
+            else { Issue.record("refused"); return }
+            var refusal: Refusal?
+            var written = 0
+            while refusal == nil, written < 12 {
+                refusal = try noise(1 << 20).withBytes { bytes throws(CacheError) in
+                    try store.append(bytes)
+                }
+                written += 1
+            }
+            #expect(refusal == .pressure(.critical))
+            #expect(written > 2)
+            try expectNoPartial(container)
+        }
+        #expect(try available - volume.available < 128 << 10)
+        #expect(try engine.content("older") == noise(100_000))
+        #expect(try engine.content("large") == nil)
     }
 }

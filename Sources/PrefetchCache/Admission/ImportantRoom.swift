@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import GRDB
+internal import Logging
 internal import VolumeCapacity
 
 /// Room for what the user waits for: it is worth more than anything that is cached.
@@ -34,12 +35,19 @@ extension Admission {
     }
 
     /// Sees to it that an item of `needed` bytes of content can be decoded, at the expense of colder
-    /// items. What there is on the volume decides, not the important capacity: the item is on the
-    /// volume already, and its cached copy goes when it has been handed over.
+    /// items, and what is noted of it written. What there is on the volume decides, not the important
+    /// capacity: the item is on the volume already, and its cached copy goes when it has been handed
+    /// over.
     ///
     /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; the item stays cached.
     func makeRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) {
-        var available = try watch.available(in: folder)
+        var available: Int64
+        do {
+            available = try watch.available(in: folder)
+        } catch .fileSystem(let error) {
+            // The item is there all the same; should there be no room for its file, writing it will tell.
+            return watch.log("The volume cannot be measured.", error)
+        }
         if available >= needed + Self.margin { return }
         if try watch.isOnVolumeOfItems(folder) {
             available = try givingUpAllowance(makingRoom: true) { database in

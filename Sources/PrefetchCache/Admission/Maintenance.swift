@@ -32,7 +32,7 @@ extension Admission {
                 watch.log("The volume cannot be measured.", error)
                 return []
             }
-            try trim(to: standing.ceiling, startingAt: Trimming.start, endingAt: Trimming.end, database)
+            try trim(standing, startingAt: Trimming.start, endingAt: Trimming.end, database)
             noteTrimmed()
             guard try relieve(standing, database) else { return [standing.pressure] }
             return [standing.pressure, try watch.sample(database).pressure]
@@ -43,16 +43,20 @@ extension Admission {
     func trimToBudget() throws(CacheError) {
         try givingUpAllowance(makingRoom: true) { database in
             try watch.forgetBudget(database)
-            let ceiling = try watch.sample(database).ceiling
-            try trim(to: ceiling, startingAt: { $0 }, endingAt: { $0 }, database)
+            let standing = try watch.sample(database)
+            try trim(standing, startingAt: { $0 }, endingAt: { $0 }, database)
         }
         evictor.report()
     }
 
     private func trim(
-        to ceiling: Int64, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
+        _ standing: Standing, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
         _ database: Database
     ) throws {
+        // A volume without a size is one of which nothing is known. It takes nothing new; what is there
+        // is not given up for it.
+        guard standing.capacity.state.total > 0 else { return }
+        let ceiling = standing.ceiling
         let used = try Self.usedBytes(database)
         if used > start(ceiling) { _ = try evictor.evict(atLeast: used - end(ceiling), from: database) }
     }

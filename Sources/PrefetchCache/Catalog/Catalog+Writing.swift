@@ -11,14 +11,18 @@ extension Catalog {
             switch change {
             case .stored(let row):
                 sequence += 1
-                try row.write(to: database, lastUse: sequence)
+                // What another process has replaced meanwhile is its own to write; what it has removed
+                // or evicted is no more.
+                switch try lengthOnDisk(row) {
+                case row.storedLength: try row.write(to: database, lastUse: sequence)
+                case nil: try delete(hash, from: database)
+                default: break
+                }
             case .touched:
                 try policy.noteUse(of: hash, &sequence, in: database)
             case .removed:
                 // Another process may have stored the item anew; then the row is its own to write.
-                guard try !isOnDisk(hash) else { continue }
-                try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
-                    arguments: [hash.data])
+                if try files.storedLength(of: hash) == nil { try delete(hash, from: database) }
             }
         }
         try Self.add(batch.counters, in: database)
@@ -26,9 +30,14 @@ extension Catalog {
         try changeAllowance(by: -batch.storedBytes, in: database)
     }
 
-    private func isOnDisk(_ hash: KeyHash) throws(FileSystemError) -> Bool {
-        try environment.fileSystem.attributes(
-            of: CacheLayout.file(of: hash), in: folders.current.items.descriptor) != nil
+    private func delete(_ hash: KeyHash, from database: Database) throws {
+        try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
+            arguments: [hash.data])
+    }
+
+    private func lengthOnDisk(_ row: CatalogRow) throws(FileSystemError) -> Int64? {
+        // What was set aside nobody replaces or removes without a row.
+        row.kind == .quarantined ? row.storedLength : try files.storedLength(of: row.hash)
     }
 
     static func value(of counter: String, in database: Database) throws -> Int64 {

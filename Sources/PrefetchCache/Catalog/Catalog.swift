@@ -15,6 +15,7 @@ final class Catalog: Sendable {
     let folders: CacheFolders
     let environment: CacheEnvironment
     let census: ItemCensus
+    let files: any CatalogedFiles
     let evictor: Evictor
     let policy: @Sendable () -> any EvictionPolicy
     let report: @Sendable (CacheEvent) -> Void
@@ -30,12 +31,14 @@ final class Catalog: Sendable {
     }
 
     init(
-        folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, evictor: Evictor,
+        folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, files: any CatalogedFiles,
+        evictor: Evictor,
         policy: @escaping @Sendable () -> any EvictionPolicy, report: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.folders = folders
         self.environment = environment
         self.census = census
+        self.files = files
         self.evictor = evictor
         self.policy = policy
         self.report = report

@@ -45,14 +45,15 @@ final class Engine: Sendable {
         configuration = ConfigurationFile(in: support.root)
         let configuration = configuration
         let policy: @Sendable () -> any EvictionPolicy = { configuration.lastKnown.evictionPolicy.policy }
+        let files = CacheFiles(folders: folders)
         evictor = Evictor(
-            files: VictimFiles(folders: folders), policy: policy, environment: environment, report: report)
+            files: files, policy: policy, environment: environment, report: report)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            evictor: evictor, policy: policy, report: report)
+            files: files, evictor: evictor, policy: policy, report: report)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         ledger = Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))

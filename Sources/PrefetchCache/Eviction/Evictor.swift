@@ -14,14 +14,14 @@ final class Evictor: Sendable {
     /// What a full volume needs for the journal of one transaction, generously.
     private static let emergencyBytes: Int64 = 1 << 20
 
-    private let files: any VictimRemoving
+    private let files: any CatalogedFiles
     private let policy: @Sendable () -> any EvictionPolicy
     private let environment: CacheEnvironment
     private let reportEvent: @Sendable (CacheEvent) -> Void
     private let unreported = Mutex<[CacheEvent]>([])
 
     init(
-        files: any VictimRemoving, policy: @escaping @Sendable () -> any EvictionPolicy,
+        files: any CatalogedFiles, policy: @escaping @Sendable () -> any EvictionPolicy,
         environment: CacheEnvironment, report: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.files = files

@@ -9,8 +9,8 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// Brings the catalog in line with what lies on disk: rows for files without one, none for files
-/// that are gone.
+/// Brings the catalog in line with what lies on disk: rows for files without one, new ones for files
+/// that were replaced by longer or shorter ones, none for files that are gone.
 ///
 /// Memory is bounded by one of the 256 folders.
 final class ItemCensus: Sendable {
@@ -40,7 +40,7 @@ final class ItemCensus: Sendable {
     }
 
     /// - Returns: The number of items found.
-    /// - Complexity: O(n) in the items, each of which is opened when it has no row.
+    /// - Complexity: O(n) in the items, each of which is looked at, and opened when it has no row.
     func fill(_ database: Database, ordering: Ordering) throws -> Int {
         var sequence = try Catalog.value(of: Counter.sequence.rawValue, in: database)
         for prefix in 0...UInt8.max {
@@ -57,25 +57,35 @@ final class ItemCensus: Sendable {
     private func fill(folder prefix: UInt8, _ database: Database, _ sequence: inout Int64) throws {
         let start = KeyHash(high: UInt64(prefix) << 56, low: 0)
         let end = KeyHash(high: UInt64(prefix) << 56 | ~0 >> 8, low: .max)
-        var known = try Set(
-            Data.fetchAll(
-                database, sql: "SELECT hash FROM item WHERE kind <= 0 AND hash BETWEEN ? AND ?",
-                arguments: [start.data, end.data]))
+        var known: [Data: Int64] = [:]
+        for row in try Row.fetchAll(
+            database,
+            sql: "SELECT hash, storedLength FROM item WHERE kind <= 0 AND hash BETWEEN ? AND ?",
+            arguments: [start.data, end.data])
+        { known[row[0]] = row[1] }
 
         if let folder = try folders.current.items.open(CacheLayout.folder(of: start)) {
             for entry in try environment.fileSystem.entries(of: folder.descriptor) {
                 guard let hash = KeyHash(hexadecimal: entry.name.string), (start...end).contains(hash) else {
                     continue
                 }
-                if known.remove(hash.data) != nil { continue }
+                if let length = known[hash.data], try length == self.length(of: entry.name, in: folder) {
+                    known[hash.data] = nil
+                    continue
+                }
                 guard let row = try inspect(entry.name, hash, in: folder) else { continue }
+                known[row.hash.data] = nil
                 sequence += 1
                 try row.write(to: database, lastUse: sequence)
             }
         }
-        for hash in known {
+        for hash in known.keys {
             try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(arguments: [hash])
         }
+    }
+
+    private func length(of name: FilePath.Component, in folder: Directory) throws(FileSystemError) -> Int64? {
+        try environment.fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor)?.length
     }
 
     /// The row of a file, or `nil` when it was removed since the folder was listed, or is no regular

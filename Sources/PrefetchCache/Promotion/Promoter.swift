@@ -121,6 +121,8 @@ final class Promoter: Sendable {
         throws(CacheError) -> Lookup<OpenedItem>
     {
         let footer = reader.footer
+        // The ledger, and a folder that is made now, need room whatever the encoding.
+        try admission.makeRoomToOpen(0, in: support.staging)
         let folder = try destination(in: footer.metadata.destination.area)
         let staging = try stagingFolder(for: folder, footer.metadata.destination.area)
         let item = try attributes(of: file)

@@ -35,17 +35,20 @@ final class TemporaryContainer: Sendable {
 
     /// The engine as another process would open it: every call is a session of its own.
     ///
-    /// - Parameter probe: `nil` for the volume that the tests run on, which may be short of space.
+    /// - Parameters:
+    ///   - probe: `nil` for the volume that the tests run on, which may be short of space.
+    ///   - now: `nil` for a clock that goes on by a second whenever it is read.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
-        probe: (any VolumeProbing)? = RoomyVolume()
+        probe: (any VolumeProbing)? = RoomyVolume(), now: (@Sendable () -> Int64)? = nil
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
         return try Engine(
             areas: areas(),
             environment: CacheEnvironment(
-                fileSystem: fileSystem, now: { clock.next() }, uptime: { clock.uptime }, probe: probe,
+                fileSystem: fileSystem, now: { now?() ?? clock.next() }, uptime: { clock.uptime },
+                probe: probe,
                 session: session, bootIdentifier: boot,
                 parallelism: 2,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })))

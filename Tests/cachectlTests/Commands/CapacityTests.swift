@@ -167,7 +167,7 @@ import Testing
     @Test(
         arguments: [
             (#"{"storing":false}"#, "disabled"), (#"{"budgetBytes":0}"#, "overBudget"),
-            (#"{"budgetBytes":50000}"#, "overBudget"), (#"{"budgetCapBytes":0}"#, "overBudget"),
+            (#"{"budgetBytes":40000}"#, "overBudget"), (#"{"budgetCapBytes":0}"#, "overBudget"),
             (#"{"largestItemBytes":1}"#, "largerThanLargestItem"),
         ])
     func whyNothingIsAdmittedIsWhatAStoreIsToldThen(_ configuration: String, _ reason: String) throws {

@@ -162,7 +162,7 @@ import Testing
 
     @Test func aSmallerBudgetEvictsAtOnce() throws {
         for key in ["a", "b"] { try container.succeed("put", key, "-", input: noise(100_000, seed: 1)) }
-        try container.succeed("configure", "--budget", "250kB")
+        try container.succeed("configure", "--budget", "220kB")
         #expect(try container.list().compactMap { $0["key"] as? String } == ["b"])
     }
 

@@ -68,7 +68,7 @@ public final class EvictionSimulation {
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: CodecPool(parallelism: 1),
                 charge: charge, quarantine: Quarantine(folders: folders, charge: charge)),
-            evictor: evictor, policy: policy, report: { _ in })
+            files: files, evictor: evictor, policy: policy, report: { _ in })
     }
 
     /// One request. The size of a key must not change.
@@ -106,7 +106,7 @@ public final class EvictionSimulation {
                 try catalog.writePending(to: database)
                 let used = try Admission.itemBytes(database)
                 _ = try evictor.evict(atLeast: used + request.size - capacity, from: database)
-                files.insert(request.key.hash)
+                files.insert(request.key.hash, length: request.size)
                 catalog.noteStored(Self.row(request), reserved: request.size)
             }
             try catalog.writePending(to: database)

@@ -2,15 +2,17 @@ internal import FileSystem
 internal import ItemFormat
 internal import Synchronization
 
-/// The files of a simulated cache: names without content.
-final class ImaginaryFiles: VictimRemoving {
-    private let names = Mutex<Set<KeyHash>>([])
+/// The files of a simulated cache: names and lengths without content.
+final class ImaginaryFiles: CatalogedFiles {
+    private let lengths = Mutex<[KeyHash: Int64]>([:])
 
-    func contains(_ hash: KeyHash) -> Bool { names.withLock { $0.contains(hash) } }
+    func contains(_ hash: KeyHash) -> Bool { lengths.withLock { $0[hash] != nil } }
 
-    func insert(_ hash: KeyHash) { names.withLock { _ = $0.insert(hash) } }
+    func insert(_ hash: KeyHash, length: Int64) { lengths.withLock { $0[hash] = length } }
 
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
-        names.withLock { $0.remove(victim.hash) } == nil ? .gone : .removed
+        lengths.withLock { $0.removeValue(forKey: victim.hash) } == nil ? .gone : .removed
     }
+
+    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? { lengths.withLock { $0[hash] } }
 }

@@ -2,9 +2,13 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Removes the file of a victim.
-protocol VictimRemoving: Sendable {
+/// The files that the catalog speaks of.
+protocol CatalogedFiles: Sendable {
+    /// Removes the file of a victim.
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal
+
+    /// The length of an item's file in bytes, or `nil` when there is none.
+    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64?
 }
 
 enum Removal: Sendable {
@@ -15,11 +19,11 @@ enum Removal: Sendable {
     case leased
 }
 
-/// Removes files from `items/` and from the quarantine, unless somebody holds a lease.
+/// The files in `items/` and in the quarantine. One on which somebody holds a lease is not removed.
 ///
 /// A lease is the shared `flock` of an item's file, see ``CacheFolders/openItem(_:)``: it dies with
 /// its process, and costs whoever reads an item one call and no record of it.
-struct VictimFiles: VictimRemoving {
+struct CacheFiles: CatalogedFiles {
     let folders: CacheFolders
 
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
@@ -46,6 +50,11 @@ struct VictimFiles: VictimRemoving {
             guard error.isNotFound || error.isNoRegularFile else { throw error }
             return .gone
         }
+    }
+
+    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? {
+        try folders.fileSystem.attributes(
+            of: CacheLayout.file(of: hash), in: folders.current.items.descriptor)?.length
     }
 
     private func place(of victim: Victim) -> (FilePath, Descriptor) {

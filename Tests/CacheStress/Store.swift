@@ -1,0 +1,69 @@
+internal import ArgumentParser
+internal import FileSystemTestSupport
+internal import Foundation
+internal import PrefetchCache
+
+struct Store: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stores, reads, removes and opens items of random sizes from several tasks at once.")
+
+    @Option(help: "The app's container.")
+    var container: String
+    @Option(help: "How long.")
+    var seconds: Double
+    @Option(help: "How many tasks.")
+    var tasks = 1
+    @Option(help: "Different numbers make different work.")
+    var seed: UInt64 = 1
+    @Flag(help: "Kill this very process half way, in the middle of an item.")
+    var die = false
+
+    func run() async throws {
+        // Whoever watches comes first.
+        _ = nice(10)
+        let cache = try await PrefetchCache(inContainer: container)
+        let start = ContinuousClock.now
+        let deadline = start + .seconds(seconds)
+        var report = WorkReport()
+        await withTaskGroup(of: WorkReport.self) { group in
+            for task in 0..<tasks {
+                group.addTask { [seed] in
+                    var worker = Worker(
+                        cache, name: "\(seed)-\(task)", seed: seed &* 1000 &+ UInt64(task))
+                    await worker.work(until: deadline)
+                    return worker.report
+                }
+            }
+            if die {
+                group.addTask { [seed, seconds] in
+                    await Self.die(in: cache, at: start + .seconds(seconds / 2), seed: seed)
+                }
+            }
+            for await part in group { report.add(part) }
+        }
+        try await cache.close()
+        try printJSON(report)
+    }
+
+    /// Ends this process as `kill -9` does, with half an item written and the space for all of it held.
+    private static func die(
+        in cache: PrefetchCache, at time: ContinuousClock.Instant, seed: UInt64
+    ) async -> WorkReport {
+        var report = WorkReport()
+        var generator = SeededGenerator(seed: seed)
+        do {
+            try await Task.sleep(until: time)
+            let metadata = ItemMetadata(key: "unfinished", destination: .documents("unfinished"))
+            let content = Content.noise(2 << 20, using: &generator)
+            let begun = try await cache.beginStoring(metadata, expectedLength: Int64(content.count))
+            if case .writer(let writer) = begun {
+                try await writer.write(content.prefix(content.count * 3 / 4))
+                kill(getpid(), SIGKILL)
+            }
+            report.faults.append("the item to die in was refused")
+        } catch {
+            report.faults.append("\(error)")
+        }
+        return report
+    }
+}

@@ -1,0 +1,28 @@
+internal import FileSystem
+internal import Foundation
+internal import Logging
+internal import PrefetchCache
+internal import SystemPackage
+
+extension PrefetchCache {
+    /// The cache in a container, on a volume that is never short of space: what is tested here is the
+    /// budget, whatever the machine has left.
+    convenience init(inContainer path: String) async throws {
+        var environment = CacheEnvironment.live(
+            logger: Logger(label: "cachestress", factory: { _ in SwiftLogNoOpLogHandler() }))
+        environment.probe = RoomyVolume()
+        let root = URL(filePath: path, directoryHint: .isDirectory)
+        try await self.init(areas: .container(at: root), environment: environment)
+    }
+}
+
+private struct RoomyVolume: VolumeProbing {
+    func state(of _: Descriptor) -> VolumeState { VolumeState(total: 1 << 40, available: 1 << 39) }
+}
+
+/// Prints a report as one object of JSON.
+func printJSON(_ report: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    print(String(decoding: try encoder.encode(report), as: UTF8.self))
+}

@@ -1,0 +1,71 @@
+import FileSystem
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// What the cache gives up under pressure when that does not help.
+@Suite struct ReliefTests {
+    private static let itemBytes = 1 << 20
+    private let container: TemporaryContainer
+    private let volume = ToldVolume(VolumeState(total: 1 << 40, available: 1 << 39))
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine(probe: volume)
+    }
+
+    private func fill(_ model: CapacityModel) throws {
+        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(64)))
+        configuration.capacityModel = model
+        try engine.configure(configuration)
+        let content = noise(Self.itemBytes)
+        for number in 0..<50 { try engine.store(content, ItemKey(number: number)) }
+        #expect(try engine.statistics().items == 50)
+    }
+
+    @Test func whenUnlinkingFreesNothingOnlyOneStepIsGivenUp() throws {
+        // Without a reserve there is room for all: what goes goes for the pressure.
+        var model = CapacityModel()
+        model.reservePerMille = 0
+        try fill(model)
+        volume.tell(VolumeState(total: 1 << 30, available: 20 << 20))
+        try engine.maintain()
+        let statistics = try engine.statistics()
+        #expect(statistics.pressure == .critical)
+        #expect(statistics.evictedBytes >= 16 << 20)
+        #expect(statistics.evictedBytes < 16 << 20 + 2 * Self.itemBytes)
+        #expect(statistics.items == 50 - Int(statistics.evictions))
+        #expect(statistics.items > 30)
+    }
+
+    @Test func whereUnlinkingHelpsEverythingIsGivenUp() throws {
+        var model = CapacityModel()
+        model.reservePerMille = 0
+        try fill(model)
+        let helping = HelpingVolume(container)
+        let other = try container.engine(probe: helping)
+        try other.maintain()
+        #expect(try other.statistics().items == 0)
+    }
+
+    /// A nearly full volume on which every item that goes leaves its room.
+    private struct HelpingVolume: VolumeProbing {
+        let container: TemporaryContainer
+
+        init(_ container: TemporaryContainer) {
+            self.container = container
+        }
+
+        func state(of _: Descriptor) throws(FileSystemError) -> VolumeState {
+            do {
+                return VolumeState(
+                    total: 1 << 30, available: 70 << 20 - (try container.chargedOnDisk()))
+            } catch {
+                throw FileSystemError("walk", errno: .ioError)
+            }
+        }
+    }
+}

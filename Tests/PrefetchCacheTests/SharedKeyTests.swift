@@ -1,0 +1,93 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+/// Two processes that work on one key: whoever writes the catalog last, it says what is on disk.
+@Suite struct SharedKeyTests {
+    private let container: TemporaryContainer
+    private let one: Engine
+    private let other: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        one = try container.engine()
+        other = try container.engine()
+    }
+
+    private func expectThatTheBooksAgreeWithTheDisk() throws {
+        let statistics = try container.engine().statistics()
+        let items = try container.files(below: container.caches.appending(path: "items"))
+        #expect(statistics.chargedBytes == (try container.chargedOnDisk()))
+        #expect(statistics.items == items.count)
+    }
+
+    @Test func anItemIsChargedAsWhatReplacedIt() throws {
+        try one.store(noise(1000), "key")
+        try other.store(noise(300_000), "key")
+        try other.flush()
+        try one.flush()
+        try expectThatTheBooksAgreeWithTheDisk()
+        #expect(try one.items().map(\.contentLength) == [300_000])
+    }
+
+    @Test func anItemThatAnotherProcessRemovedIsNotCharged() throws {
+        try one.store(noise(1000), "key")
+        #expect(try other.remove("key"))
+        try other.flush()
+        try one.flush()
+        try expectThatTheBooksAgreeWithTheDisk()
+    }
+
+    @Test func anItemThatAnotherProcessEvictedWithItsPredecessorsRowIsNotCharged() throws {
+        try one.store(noise(1000), "key")
+        try one.flush()
+        try one.store(noise(300_000), "key")
+        _ = try other.evict(.max)
+        try one.flush()
+        try expectThatTheBooksAgreeWithTheDisk()
+        #expect(try one.items().isEmpty)
+    }
+
+    @Test func anItemThatAnotherProcessStoredAnewAfterItWasRemovedIsCharged() throws {
+        try one.store(noise(1000), "key")
+        try one.flush()
+        #expect(try one.remove("key"))
+        try other.store(noise(300_000), "key")
+        try other.flush()
+        try one.flush()
+        try expectThatTheBooksAgreeWithTheDisk()
+    }
+
+    @Test func aReplacementWhoseProcessDiedIsChargedAsWhatItIs() throws {
+        try other.store(noise(1000), "key")
+        try other.close()
+        do {
+            let dying = try container.engine()
+            try dying.store(noise(300_000), "key")
+        }
+        try expectThatTheBooksAgreeWithTheDisk()
+        #expect(try container.engine().items().map(\.contentLength) == [300_000])
+    }
+
+    @Test func twoProcessesThatFindAnItemGoneDebitItOnce() throws {
+        for number in 0..<4 { try one.store(noise(10_000 * (number + 1)), ItemKey(number: number)) }
+        try one.flush()
+        try FileManager.default.removeItem(at: container.item(ItemKey(number: 1)))
+        #expect(try one.content(ItemKey(number: 1)) == nil)
+        #expect(try other.content(ItemKey(number: 1)) == nil)
+        try one.flush()
+        try other.flush()
+        try expectThatTheBooksAgreeWithTheDisk()
+
+        try FileManager.default.removeItem(at: container.item(ItemKey(number: 0)))
+        let charge = try #require(try one.items().first).chargedLength
+        #expect(try one.evict(1) == charge)
+        try expectThatTheBooksAgreeWithTheDisk()
+        _ = try other.evict(1)
+        try expectThatTheBooksAgreeWithTheDisk()
+        #expect(try one.items().map(\.key) == [ItemKey(number: 3)])
+    }
+}

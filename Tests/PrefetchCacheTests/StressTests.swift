@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+/// Many writers in several processes, and one that only looks: for a few seconds, or for a minute where
+/// `PREFETCHCACHE_LONG_TESTS` is set.
+@Suite(.serialized) struct StressTests {
+    private static let budget = ByteCount.mebibytes(64)
+    private static let isLong = ProcessInfo.processInfo.environment["PREFETCHCACHE_LONG_TESTS"] != nil
+    private static let seconds = isLong ? 60 : 4
+
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+        let engine = try container.engine()
+        var configuration = CacheConfiguration(budget: .fixed(Self.budget))
+        configuration.largestItem = .mebibytes(16)
+        try engine.configure(configuration)
+        try engine.close()
+    }
+
+    private func writer(_ seed: Int, tasks: Int, _ flags: String...) throws -> StressProcess {
+        try StressProcess(
+            ["store", "--seconds", "\(Self.seconds)", "--tasks", "\(tasks)", "--seed", "\(seed)"] + flags,
+            in: container)
+    }
+
+    private func sampler(seconds: Int, budget: ByteCount = budget) throws -> StressProcess {
+        try StressProcess(
+            ["sample", "--seconds", "\(seconds)", "--budget", "\(budget.bytes)"], in: container)
+    }
+
+    @Test func fiveProcessesStayWithinTheBudgetAndTheBooksAreRightAtTheEnd() async throws {
+        let seed = Int.random(in: 1...1_000_000)
+        // The writers take a moment to start, and end a moment later.
+        let sampler = try sampler(seconds: Self.seconds + 1)
+        let writers = [try writer(seed, tasks: 8)] + (try (1...3).map { try writer(seed + $0, tasks: 2) })
+        let dying = try writer(seed + 4, tasks: 2, "--die")
+
+        let sampled = try await sampler.outcome().report(as: SampleReport.self)
+        var reports: [WorkReport] = []
+        for writer in writers { reports.append(try await writer.outcome().report()) }
+        #expect(await dying.outcome().wasKilled)
+
+        #expect(sampled.samples > 10)
+        #expect(sampled.lowerBoundsAboveBudget == 0, "\(sampled), seed \(seed)")
+        #expect(sampled.largestLowerBound <= Self.budget.bytes, "\(sampled), seed \(seed)")
+        // Else there was no stress.
+        #expect(sampled.largestLowerBound > Self.budget.bytes / 2)
+        for report in reports {
+            #expect(report.faults == [], "seed \(seed)")
+            #expect(min(report.stored, report.hits, report.opened, report.removed) > 0)
+        }
+        try expectThatTheBooksAgreeWithTheDisk(seed)
+        if Self.isLong { print("stress, seed \(seed): \(sampled), \(reports)") }
+    }
+
+    @Test func theNextProcessFindsTheItemsOfOneThatWasKilledAndTakesItsReservationBack() async throws {
+        let outcome = try await writer(7, tasks: 2, "--die").outcome()
+        #expect(outcome.wasKilled)
+        let incoming = container.caches.appending(path: "incoming")
+        #expect(try container.files(below: incoming).contains { !$0.hasSuffix(".lock") })
+        try expectThatTheBooksAgreeWithTheDisk(7)
+    }
+
+    private func expectThatTheBooksAgreeWithTheDisk(_ seed: Int) throws {
+        let engine = try container.engine()
+        let statistics = try engine.statistics()
+        let items = container.caches.appending(path: "items")
+        let files = try container.files(below: items)
+        let stored = try files.reduce(Int64(0)) { sum, file in
+            sum + Int64(try items.appending(path: file).resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
+        }
+        #expect(statistics.items == files.count, "seed \(seed)")
+        #expect(statistics.storedBytes == stored, "seed \(seed)")
+        #expect(statistics.chargedBytes == (try container.chargedOnDisk()), "seed \(seed)")
+        #expect(try engine.items().count == files.count, "seed \(seed)")
+        #expect(try engine.capacity().heldBytes == 0, "seed \(seed)")
+        #expect(try container.files(below: container.caches.appending(path: "incoming")) == [])
+    }
+
+    @Test func theSamplerReportsAFolderThatExceedsTheBudget() async throws {
+        let folder = container.caches.appending(path: "items/ab")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for number in 0..<3 {
+            try noise(500_000).write(to: folder.appending(path: "\(number)"))
+        }
+        let within = try await sampler(seconds: 0, budget: .mebibytes(2)).outcome()
+            .report(as: SampleReport.self)
+        #expect(within.lowerBoundsAboveBudget == 0)
+        let above = try await sampler(seconds: 0, budget: .mebibytes(1)).outcome()
+            .report(as: SampleReport.self)
+        #expect(above.samples == 1)
+        #expect(above.lowerBoundsAboveBudget == 1)
+        #expect(above.sumsAboveBudget == 1)
+        #expect(above.largestLowerBound >= 3 * 500_000)
+    }
+}

@@ -1,0 +1,135 @@
+import FileSystem
+import Foundation
+import SystemPackage
+import Testing
+
+/// A real volume of a few megabytes, unmounted when the test lets go of it, and an outsider on it that
+/// takes space and gives it back.
+final class SmallVolume: Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case tmpfs, ext4
+
+        /// Whether one can be mounted here, found out by doing it.
+        fileprivate var isPossible: Bool {
+            #if os(Linux)
+                do {
+                    _ = try SmallVolume(self, megabytes: 8)
+                    return true
+                } catch {
+                    return false
+                }
+            #else
+                false
+            #endif
+        }
+    }
+
+    private struct Failure: Error {
+        let command: String
+    }
+
+    /// The kinds that there are on this machine: none for anybody but root.
+    static let kinds = LiveFileSystem().userID == 0 ? Kind.allCases.filter(\.isPossible) : []
+    static let isPossible = !kinds.isEmpty
+
+    private static let live = LiveFileSystem()
+
+    let root: URL
+    private let kind: Kind
+    private let folder: Directory
+    private let filler: Descriptor
+
+    init(_ kind: Kind = .tmpfs, megabytes: Int) throws {
+        self.kind = kind
+        root = FileManager.default.temporaryDirectory.appending(
+            path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        do {
+            try Self.mount(kind, megabytes, at: root)
+        } catch {
+            try FileManager.default.removeItem(at: root)
+            throw error
+        }
+        let live = Self.live
+        folder = try Directory.openOrCreate(
+            FilePath(root.path), permissions: .ownerReadWriteExecute, in: live)
+        filler = try live.open("filler", in: folder.descriptor, .createNew(.ownerReadWrite))
+    }
+
+    deinit {
+        Self.live.close(filler)
+        do {
+            try Self.run("/bin/umount", "-l", root.path)
+            try FileManager.default.removeItem(at: root)
+        } catch {
+            print("left behind: \(root.path) (\(error))")
+        }
+    }
+
+    private static func mount(_ kind: Kind, _ megabytes: Int, at root: URL) throws {
+        switch kind {
+        case .tmpfs: try run("/bin/mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", root.path)
+        case .ext4:
+            let image = root.appendingPathExtension("img")
+            // The mount keeps the image when its name is gone.
+            defer { unlink(image.path) }
+            try run("/usr/bin/truncate", "-s", "\(megabytes)M", image.path)
+            // Nothing is set aside for root, who runs this.
+            try run("/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", image.path)
+            try run("/bin/mount", "-o", "loop", image.path, root.path)
+        }
+    }
+
+    private static func run(_ command: String, _ arguments: String...) throws {
+        guard FileManager.default.isExecutableFile(atPath: command) else { throw Failure(command: command) }
+        let process = Process()
+        process.executableURL = URL(filePath: command)
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(command: command) }
+    }
+
+    var available: Int64 {
+        get throws { try Self.live.volume(of: folder.descriptor).available }
+    }
+
+    /// The outsider takes or gives back what it must for just `bytes` to be available, but for a few
+    /// blocks of the file system's own.
+    func leave(_ bytes: Int64) throws {
+        for _ in 0..<4 {
+            let excess = try available - bytes
+            let length = try Self.live.attributes(of: filler).allocated + excess
+            if excess > 0 {
+                do throws(FileSystemError) {
+                    try Self.live.allocate(length, for: filler)
+                } catch {
+                    // The file system's own blocks, for the longer file, are not there.
+                    guard error.isOutOfSpace else { throw error }
+                    try Self.live.allocate(max(0, length - (64 << 10)), for: filler)
+                }
+                try Self.live.resize(filler, to: length)
+            } else {
+                try Self.live.resize(filler, to: max(0, length))
+            }
+        }
+    }
+
+    /// The outsider writes until not a byte is free.
+    func fill() throws {
+        var offset = try Self.live.attributes(of: filler).length
+        for block in [1 << 20, 4096, 1] {
+            let bytes = [UInt8](repeating: 0x55, count: block)
+            do {
+                while true {
+                    try Self.live.writeAll(bytes, to: filler, at: offset)
+                    offset += Int64(block)
+                }
+            } catch {
+                guard error.isOutOfSpace else { throw error }
+                offset = try Self.live.attributes(of: filler).length
+            }
+        }
+    }
+}

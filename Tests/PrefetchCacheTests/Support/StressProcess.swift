@@ -1,0 +1,93 @@
+import Dispatch
+import Foundation
+import Testing
+
+/// A run of `cachestress`, which lies beside the tests, on a container.
+final class StressProcess: Sendable {
+    private let process: Process
+    private let output: Pipe
+    private let input: Pipe
+    private let ended: DispatchSemaphore
+
+    init(_ arguments: [String], in container: TemporaryContainer) throws {
+        process = Process()
+        process.executableURL = try Self.executable
+        process.arguments = arguments + ["--container", container.root.path]
+        output = Pipe()
+        input = Pipe()
+        process.standardOutput = output
+        process.standardInput = input
+        let ended = DispatchSemaphore(value: 0)
+        self.ended = ended
+        process.terminationHandler = { _ in ended.signal() }
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { kill() }
+    }
+
+    private static var executable: URL {
+        get throws {
+            let file = Bundle.main.bundleURL.appending(path: "cachestress", directoryHint: .notDirectory)
+            if FileManager.default.isExecutableFile(atPath: file.path) { return file }
+            // Where tests run inside a helper process, the test bundle tells the folder.
+            let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
+            return bundle.bundleURL.deletingLastPathComponent().appending(path: "cachestress")
+        }
+    }
+
+    /// The first bytes that it prints; returns when there are some.
+    func firstOutput() -> String {
+        String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    }
+
+    /// Ends it as `kill -9` does, and returns when it is gone.
+    func kill() {
+        _ = Foundation.kill(process.processIdentifier, SIGKILL)
+        ended.wait()
+    }
+
+    struct Outcome: Sendable {
+        let status: Int32
+        let wasKilled: Bool
+        let output: Data
+
+        func report<Report: Decodable>(as _: Report.Type = Report.self) throws -> Report {
+            try JSONDecoder().decode(Report.self, from: output)
+        }
+    }
+
+    /// Waits for its end. What it prints is short enough for a pipe.
+    func outcome() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in
+                ended.wait()
+                continuation.resume(
+                    returning: Outcome(
+                        status: process.terminationStatus,
+                        wasKilled: process.terminationReason == .uncaughtSignal,
+                        output: output.fileHandleForReading.readDataToEndOfFile()))
+            }
+        }
+    }
+}
+
+/// What `cachestress store` prints.
+struct WorkReport: Decodable, Sendable {
+    var stored: Int
+    var hits: Int
+    var opened: Int
+    var removed: Int
+    var refusals: [String: Int]
+    var faults: [String]
+}
+
+/// What `cachestress sample` prints.
+struct SampleReport: Decodable, Sendable {
+    var samples: Int
+    var largestSum: Int64
+    var sumsAboveBudget: Int
+    var largestLowerBound: Int64
+    var lowerBoundsAboveBudget: Int
+}

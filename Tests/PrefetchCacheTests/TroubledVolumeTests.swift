@@ -1,0 +1,128 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Volumes, probes and clocks that say what cannot be: a clear answer each, and nothing is lost.
+@Suite struct TroubledVolumeTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func expectThat(_ engine: Engine, stillHas count: Int) throws {
+        for number in 0..<count {
+            #expect(try engine.content(ItemKey(number: number)) == noise(100_000, seed: UInt64(number)))
+        }
+    }
+
+    private func fill(_ engine: Engine, _ count: Int) throws {
+        for number in 0..<count {
+            try engine.store(noise(100_000, seed: UInt64(number)), ItemKey(number: number))
+        }
+        try engine.flush()
+    }
+
+    @Test func aQuotaThatIsUsedUpRefusesAsAFullVolumeDoes() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try fill(engine, 2)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .write { throw FileSystemError("write", errno: .diskQuotaExceeded) }
+        }
+        #expect(try engine.store(noise(1000), "new") == .refused(.pressure(.critical)))
+        let incoming = try container.files(below: container.caches.appending(path: "incoming"))
+        #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
+        try expectThat(engine, stillHas: 2)
+    }
+
+    @Test func aVolumeThatCannotBeMeasuredCostsNothingThatIsThere() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem, probe: nil)
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(4))))
+        let broken = FileSystemError("fstatvfs", errno: .ioError)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .volume { throw broken }
+        }
+        #expect(throws: CacheError.fileSystem(broken)) { try engine.store(noise(1000), "new") }
+        try engine.maintain()
+        fileSystem.intercept { _ in }
+
+        try fill(engine, 3)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .volume { throw broken }
+        }
+        try engine.maintain()
+        try expectThat(engine, stillHas: 3)
+        // Whoever has the item on the volume needs no figures to open it.
+        let opened = try #require(try engine.open(ItemKey(number: 0)).value)
+        #expect(try Data(contentsOf: opened.url) == noise(100_000, seed: 0))
+    }
+
+    @Test(arguments: [CacheConfiguration.Budget.automatic, .fixed(.mebibytes(4))])
+    func aVolumeWithoutASizeTakesNothingAndKeepsWhatIsThere(budget: CacheConfiguration.Budget) throws {
+        let volume = ToldVolume(VolumeState(total: 1 << 40, available: 1 << 39))
+        let engine = try container.engine(probe: volume)
+        try engine.configure(CacheConfiguration(budget: budget))
+        try fill(engine, 3)
+        volume.tell(VolumeState(total: 0, available: 0))
+        try engine.maintain()
+        guard case .refused(.overBudget) = try engine.store(noise(1000), "new") else {
+            Issue.record("not refused")
+            return
+        }
+        try engine.maintain()
+        try engine.configure(CacheConfiguration(budget: budget))
+        try expectThat(engine, stillHas: 3)
+        volume.tell(VolumeState(total: 1 << 40, available: 1 << 39))
+        try fill(engine, 4)
+        try expectThat(engine, stillHas: 4)
+    }
+
+    @Test func moreAvailableThanThereIsCountsAsAllThereIs() throws {
+        let engine = try container.engine(
+            probe: ToldVolume(VolumeState(total: 100 << 20, available: .max)))
+        try fill(engine, 3)
+        try engine.maintain()
+        try expectThat(engine, stillHas: 3)
+        let report = try engine.capacity()
+        #expect(report.capacity.ownOrFree == 100 << 20)
+        #expect((1...100 << 20).contains(report.budgetBytes))
+    }
+
+    @Test func aClockThatIsSetBackChangesNeitherTheOrderNorWhatIsThere() throws {
+        let time = Atomic<Int64>(1_700_000_000_000)
+        let engine = try container.engine(now: { time.load(ordering: .relaxed) })
+        try fill(engine, 3)
+        time.subtract(10 * 365 * 86_400_000, ordering: .relaxed)
+        for number in 3..<6 {
+            try engine.store(noise(100_000, seed: UInt64(number)), ItemKey(number: number))
+        }
+        try engine.maintain()
+        #expect(try engine.items().map(\.key) == (0..<6).map { try ItemKey(number: $0) })
+        _ = try engine.evict(1)
+        #expect(try engine.items().map(\.key) == (1..<6).map { try ItemKey(number: $0) })
+        #expect(try engine.content(ItemKey(number: 1)) == noise(100_000, seed: 1))
+        #expect(try engine.open(ItemKey(number: 2)).value != nil)
+    }
+
+    @Test(arguments: [0, 1, 4096, 60_000] as [Int64])
+    func aBudgetSmallerThanOneItemRefusesIt(bytes: Int64) throws {
+        let engine = try container.engine()
+        try engine.configure(CacheConfiguration(budget: .fixed(.bytes(bytes))))
+        for length in [1, 100_000, 5 << 20] {
+            guard case .refused(let refusal) = try engine.store(noise(length), "key") else {
+                #expect(length == 1 && bytes == 60_000)
+                continue
+            }
+            #expect(["overBudget", "largerThanLargestItem"].contains(refusal.reason))
+        }
+        try engine.maintain()
+        #expect(try container.chargedOnDisk() <= bytes)
+    }
+}
