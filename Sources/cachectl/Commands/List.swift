@@ -4,7 +4,8 @@ internal import PrefetchCache
 /// `cachectl list`
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists the cached items, the coldest first.")
+        commandName: "list",
+        abstract: "Lists the cached items, lower priorities first, and of one priority the coldest first.")
 
     @OptionGroup var shared: SharedOptions
 

@@ -59,6 +59,26 @@ struct ShortVolumeTests {
         for key in try keys { #expect(try container.succeed("cat", key).output == text) }
     }
 
+    @Test func cachedItemsMakeWayForWhatTheUserAskedFor() throws {
+        for number in 0..<3 {
+            try container.succeed("put", "noise-\(number)", "-", input: noise(150_000, seed: UInt64(number)))
+        }
+        let capacity = try container.json("capacity")
+        let derivation = try #require(capacity["derivation"] as? [String: Any])
+        let available = try #require(capacity["availableBytes"] as? Int)
+        let low = try #require(derivation["lowBytes"] as? Int)
+        let evictable = try #require(capacity["evictableBytes"] as? Int)
+        let content = noise(available - low + evictable / 2, seed: 9)
+        try container.folder.write(content, to: "file")
+
+        let outcome = try container.succeed("put", "k", "file", "--requested")
+        let path = outcome.text.trimmingCharacters(in: .newlines)
+        #expect(try Data(contentsOf: URL(filePath: path)) == content)
+        let left = try keys
+        #expect(left.contains("noise-2"))
+        #expect(!left.contains("text-0"))
+    }
+
     @Test func withoutJSONTheFiguresAreOnStandardErrorOnly() throws {
         try container.folder.write(noise(5_000_000, seed: 1), to: "file")
         let outcome = try container.cachectl("put", "k", "file", "--requested")
