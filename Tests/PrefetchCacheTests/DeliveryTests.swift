@@ -154,6 +154,30 @@ struct DeliveryOnSmallVolumeTests {
         #expect(try stagedFiles(container) == [])
         try engine.beginDelivery("second", expectedLength: 60 << 20).cancel()
     }
+
+    @Test(arguments: SmallVolume.kinds)
+    func anItemOfUnknownLengthNeedsNoMoreThanItTakes(kind: SmallVolume.Kind) throws {
+        let volume = try SmallVolume(kind, megabytes: 200)
+        let container = try TemporaryContainer(in: volume.root)
+        let engine = try container.engine(probe: nil)
+        let low = try engine.capacity().capacity.low
+        try volume.leave(low + (25 << 20))
+        let store = try engine.beginDelivery("item", expectedLength: nil)
+        let piece = Data(repeating: 0x61, count: 1 << 20)
+        for _ in 0..<24 {
+            #expect(try piece.withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+        }
+        let error = #expect(throws: CacheError.self) {
+            for _ in 0..<4 {
+                _ = try piece.withBytes { bytes throws(CacheError) in try store.append(bytes) }
+            }
+        }
+        guard case .insufficientSpace(1_048_576, 0..<1_048_576) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try stagedFiles(container) == [])
+    }
 }
 
 extension Engine {

@@ -82,11 +82,7 @@ final class Delivery: StoreUnderWay {
         guard !isFinished else { throw .writerIsFinished }
         do {
             let end = length + Int64(bytes.count)
-            if end > setAside {
-                try engine.admission.makeImportantRoom(max(end - setAside, step), in: staging)
-                try setAside(max(end, setAside + step))
-                step = min(step * 2, Self.steps.upperBound)
-            }
+            if end > setAside { try makeRoom(upTo: end) }
             try write(bytes)
             return nil
         } catch {
@@ -125,17 +121,30 @@ final class Delivery: StoreUnderWay {
         }
     }
 
+    private func makeRoom(upTo end: Int64) throws(CacheError) {
+        do {
+            let ahead = max(end, setAside + step)
+            try engine.admission.makeImportantRoom(ahead - setAside, in: staging)
+            try setAside(ahead)
+            step = min(step * 2, Self.steps.upperBound)
+        } catch .insufficientSpace {
+            // Where a whole step does not fit, the item may.
+            try engine.admission.makeImportantRoom(end - setAside, in: staging)
+            try setAside(end)
+        }
+    }
+
     /// Sets space aside as far as the file system can do that; where it cannot, the volume was asked.
     private func setAside(_ bytes: Int64) throws(CacheError) {
-        setAside = bytes
         // A small file is written before anybody else could take its space.
-        guard bytes > Self.steps.lowerBound else { return }
-        do {
-            try fileSystem.allocate(bytes, for: file)
-        } catch {
-            guard !error.isUnsupported else { return }
-            throw try failure(error, needed: bytes - length)
+        if bytes > Self.steps.lowerBound {
+            do {
+                try fileSystem.allocate(bytes, for: file)
+            } catch {
+                guard error.isUnsupported else { throw try failure(error, needed: bytes - length) }
+            }
         }
+        setAside = bytes
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) {
