@@ -1,0 +1,202 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Items that the user asked for: straight to their destination, or an error that says what is missing.
+@Suite struct DeliveryTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func expectNothingStaged() throws {
+        let staging = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+    }
+
+    @Test(arguments: [nil, 3_000_000] as [Int64?])
+    func theFileIsInItsPlaceAndNeverInTheCache(expectedLength: Int64?) throws {
+        let engine = try container.engine()
+        let content = noise(3_000_000)
+        let store = try engine.beginDelivery("asked for", expectedLength: expectedLength)
+        for start in stride(from: 0, to: content.count, by: 700_000) {
+            let piece = content[start..<min(start + 700_000, content.count)]
+            #expect(try piece.withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+            #expect(try container.chargedOnDisk() == 0)
+            #expect(try container.files(below: container.documents) == [])
+        }
+        guard case .delivered(let opened) = try store.commit() else { Issue.record("not delivered"); return }
+        #expect(opened.isFirstOpen)
+        #expect(try Data(contentsOf: opened.url) == content)
+        #expect(try container.chargedOnDisk() == 0)
+        #expect(try engine.statistics().items == 0)
+        #expect(try engine.open("asked for").value?.path == opened.path)
+        #expect(try container.engine().open("asked for").value?.isFirstOpen == false)
+        try expectNothingStaged()
+    }
+
+    @Test func twoDeliveriesOfOneKeyGiveOneFile() throws {
+        let engines = [try container.engine(), try container.engine()]
+        let stores = try engines.map { try $0.beginDelivery("key", expectedLength: 2_000_000) }
+        var files: [OpenedItem] = []
+        for (number, store) in stores.enumerated() {
+            let content = noise(2_000_000, seed: UInt64(number))
+            let outcome = try content.withBytes { bytes throws(CacheError) in
+                try store.commit(appending: bytes)
+            }
+            if case .delivered(let opened) = outcome { files.append(opened) }
+        }
+        #expect(files.map(\.isFirstOpen) == [true, false])
+        #expect(files[0].path == files[1].path)
+        #expect(try container.files(below: container.documents) == ["key"])
+        #expect(try Data(contentsOf: files[0].url) == noise(2_000_000, seed: 0))
+        try expectNothingStaged()
+    }
+
+    @Test func whatADeadProcessHadStagedIsRemovedAndALivingOnesIsNot() throws {
+        let fileSystem = InterceptingFileSystem()
+        let living = try container.engine()
+        let store = try living.beginDelivery("living", expectedLength: 2_000_000)
+        do {
+            let dying = try container.engine(fileSystem: fileSystem)
+            let abandoned = try dying.beginDelivery("dead", expectedLength: 2_000_000)
+            _ = try noise(500_000).withBytes { bytes throws(CacheError) in try abandoned.append(bytes) }
+            fileSystem.intercept { operation throws(FileSystemError) in
+                if operation.kind == .unlink { throw FileSystemError("unlink", errno: .ioError) }
+            }
+        }
+        func staged() throws -> Int {
+            try container.files(below: container.support.appending(path: "staging"))
+                .count { !$0.hasSuffix(".lock") }
+        }
+        #expect(try staged() == 2)
+        _ = try container.engine()
+        #expect(try staged() == 1)
+
+        let outcome = try noise(2_000_000).withBytes { bytes throws(CacheError) in
+            try store.commit(appending: bytes)
+        }
+        guard case .delivered(let opened) = outcome else { Issue.record("not delivered"); return }
+        #expect(try Data(contentsOf: opened.url) == noise(2_000_000))
+        try expectNothingStaged()
+    }
+}
+
+/// The same on real volumes that are short of space.
+@Suite(
+    .enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
+struct DeliveryOnSmallVolumeTests {
+    private static let mebibyte: Int64 = 1 << 20
+
+    private func stagedFiles(_ container: TemporaryContainer) throws -> [String] {
+        try container.files(below: container.support.appending(path: "staging"))
+            .filter { !$0.hasSuffix(".lock") }
+    }
+
+    /// - Parameter available: What there is, but for a lock file and a folder or two.
+    private func expectInsufficientSpace(for needed: Int64, available: Int64, _ engine: Engine) throws {
+        let error = #expect(throws: CacheError.self) {
+            _ = try engine.beginDelivery("too large", expectedLength: needed)
+        }
+        guard case .insufficientSpace(needed, let found) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect((0...64 << 10).contains(available - found))
+    }
+
+    @Test(arguments: SmallVolume.kinds)
+    func cachedItemsMakeWayAndTheErrorSaysWhatIsMissing(kind: SmallVolume.Kind) throws {
+        let volume = try SmallVolume(kind, megabytes: 200)
+        let container = try TemporaryContainer(in: volume.root)
+        let engine = try container.engine(probe: nil)
+        let content = noise(1 << 20)
+        for number in 0..<40 { try engine.store(content, ItemKey(number: number)) }
+        try engine.flush()
+        try volume.leave(30 << 20)
+
+        let before = try engine.capacity().capacity
+        #expect(before.important > before.state.available)
+        let tooMuch = before.important + Self.mebibyte
+        try expectInsufficientSpace(for: tooMuch, available: before.important, engine)
+        #expect(try stagedFiles(container) == [])
+        #expect(try engine.statistics().items == 40)
+
+        let large = Data(repeating: 0x61, count: 40 << 20)
+        let store = try engine.beginDelivery("large", expectedLength: Int64(large.count))
+        let outcome = try large.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
+        guard case .delivered(let opened) = outcome else { Issue.record("not delivered"); return }
+        #expect(try Data(contentsOf: opened.url) == large)
+        let items = try engine.statistics().items
+        #expect((1..<40).contains(items))
+        #expect(try engine.content(ItemKey(number: 39)) == content)
+        #expect(try stagedFiles(container) == [])
+    }
+
+    @Test(arguments: SmallVolume.kinds)
+    func whatWasSetAsideForOneIsNotThereForAnother(kind: SmallVolume.Kind) throws {
+        let volume = try SmallVolume(kind, megabytes: 200)
+        let container = try TemporaryContainer(in: volume.root)
+        let engine = try container.engine(probe: nil)
+        try volume.leave(100 << 20)
+        let first = try engine.beginDelivery("first", expectedLength: 60 << 20)
+        // Not a byte of the first is written yet.
+        let left = try engine.capacity().capacity.important
+        #expect(left < 40 << 20)
+        try expectInsufficientSpace(for: 60 << 20, available: left, engine)
+        #expect(try stagedFiles(container).count == 1)
+        first.cancel()
+        #expect(try stagedFiles(container) == [])
+        try engine.beginDelivery("second", expectedLength: 60 << 20).cancel()
+    }
+
+    @Test(arguments: SmallVolume.kinds)
+    func anItemOfUnknownLengthNeedsNoMoreThanItTakes(kind: SmallVolume.Kind) throws {
+        let volume = try SmallVolume(kind, megabytes: 200)
+        let container = try TemporaryContainer(in: volume.root)
+        let engine = try container.engine(probe: nil)
+        let low = try engine.capacity().capacity.low
+        try volume.leave(low + (25 << 20))
+        let store = try engine.beginDelivery("item", expectedLength: nil)
+        let piece = Data(repeating: 0x61, count: 1 << 20)
+        for _ in 0..<24 {
+            #expect(try piece.withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+        }
+        let error = #expect(throws: CacheError.self) {
+            for _ in 0..<4 {
+                _ = try piece.withBytes { bytes throws(CacheError) in try store.append(bytes) }
+            }
+        }
+        guard case .insufficientSpace(1_048_576, 0..<1_048_576) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try stagedFiles(container) == [])
+    }
+}
+
+extension Engine {
+    fileprivate func beginDelivery(_ key: ItemKey, expectedLength: Int64?) throws -> any StoreUnderWay {
+        var metadata = ItemMetadata(key)
+        metadata.intent = .userRequested
+        switch try beginStore(metadata, encoding: .automatic, expectedLength: expectedLength) {
+        case .begun(let store): return store
+        case .refused(let refusal): throw Refused(refusal: refusal)
+        }
+    }
+}
+
+extension StoreUnderWay {
+    fileprivate func commit() throws -> StoreOutcome {
+        try commit(appending: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+}
+
+private struct Refused: Error {
+    let refusal: Refusal
+}

@@ -1,0 +1,95 @@
+import FileSystem
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+/// Items that are worth keeping only for a time.
+@Suite struct ExpiryTests {
+    private let container: TemporaryContainer
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine()
+    }
+
+    /// An engine whose clock stands where the test puts it.
+    private func engine(at milliseconds: Int64) throws -> Engine {
+        try container.engine(now: { milliseconds })
+    }
+
+    private func store(_ key: ItemKey, expiresAt: Int64?, priority: Float = 0) throws {
+        var metadata = ItemMetadata(key)
+        metadata.expiresAt = expiresAt
+        metadata.priority = priority
+        _ = try noise(10_000).withBytes { bytes throws(CacheError) in
+            try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+    }
+
+    private func expectExpired<Value>(_ lookup: Lookup<Value>) {
+        guard case .miss(.expired) = lookup else { Issue.record("not expired"); return }
+    }
+
+    @Test func anItemIsThereUntilItsTimeAndThenAMissThatIsRemoved() throws {
+        for key in ["read", "opened"] as [ItemKey] { try store(key, expiresAt: 5000) }
+        let before = try engine(at: 4999)
+        #expect(try before.content("read") == noise(10_000))
+        #expect(try before.contains("read"))
+        let after = try engine(at: 5000)
+        #expect(try !after.contains("read"))
+        expectExpired(try after.read("read", nil))
+        expectExpired(try after.open("opened"))
+        #expect(try container.chargedOnDisk() == 0)
+        #expect(try container.files(below: container.documents) == [])
+        try engine.flush()
+        #expect(try after.statistics().items == 0)
+        guard case .miss(.absent) = try after.read("read", nil) else { Issue.record("not gone"); return }
+    }
+
+    @Test func whatHasExpiredIsTheFirstToGoWhateverItsPriorityAndItsLastUse() throws {
+        try store("cold", expiresAt: nil)
+        try store("later", expiresAt: 9000)
+        try store("expired", expiresAt: 5000, priority: 1)
+        try engine.flush()
+        let later = try engine(at: 6000)
+        _ = try later.evict(1)
+        #expect(try later.items().map(\.key) == ["cold", "later"])
+        _ = try later.evict(1)
+        #expect(try later.items().map(\.key) == ["later"])
+    }
+
+    @Test func maintenanceRemovesWhatHasExpiredAndNothingElse() throws {
+        for number in 0..<100 {
+            try store(ItemKey(number: number), expiresAt: number % 2 == 0 ? 5000 : 7000)
+        }
+        try store("for ever", expiresAt: nil)
+        try engine.flush()
+        let later = try engine(at: 6000)
+        try later.maintain()
+        #expect(try later.statistics().items == 51)
+        #expect(try later.statistics().evictions == 50)
+        #expect(try later.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func anExpiredItemThatSomebodyReadsIsPassedOver() throws {
+        for number in 0..<3 { try store(ItemKey(number: number), expiresAt: 5000) }
+        try engine.flush()
+        let lease = try #require(try engine.folders.openItem(ItemKey(number: 0).hash))
+        let later = try engine(at: 6000)
+        try later.maintain()
+        #expect(try later.items().map(\.key) == [ItemKey(number: 0)])
+        engine.environment.fileSystem.close(lease)
+        try later.maintain()
+        #expect(try later.items().isEmpty)
+    }
+
+    @Test func lowerPriorityGoesFirstHoweverRecentlyItWasUsed() throws {
+        try store("high", expiresAt: nil, priority: 1)
+        try store("low", expiresAt: nil, priority: 0)
+        #expect(try engine.content("low") != nil)
+        _ = try engine.evict(1)
+        #expect(try engine.items().map(\.key) == ["high"])
+    }
+}
