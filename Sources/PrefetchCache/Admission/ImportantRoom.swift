@@ -20,18 +20,26 @@ extension Admission {
         guard try watch.isOnVolumeOfItems(folder) else {
             throw .insufficientSpace(needed: needed, available: capacity.important)
         }
-        let available = try givingUpAllowance(makingRoom: true) { database in
+        let shortage: Int64? = try givingUpAllowance(makingRoom: true) { database in
             let capacity = try watch.preview(database).capacity
-            guard needed <= capacity.important else { return capacity.important }
+            // Nobody's place is given up for what cannot be had: the 512 bytes that every item is charged
+            // beside its blocks do not come back to the volume.
+            let attainable = capacity.important - (try Self.overheadBytes(database))
+            guard needed <= attainable else { return attainable }
             let wanted = needed.addingReportingOverflow(capacity.low)
             let available = try makeAvailable(wanted.overflow ? .max : wanted.partialValue, database)
-            // Where the system itself promises the space, it makes more room when it is needed.
-            return capacity.isImportantReported ? needed : available - capacity.low
+            // Where the system itself promises the space, it makes more room when it is needed. And the
+            // journal of this transaction is still to give its part back.
+            let isEnough = capacity.isImportantReported || available - capacity.low + Self.margin >= needed
+            return isEnough ? nil : available - capacity.low
         }
         evictor.report()
-        guard available >= needed else {
-            throw .insufficientSpace(needed: needed, available: max(0, available))
-        }
+        if let shortage { throw .insufficientSpace(needed: needed, available: max(0, shortage)) }
+    }
+
+    private static func overheadBytes(_ database: Database) throws -> Int64 {
+        let items = try Int64.fetchOne(database, sql: "SELECT SUM(items) FROM total") ?? 0
+        return items * ChargedLength.overhead
     }
 
     /// Sees to it that an item of `needed` bytes of content can be decoded, at the expense of colder

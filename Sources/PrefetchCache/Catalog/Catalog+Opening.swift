@@ -73,12 +73,16 @@ extension Catalog {
                 try database.execute(
                     sql: "DELETE FROM writer WHERE session = ?", arguments: [environment.session])
             }
+            try closeFile()
         } catch {
             guard error.isOutOfSpace else { throw error }
             // What is lost is the order of the last uses; what was stored is found by whoever looks for
             // writers that are no more.
             environment.logger.debug("The volume is too full for the catalog.")
         }
+    }
+
+    private func closeFile() throws(CacheError) {
         do {
             let open = file.withLock { file in
                 defer { file = nil }

@@ -120,9 +120,16 @@ final class Engine: Sendable {
 
     /// Writes everything, and gives up this process's share of the budget and its locks.
     func close() throws(CacheError) {
-        try catalog.close()
+        defer {
+            session.end()
+            events.finish()
+        }
+        do {
+            try catalog.close()
+        } catch {
+            try ledger.close()
+            throw error
+        }
         try ledger.close()
-        session.end()
-        events.finish()
     }
 }
