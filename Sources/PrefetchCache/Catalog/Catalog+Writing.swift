@@ -1,34 +1,11 @@
-internal import FileSystem
 internal import GRDB
-internal import ItemFormat
 
 /// What is written in a transaction.
 extension Catalog {
     func write(_ batch: PendingChanges, to database: Database) throws {
-        var sequence = try Self.value(of: Counter.sequence.rawValue, in: database)
-        let policy = policy()
-        for (hash, change) in batch.ordered {
-            switch change {
-            case .stored(let row):
-                sequence += 1
-                try row.write(to: database, lastUse: sequence)
-            case .touched:
-                try policy.noteUse(of: hash, &sequence, in: database)
-            case .removed:
-                // Another process may have stored the item anew; then the row is its own to write.
-                guard try !isOnDisk(hash) else { continue }
-                try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
-                    arguments: [hash.data])
-            }
-        }
-        try Self.add(batch.counters, in: database)
-        try Self.setValue(of: Counter.sequence.rawValue, to: sequence, in: database)
-        try changeAllowance(by: -batch.storedBytes, in: database)
-    }
-
-    private func isOnDisk(_ hash: KeyHash) throws(FileSystemError) -> Bool {
-        try environment.fileSystem.attributes(
-            of: CacheLayout.file(of: hash), in: folders.current.items.descriptor) != nil
+        var writing = try ChangeWriting(self, to: database)
+        try writing.write(batch)
+        try writing.finish()
     }
 
     static func value(of counter: String, in database: Database) throws -> Int64 {
@@ -43,14 +20,16 @@ extension Catalog {
     }
 
     static func add(_ counters: [String: Int64], in database: Database) throws {
-        for (name, value) in counters {
-            try database.cachedStatement(
-                sql: """
-                    INSERT INTO counter VALUES (?, ?)
-                    ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
-                    """
-            ).execute(arguments: [name, value])
-        }
+        guard !counters.isEmpty else { return }
+        let rows = repeatElement("(?, ?)", count: counters.count).joined(separator: ", ")
+        var arguments = StatementArguments()
+        for (name, value) in counters { arguments += [name, value] }
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO counter VALUES \(rows)
+                ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
+                """
+        ).execute(arguments: arguments)
     }
 
     /// Changes what this process may still store without asking.

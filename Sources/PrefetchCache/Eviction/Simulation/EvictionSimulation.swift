@@ -94,6 +94,7 @@ public final class EvictionSimulation {
         let requests = pending
         pending.removeAll(keepingCapacity: true)
         try catalog.transaction { database in
+            var writing = try ChangeWriting(catalog, to: database)
             for request in requests {
                 tally.requests += 1
                 if files.contains(request.key.hash) {
@@ -103,13 +104,14 @@ public final class EvictionSimulation {
                     continue
                 }
                 guard request.size <= capacity else { continue }
-                try catalog.writePending(to: database)
+                try catalog.writePending(&writing)
                 let used = try Admission.itemBytes(database)
                 _ = try evictor.evict(atLeast: used + request.size - capacity, from: database)
                 files.insert(request.key.hash)
                 catalog.noteStored(Self.row(request), reserved: request.size)
             }
-            try catalog.writePending(to: database)
+            try catalog.writePending(&writing)
+            try writing.finish()
         }
     }
 
