@@ -57,7 +57,11 @@ let package = Package(
             name: "ItemFormatTests", dependencies: ["CLZ4", "ItemFormat", "FileSystemTestSupport"],
             resources: [.copy("Golden")]),
         .testTarget(
-            name: "PrefetchCacheTests", dependencies: ["PrefetchCache", "FileSystemTestSupport"]),
+            name: "PrefetchCacheTests",
+            dependencies: [
+                "PrefetchCache", "FileSystemTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import GRDB
 internal import ItemFormat
 internal import Logging
 public import StorageAreas
@@ -88,6 +89,12 @@ public final class EvictionSimulation {
         result.residentItems = statistics.items
         result.residentBytes = statistics.chargedBytes
         return result
+    }
+
+    /// The keys of all items that are in the cache now.
+    func residentKeys() throws(CacheError) -> Set<String> {
+        try perform()
+        return try catalog.reading { try String.fetchSet($0, sql: "SELECT key FROM item") }
     }
 
     private func perform() throws(CacheError) {
