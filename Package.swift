@@ -68,7 +68,10 @@ let package = Package(
             resources: [.copy("Golden")]),
         .testTarget(
             name: "PrefetchCacheTests",
-            dependencies: ["PrefetchCache", "FileSystemTestSupport", "cachestress"]),
+            dependencies: [
+                "PrefetchCache", "FileSystemTestSupport", "cachestress",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),
     ],
     swiftLanguageModes: [.v6]

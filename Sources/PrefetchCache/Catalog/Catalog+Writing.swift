@@ -1,43 +1,11 @@
-internal import FileSystem
 internal import GRDB
-internal import ItemFormat
 
 /// What is written in a transaction.
 extension Catalog {
     func write(_ batch: PendingChanges, to database: Database) throws {
-        var sequence = try Self.value(of: Counter.sequence.rawValue, in: database)
-        let policy = policy()
-        for (hash, change) in batch.ordered {
-            switch change {
-            case .stored(let row):
-                sequence += 1
-                // What another process has replaced meanwhile is its own to write; what it has removed
-                // or evicted is no more.
-                switch try lengthOnDisk(row) {
-                case row.storedLength: try row.write(to: database, lastUse: sequence)
-                case nil: try delete(hash, from: database)
-                default: break
-                }
-            case .touched:
-                try policy.noteUse(of: hash, &sequence, in: database)
-            case .removed:
-                // Another process may have stored the item anew; then the row is its own to write.
-                if try files.storedLength(of: hash) == nil { try delete(hash, from: database) }
-            }
-        }
-        try Self.add(batch.counters, in: database)
-        try Self.setValue(of: Counter.sequence.rawValue, to: sequence, in: database)
-        try changeAllowance(by: -batch.storedBytes, in: database)
-    }
-
-    private func delete(_ hash: KeyHash, from database: Database) throws {
-        try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
-            arguments: [hash.data])
-    }
-
-    private func lengthOnDisk(_ row: CatalogRow) throws(FileSystemError) -> Int64? {
-        // What was set aside nobody replaces or removes without a row.
-        row.kind == .quarantined ? row.storedLength : try files.storedLength(of: row.hash)
+        var writing = try ChangeWriting(self, to: database)
+        try writing.write(batch)
+        try writing.finish()
     }
 
     static func value(of counter: String, in database: Database) throws -> Int64 {
@@ -52,14 +20,16 @@ extension Catalog {
     }
 
     static func add(_ counters: [String: Int64], in database: Database) throws {
-        for (name, value) in counters {
-            try database.cachedStatement(
-                sql: """
-                    INSERT INTO counter VALUES (?, ?)
-                    ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
-                    """
-            ).execute(arguments: [name, value])
-        }
+        guard !counters.isEmpty else { return }
+        let rows = repeatElement("(?, ?)", count: counters.count).joined(separator: ", ")
+        var arguments = StatementArguments()
+        for (name, value) in counters { arguments += [name, value] }
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO counter VALUES \(rows)
+                ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
+                """
+        ).execute(arguments: arguments)
     }
 
     /// Changes what this process may still store without asking.

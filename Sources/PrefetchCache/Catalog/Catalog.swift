@@ -87,9 +87,9 @@ final class Catalog: Sendable {
     }
 
     /// Writes what has become pending within a transaction. Should that fail, it is lost.
-    func writePending(to database: Database) throws {
+    func writePending(_ writing: inout ChangeWriting) throws {
         let batch = takePending()
-        try write(batch, to: database)
+        try writing.write(batch)
         inMemory { $0.allowance.settle(batch.storedBytes) }
     }
 

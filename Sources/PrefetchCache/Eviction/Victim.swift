@@ -33,12 +33,9 @@ extension Victim {
         atMost limit: Int, passingOver passedOver: Set<KeyHash>, in database: Database
     ) throws -> [Victim] {
         // What was passed over is still there, and stands before everything else.
-        try Row.fetchAll(
-            database.cachedStatement(
-                sql: select
-                    + "WHERE kind >= 0 ORDER BY kind DESC, priority, lastUse LIMIT ? OFFSET ?"),
-            arguments: [limit, passedOver.count]
-        ).compactMap(Victim.init)
+        try fetch(
+            "WHERE kind >= 0 ORDER BY kind DESC, priority, lastUse LIMIT ? OFFSET ?",
+            [limit, passedOver.count], in: database)
     }
 
     /// The items that were no longer worth keeping at `time`, in milliseconds since 1970.
@@ -46,11 +43,21 @@ extension Victim {
         at time: Int64, atMost limit: Int, passingOver passedOver: Int, in database: Database
     ) throws -> [Victim] {
         // The + keeps SQLite from going through all items by way of the index that begins with the kind.
-        try Row.fetchAll(
-            database.cachedStatement(
-                sql: select
-                    + "WHERE +kind = 0 AND expiresAt <= ? ORDER BY expiresAt LIMIT ? OFFSET ?"),
-            arguments: [time, limit, passedOver]
-        ).compactMap(Victim.init)
+        try fetch(
+            "WHERE +kind = 0 AND expiresAt <= ? ORDER BY expiresAt LIMIT ? OFFSET ?",
+            [time, limit, passedOver], in: database)
+    }
+
+    private static func fetch(
+        _ condition: String, _ arguments: StatementArguments, in database: Database
+    ) throws -> [Victim] {
+        // A cursor shows the rows where they are; an array of rows would copy them first.
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(sql: select + condition), arguments: arguments)
+        var victims: [Victim] = []
+        while let row = try rows.next() {
+            if let victim = Victim(row) { victims.append(victim) }
+        }
+        return victims
     }
 }

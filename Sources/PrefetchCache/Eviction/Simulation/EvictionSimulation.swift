@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import GRDB
 internal import ItemFormat
 internal import Logging
 public import StorageAreas
@@ -90,10 +91,17 @@ public final class EvictionSimulation {
         return result
     }
 
+    /// The keys of all items that are in the cache now.
+    func residentKeys() throws(CacheError) -> Set<String> {
+        try perform()
+        return try catalog.reading { try String.fetchSet($0, sql: "SELECT key FROM item") }
+    }
+
     private func perform() throws(CacheError) {
         let requests = pending
         pending.removeAll(keepingCapacity: true)
         try catalog.transaction { database in
+            var writing = try ChangeWriting(catalog, to: database)
             for request in requests {
                 tally.requests += 1
                 if files.contains(request.key.hash) {
@@ -103,13 +111,14 @@ public final class EvictionSimulation {
                     continue
                 }
                 guard request.size <= capacity else { continue }
-                try catalog.writePending(to: database)
+                try catalog.writePending(&writing)
                 let used = try Admission.itemBytes(database)
                 _ = try evictor.evict(atLeast: used + request.size - capacity, from: database)
                 files.insert(request.key.hash, length: request.size)
                 catalog.noteStored(Self.row(request), reserved: request.size)
             }
-            try catalog.writePending(to: database)
+            try catalog.writePending(&writing)
+            try writing.finish()
         }
     }
 

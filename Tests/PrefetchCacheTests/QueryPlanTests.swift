@@ -1,0 +1,39 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import PrefetchCache
+
+/// What an eviction asks the catalog is answered by an index, however many items there are.
+@Suite struct QueryPlanTests {
+    @Test(arguments: EvictionPolicyChoice.allCases)
+    func anEvictionNeitherSortsNorGoesThroughAllItems(_ policy: EvictionPolicyChoice) throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(8)))
+        configuration.evictionPolicy = policy
+        try engine.configure(configuration)
+        for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
+
+        let plans = try engine.catalog.transaction { database in
+            var statements: Set<String> = []
+            database.trace { statements.insert($0.expandedDescription) }
+            #expect(try engine.evictor.evict(atLeast: 50_000, from: database) >= 50_000)
+            database.trace()
+            return try statements.sorted().map { sql in (sql, try Self.plan(of: sql, database)) }
+        }
+        #expect(plans.contains { $0.1.contains("USING INDEX expiry") })
+        for (sql, plan) in plans {
+            #expect(!plan.contains("TEMP B-TREE"), "\(sql)")
+            #expect(!plan.contains("SCAN item"), "\(sql)")
+        }
+    }
+
+    private static func plan(of sql: String, _ database: Database) throws -> String {
+        // What a trigger does is reported as a comment.
+        guard !sql.hasPrefix("--") else { return "" }
+        return try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN \(sql)").map { row in
+            row["detail"] as String
+        }.joined(separator: "\n")
+    }
+}
