@@ -25,7 +25,7 @@ struct StoreAhead {
     }
 
     func run(_ report: inout Report) async throws -> StoreRun {
-        try await cache.configure(CacheConfiguration(budget: plan.budget))
+        try await cache.configure(CacheConfiguration(budget: .fixed(plan.budget)))
         let percent = Bar.percent(plan.budget.bytes, of: plan.everything)
         report.step("Store ahead, \(Self.width) files at a time")
         report.line("With room for all, they take \(plan.everything.asBytes) of the volume, compressed.")

@@ -31,7 +31,7 @@ struct StoreRun {
 
     mutating func note(_ step: Step) {
         switch step.outcome {
-        case .stored: stored.append(step.key)
+        case .stored, .delivered: stored.append(step.key)
         case .refused: refused += 1
         }
         peakCharged = max(peakCharged, step.charged)
