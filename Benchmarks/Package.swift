@@ -28,6 +28,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
+            name: "live-budget",
+            dependencies: [
+                "Contenders",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
             name: "policy-replay",
             dependencies: [
                 "Contenders",

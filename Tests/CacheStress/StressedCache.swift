@@ -10,14 +10,10 @@ extension PrefetchCache {
     convenience init(inContainer path: String) async throws {
         var environment = CacheEnvironment.live(
             logger: Logger(label: "cachestress", factory: { _ in SwiftLogNoOpLogHandler() }))
-        environment.probe = RoomyVolume()
+        environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39))
         let root = URL(filePath: path, directoryHint: .isDirectory)
         try await self.init(areas: .container(at: root), environment: environment)
     }
-}
-
-private struct RoomyVolume: VolumeProbing {
-    func state(of _: Descriptor) -> VolumeState { VolumeState(total: 1 << 40, available: 1 << 39) }
 }
 
 /// Prints a report as one object of JSON.

@@ -3,7 +3,7 @@ import PrefetchCache
 
 /// PrefetchCache through its public interface, as an app uses it.
 ///
-/// The encoding is left to the trial, and the budget is far above the workload: eviction is a job of
+/// The encoding is left to the trial, and the budget has room for the workload: eviction is a job of
 /// its own. The 256 folders for items are made in advance, as they are for the floor.
 ///
 /// The task either prefers the cache's executor, as a downloader that does little else should, or
@@ -11,7 +11,18 @@ import PrefetchCache
 public final class PrefetchCacheContender: Contender {
     public let name: String
     private let prefersExecutor: Bool
+    private let budget: Budget
     private var state: State?
+
+    /// Where the budget comes from.
+    public enum Budget: Sendable {
+        /// A figure far above the workload. The volume is asked for its free space all the same.
+        case fixed
+        /// What the volume can spare, as for an app that configures nothing.
+        case live
+        /// A figure far above the workload, and a volume that is never asked.
+        case none
+    }
 
     private struct State {
         let cache: PrefetchCache
@@ -19,9 +30,11 @@ public final class PrefetchCacheContender: Contender {
         let items: [ItemMetadata]
     }
 
-    public init(prefersExecutor: Bool = true) {
+    public init(prefersExecutor: Bool = true, budget: Budget = .fixed) {
         self.prefersExecutor = prefersExecutor
-        name = prefersExecutor ? "PrefetchCache" : "PrefetchCache, changing threads"
+        self.budget = budget
+        let name = prefersExecutor ? "PrefetchCache" : "PrefetchCache, changing threads"
+        self.name = if case .fixed = budget { name } else { "\(name), \(budget) budget" }
     }
 
     public var executor: (any TaskExecutor)? { prefersExecutor ? state?.cache.executor : nil }
@@ -33,14 +46,26 @@ public final class PrefetchCacheContender: Contender {
             try FileManager.default.createDirectory(
                 at: items.appending(path: name), withIntermediateDirectories: true)
         }
-        let cache = try await PrefetchCache(areas: .container(at: directory))
-        try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(16))))
+        let cache = try await makeCache(in: directory)
         let metadata = try workload.contents.indices.map { index in
             ItemMetadata(
                 key: try ItemKey("https://example.org/items/\(index)"), source: "example.org",
                 destination: .documents(try FileName("Document \(index)")))
         }
         state = State(cache: cache, directory: directory, items: metadata)
+    }
+
+    private func makeCache(in directory: URL) async throws -> PrefetchCache {
+        var environment = CacheEnvironment.live()
+        if case .none = budget {
+            environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 50, available: 1 << 49))
+        }
+        let cache = try await PrefetchCache(areas: .container(at: directory), environment: environment)
+        switch budget {
+        case .live: break
+        case .fixed, .none: try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(16))))
+        }
+        return cache
     }
 
     public func store(_ index: Int, _ content: [UInt8]) async throws {

@@ -40,7 +40,7 @@ final class TemporaryContainer: Sendable {
     ///   - now: `nil` for a clock that goes on by a second whenever it is read.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
-        probe: (any VolumeProbing)? = RoomyVolume(), now: (@Sendable () -> Int64)? = nil
+        probe: (any VolumeProbing)? = FixedVolumeProbe.roomy, now: (@Sendable () -> Int64)? = nil
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
@@ -92,9 +92,9 @@ final class TemporaryContainer: Sendable {
     }
 }
 
-/// A volume with space in plenty, whatever that of the machine has.
-struct RoomyVolume: VolumeProbing {
-    func state(of file: Descriptor) -> VolumeState { VolumeState(total: 1 << 40, available: 1 << 39) }
+extension FixedVolumeProbe {
+    /// A volume with space in plenty, whatever that of the machine has.
+    static let roomy = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39))
 }
 
 /// A clock that goes on by a second whenever it is read.
