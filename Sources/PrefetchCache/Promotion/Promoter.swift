@@ -22,7 +22,8 @@ final class Promoter: Sendable {
     private let lastNumber = Atomic<UInt64>(0)
 
     init(
-        environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders, ledger: any PromotionLedger,
+        environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders,
+        ledger: any PromotionLedger,
         catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool, admission: Admission
     ) {
         self.environment = environment
