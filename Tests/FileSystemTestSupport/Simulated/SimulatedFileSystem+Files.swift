@@ -26,8 +26,9 @@ extension SimulatedFileSystem {
     public func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
         throws(FileSystemError) -> Int
     {
-        let bytes = Array(bytes)
         let operation = Operation(kind: .write, name: name(of: file), offset: offset, count: bytes.count)
+        let isShort = isShort(operation)
+        let bytes = Array(isShort ? bytes.prefix((bytes.count + 1) / 2) : bytes.prefix(bytes.count))
         return try perform(operation) { state throws(FileSystemError) in
             let node = try state.writable(file, "pwrite")
             var start = 0
@@ -49,8 +50,10 @@ extension SimulatedFileSystem {
     }
 
     public func synchronize(_ file: Descriptor) throws(FileSystemError) {
-        try perform(Operation(kind: .synchronize, name: name(of: file))) { state throws(FileSystemError) in
+        let operation = Operation(kind: .synchronize, name: name(of: file))
+        try perform(operation) { state throws(FileSystemError) in
             let node = try state.node(of: file, "fsync")
+            if isSabotaged(operation) { return }
             // An old name is not gone before the new one is there.
             let arrivals = state.pending.compactMap { change in
                 if case .departure(node, _, _, let arrival) = change { arrival } else { nil }
@@ -90,7 +93,9 @@ extension SimulatedFileSystem {
 
     /// Whoever would have to wait would wait for ever: there is one thread.
     public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
-        try perform(Operation(kind: .lock, name: name(of: file))) { state throws(FileSystemError) in
+        let operation = Operation(kind: .lock, name: name(of: file))
+        return try perform(operation) { state throws(FileSystemError) in
+            if isSabotaged(operation) { return true }
             let node = try state.node(of: file, "flock")
             let others = state.locks[node, default: [:]].filter { $0.key != file }
             guard others.isEmpty || (mode == .shared && !others.values.contains(.exclusive)) else {

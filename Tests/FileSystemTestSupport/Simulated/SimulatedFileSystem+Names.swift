@@ -125,7 +125,7 @@ extension SimulatedFileSystem {
                 throw fail(.improperLink)
             }
             switch mode {
-            case .exclusive: if new.node != nil { throw fail(.fileExists) }
+            case .exclusive: if new.node != nil, !isSabotaged(operation) { throw fail(.fileExists) }
             case .exchanging: throw fail(.notSupported)
             case .replacing: if new.node == node { return }
             }

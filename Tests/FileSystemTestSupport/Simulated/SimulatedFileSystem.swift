@@ -37,14 +37,35 @@ public final class SimulatedFileSystem: FileSystem {
 
     let state: Mutex<State>
     private let interceptor: Mutex<Interceptor>
+    private let isShortWrite = Mutex<@Sendable (Operation) -> Bool> { _ in false }
+    private let sabotage: @Sendable (Operation) -> Bool
 
     /// Starts with what is on a disk, all of it durable.
-    public init(_ disk: SimulatedDisk = SimulatedDisk(), _ interceptor: @escaping Interceptor = { _ in }) {
+    ///
+    /// - Parameter sabotage: Whether an operation only claims to have done what makes it safe: a flush
+    ///   flushes nothing, a lock keeps nobody out, an exclusive rename replaces.
+    public init(
+        _ disk: SimulatedDisk = SimulatedDisk(),
+        sabotage: @escaping @Sendable (Operation) -> Bool = { _ in false }
+    ) {
         var state = State(disk: disk, durable: disk, lastNode: disk.nodes.keys.max() ?? 1)
         state.record("start")
         self.state = Mutex(state)
-        self.interceptor = Mutex(interceptor)
+        self.interceptor = Mutex { _ in }
+        self.sabotage = sabotage
     }
+
+    /// Chooses the writes that take only half of what they are given.
+    public func shorten(where isShort: @escaping @Sendable (Operation) -> Bool) {
+        isShortWrite.withLock { $0 = isShort }
+    }
+
+    func isShort(_ operation: Operation) -> Bool {
+        let isShort = isShortWrite.withLock { $0 }
+        return isShort(operation)
+    }
+
+    func isSabotaged(_ operation: Operation) -> Bool { sabotage(operation) }
 
     /// Replaces the interceptor.
     public func intercept(_ interceptor: @escaping Interceptor) {

@@ -10,25 +10,36 @@ import Testing
 /// A crash is named by its steps, `moment.choice` or `moment.choice/moment.choice`, by which it can be
 /// run again alone.
 struct CrashEnumeration {
-    struct Outcome {
+    struct Outcome: Sendable, CustomStringConvertible {
         var states = 0
         var broken: [Violation.Kind: Int] = [:]
         /// The first violation of each kind, with all that is needed to repeat it.
         var reports: [String] = []
+
+        mutating func add(_ other: Outcome) {
+            states += other.states
+            broken.merge(other.broken, uniquingKeysWith: +)
+            reports += other.reports
+        }
+
+        var description: String {
+            let counts = Violation.Kind.allCases.map { "\($0) \(broken[$0] ?? 0)" }
+            return "\(states) states: \(counts.joined(separator: ", "))"
+        }
     }
 
     /// Disks per moment, unless all choices are fewer.
-    static let choices = 64
+    var choices = 64
     /// Crashes in the middle of each recovery.
-    static let secondCrashes = 1
+    var secondCrashes = 2
 
     let workload: CrashWorkload
     let seed: UInt64
-    var isLedgerFlushed = true
+    var breakage = Breakage.none
 
     func run(only steps: [Step]? = nil) throws -> Outcome {
         var outcome = Outcome()
-        let history = try workload.history(from: workload.start(), isLedgerFlushed: isLedgerFlushed)
+        let history = try workload.history(from: workload.start(), breakage)
         // One disk with the same promises is judged once, however many ways lead to it.
         var seen: Set<SeenDisk> = []
         for (moment, state) in history.moments.enumerated() {
@@ -52,14 +63,14 @@ struct CrashEnumeration {
     private func disks(at moment: Int, of history: SimulatedHistory) -> [SimulatedDisk] {
         // Seeded by the moment, so that one can be repeated without those before it.
         var random = SeededGenerator(seed: seed &+ UInt64(moment) &* 0x9E37)
-        return history.moments[moment].disks(limit: Self.choices, using: &random)
+        return history.moments[moment].disks(limit: choices, using: &random)
     }
 
     private func crash(
         _ path: [Step], _ disk: SimulatedDisk, _ notes: ArraySlice<String>, _ history: SimulatedHistory,
         _ outcome: inout Outcome, only steps: [Step]?
     ) throws {
-        let world = SimulatedWorld(disk, isLedgerFlushed: isLedgerFlushed)
+        let world = SimulatedWorld(disk, breakage)
         outcome.states += 1
         do {
             try CrashJudge(workload: workload, notes: notes).judge(world)
@@ -81,10 +92,10 @@ struct CrashEnumeration {
 
     private func secondSteps(after first: Step, in recovery: SimulatedHistory) -> [Step] {
         var random = SeededGenerator(seed: seed &+ UInt64(first.moment) &* 977 &+ UInt64(first.choice))
-        return (0..<Self.secondCrashes).map { _ in
+        return (0..<secondCrashes).map { _ in
             Step(
                 moment: Int.random(in: recovery.moments.indices, using: &random),
-                choice: Int.random(in: 0..<Self.choices, using: &random))
+                choice: Int.random(in: 0..<choices, using: &random))
         }
     }
 

@@ -2,6 +2,7 @@ import FileSystem
 import FileSystemTestSupport
 import ItemFormat
 import StorageAreas
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -35,8 +36,8 @@ struct CrashWorkload: Sendable, CustomTestStringConvertible {
     }
 
     /// Runs it to its end.
-    func history(from disk: SimulatedDisk, isLedgerFlushed: Bool = true) throws -> SimulatedHistory {
-        let world = SimulatedWorld(disk, isLedgerFlushed: isLedgerFlushed)
+    func history(from disk: SimulatedDisk, _ breakage: Breakage = .none) throws -> SimulatedHistory {
+        let world = SimulatedWorld(disk, breakage)
         try run(world)
         return world.fileSystem.history
     }
@@ -88,6 +89,11 @@ extension CrashWorkload {
             delivered,
         ]
         + (1...3).map(recovered)
+        + [text, film].flatMap { item in
+            stride(from: 2, to: 60, by: 6).flatMap { moment in
+                [besideEviction(item, at: moment), besideAnother(item, at: moment)]
+            }
+        }
 
     private static var severalKeys: CrashWorkload {
         let items = [text, film, SimulatedItem("more.txt", .lz4, length: 5000, seed: 3)]
@@ -180,6 +186,54 @@ extension CrashWorkload {
         }
         workload.volatile = [item]
         return workload
+    }
+
+    /// Another process evicts the item in the middle of its promotion, as far as it gets.
+    private static func besideEviction(_ item: SimulatedItem, at moment: Int) -> CrashWorkload {
+        var workload = opening("\(item.key) beside an eviction at \(moment)", item, at: moment) { world in
+            let files = CacheFiles(folders: try world.engine().folders)
+            let victim = Victim(
+                hash: item.key.hash, key: item.key.string, kind: .item, chargedLength: 0)
+            _ = try files.remove(victim)
+        }
+        // Evicted before it was opened.
+        swap(&workload.kept, &workload.volatile)
+        workload.prepare = { world in try world.cache(item) }
+        return workload
+    }
+
+    /// Another process opens the item in the middle of its promotion; where it would wait, it gives up.
+    private static func besideAnother(_ item: SimulatedItem, at moment: Int) -> CrashWorkload {
+        opening("\(item.key) beside another open at \(moment)", item, at: moment) { world in
+            do {
+                try world.open(item.key, world.engine())
+            } catch CacheError.fileSystem(let error) where error.errno == .deadlock {
+                return
+            }
+        }
+    }
+
+    /// Opens an item; before one of the operations of that, somebody else does something.
+    private static func opening(
+        _ name: String, _ item: SimulatedItem, at moment: Int,
+        while other: @escaping @Sendable (SimulatedWorld) throws -> Void
+    ) -> CrashWorkload {
+        CrashWorkload(name: name, kept: [item]) { world in
+            let engine = try world.engine()
+            let count = CallCounter()
+            let failure = Mutex<(any Error)?>(nil)
+            world.fileSystem.intercept { _ in
+                guard count.next() == moment else { return }
+                do {
+                    try other(world)
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+            }
+            try world.open(item.key, engine)
+            world.fileSystem.intercept { _ in }
+            if let failure = failure.withLock({ $0 }) { throw failure }
+        }
     }
 
     /// A process that died after a number of ledger commits and changes of names; its successor's

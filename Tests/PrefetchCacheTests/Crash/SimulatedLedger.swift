@@ -6,14 +6,15 @@ import SystemPackage
 
 @testable import PrefetchCache
 
-/// A ledger whose commits are operations of a simulated disk: one that returned is durable, unless the
-/// ledger is told not to flush.
+/// A ledger whose commits are operations of a simulated disk: one that returned is durable, unless it is
+/// of a state that is not flushed, or not even entered.
 struct SimulatedLedger: PromotionLedger {
     /// A disk keeps bytes; entries are kept here, each once, and the disk has their numbers.
     private static let entries = Mutex<(list: [LedgerEntry], numbers: [LedgerEntry: UInt32])>(([], [:]))
 
     let fileSystem: SimulatedFileSystem
-    var isFlushed = true
+    var unflushed: Set<LedgerEntry.State> = []
+    var omitted: Set<LedgerEntry.State> = []
 
     func attributes() -> FileAttributes? {
         let records = fileSystem.records
@@ -37,22 +38,23 @@ struct SimulatedLedger: PromotionLedger {
     }
 
     func put(_ entry: LedgerEntry) throws(CacheError) {
+        if omitted.contains(entry.state) { return }
         let number = Self.entries.withLock { entries in
             if let known = entries.numbers[entry] { return known }
             entries.list.append(entry)
             entries.numbers[entry] = UInt32(entries.list.count - 1)
             return UInt32(entries.list.count - 1)
         }
-        try commit(withUnsafeBytes(of: number) { Array($0) }, entry.key)
+        try commit(withUnsafeBytes(of: number) { Array($0) }, entry.key, !unflushed.contains(entry.state))
     }
 
     func remove(_ key: ItemKey) throws(CacheError) {
-        try commit(nil, key)
+        try commit(nil, key, true)
     }
 
     func close() {}
 
-    private func commit(_ value: [UInt8]?, _ key: ItemKey) throws(CacheError) {
+    private func commit(_ value: [UInt8]?, _ key: ItemKey, _ isFlushed: Bool) throws(CacheError) {
         do {
             try fileSystem.commit(value, for: key.hash.hexadecimal, isFlushed: isFlushed)
         } catch {

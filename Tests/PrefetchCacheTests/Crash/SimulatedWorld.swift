@@ -27,19 +27,19 @@ final class SimulatedWorld: Sendable {
     let fileSystem: SimulatedFileSystem
     /// No two processes are the same, in whatever world.
     private static let processes = Atomic<UInt64>(0)
-    private let isLedgerFlushed: Bool
+    private let breakage: Breakage
 
-    init(_ disk: SimulatedDisk = SimulatedDisk(), isLedgerFlushed: Bool = true) {
-        fileSystem = SimulatedFileSystem(disk)
-        self.isLedgerFlushed = isLedgerFlushed
+    init(_ disk: SimulatedDisk = SimulatedDisk(), _ breakage: Breakage = .none) {
+        fileSystem = SimulatedFileSystem(disk, sabotage: breakage.sabotage)
+        self.breakage = breakage
     }
 
     /// The engine of a process of its own.
     func engine() throws -> Engine {
         let number = Self.processes.wrappingAdd(1, ordering: .relaxed).newValue
         let session = "0000\(String(number + 0x1000_0000_0000, radix: 16))"
-        var ledger = SimulatedLedger(fileSystem: fileSystem)
-        ledger.isFlushed = isLedgerFlushed
+        let ledger = SimulatedLedger(
+            fileSystem: fileSystem, unflushed: breakage.unflushed, omitted: breakage.omitted)
         return try Engine(
             areas: Self.areas,
             environment: CacheEnvironment(

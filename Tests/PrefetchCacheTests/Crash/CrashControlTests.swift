@@ -1,0 +1,32 @@
+import Testing
+
+@testable import PrefetchCache
+
+/// The crash tests can fail: without any one of its precautions promotion breaks its promises.
+@Suite struct CrashControlTests {
+    @Test(arguments: Breakage.needed)
+    func isNeeded(breakage: Breakage) throws {
+        for workload in CrashWorkload.all {
+            let kinds = try broken(breakage, workload)
+            guard !kinds.isEmpty else { continue }
+            print("without: \(breakage.name): \(kinds) at '\(workload.name)'")
+            return
+        }
+        Issue.record("nobody misses it")
+    }
+
+    /// Named in the documentation, and kept for the reasons given there.
+    @Test(arguments: Breakage.redundant)
+    func isRedundant(breakage: Breakage) throws {
+        for workload in CrashWorkload.all.prefix(12) {
+            #expect(try broken(breakage, workload) == [], "\(workload.name)")
+        }
+    }
+
+    private func broken(_ breakage: Breakage, _ workload: CrashWorkload) throws -> [String] {
+        var enumeration = CrashEnumeration(workload: workload, seed: 1, breakage: breakage)
+        enumeration.choices = 16
+        enumeration.secondCrashes = 0
+        return try enumeration.run().broken.keys.map(\.rawValue).sorted()
+    }
+}

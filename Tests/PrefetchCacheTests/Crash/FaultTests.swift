@@ -1,0 +1,127 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Promotion, with a fault at every operation: once, or from there on. The app tries again, and then
+/// the power goes.
+@Suite struct FaultTests {
+    private static let faults: [Errno] = [
+        .ioError, .noSpace, .interrupted, .tooManyOpenFiles, .permissionDenied,
+    ]
+
+    /// One fault, and when.
+    private struct Fault {
+        let number: Int
+        /// `nil`: no call fails, but a write takes only a part.
+        let errno: Errno?
+        let isSticky: Bool
+    }
+
+    @Test func noFaultLosesDuplicatesTearsOrOverwrites() async throws {
+        let workloads = CrashWorkload.all.filter { !$0.name.contains("beside") }
+        let outcomes = try await withThrowingTaskGroup { group in
+            for workload in workloads {
+                group.addTask { try Self.outcome(of: workload) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        var total = CrashEnumeration.Outcome()
+        for outcome in outcomes {
+            #expect(outcome.reports == [])
+            total.add(outcome)
+        }
+        print("faults: \(workloads.count) workloads, \(total)")
+        #expect(total.states >= 5000)
+    }
+
+    private static func outcome(of workload: CrashWorkload) throws -> CrashEnumeration.Outcome {
+        let start = try workload.start()
+        var outcome = CrashEnumeration.Outcome()
+        for errno in faults.map(Optional.some) + [nil] {
+            for isSticky in [false, true] {
+                var number = 0
+                // Until the workload has ended before it came to the fault.
+                while try inject(
+                    Fault(number: number, errno: errno, isSticky: isSticky), start, workload, &outcome)
+                {
+                    number += 1
+                }
+            }
+        }
+        return outcome
+    }
+
+    /// - Returns: Whether the fault came to pass.
+    private static func inject(
+        _ fault: Fault, _ start: SimulatedDisk, _ workload: CrashWorkload,
+        _ outcome: inout CrashEnumeration.Outcome
+    ) throws -> Bool {
+        let world = SimulatedWorld(start)
+        let count = CallCounter()
+        let operations = OperationLog()
+        let isHit: @Sendable (FileSystemTestSupport.Operation) -> Bool = { operation in
+            let number = count.next()
+            if number <= fault.number { operations.add(operation) }
+            return number == fault.number || (fault.isSticky && number > fault.number)
+        }
+        world.fileSystem.shorten { fault.errno == nil && isHit($0) }
+        world.fileSystem.intercept { operation throws(FileSystemError) in
+            guard let errno = fault.errno, operation.canFail(with: errno), isHit(operation) else { return }
+            throw FileSystemError("\(operation)", errno: errno)
+        }
+        // What fails, fails with an error; whether it was right to is for the judge to say.
+        attempt(workload, world)
+        world.fileSystem.intercept { _ in }
+        world.fileSystem.shorten { _ in false }
+        guard count.next() > fault.number else { return false }
+
+        // The same process tries again, and then the power goes.
+        attempt(workload, world)
+        for disk in [world.fileSystem.disk, world.fileSystem.history.moments.last?.leastDisk] {
+            outcome.states += 1
+            do {
+                let notes = world.fileSystem.history.notes[...]
+                try CrashJudge(workload: workload, notes: notes).judge(SimulatedWorld(try #require(disk)))
+            } catch let violation as Violation {
+                if outcome.broken[violation.kind] == nil {
+                    let list = operations.operations.map(\.description).joined(separator: "\n    ")
+                    outcome.reports.append("\(violation)\n  '\(workload.name)', \(fault)\n    \(list)")
+                }
+                outcome.broken[violation.kind, default: 0] += 1
+            }
+        }
+        return true
+    }
+
+    private static func attempt(_ workload: CrashWorkload, _ world: SimulatedWorld) {
+        do {
+            try workload.run(world)
+        } catch is CacheError {
+            return
+        } catch is FileSystemError {
+            // A step that is the test's own.
+            return
+        } catch {
+            Issue.record(error)
+        }
+    }
+}
+
+extension FileSystemTestSupport.Operation {
+    /// Whether the kernel could answer with such an error.
+    fileprivate func canFail(with errno: Errno) -> Bool {
+        switch errno {
+        case .noSpace:
+            [.write, .makeDirectory, .rename, .resize, .synchronize, .allocate, .commit].contains(kind)
+                || kind == .open
+        case .tooManyOpenFiles: [.open, .entries].contains(kind)
+        case .permissionDenied: [.open, .makeDirectory, .rename, .unlink, .access].contains(kind)
+        default: true
+        }
+    }
+}
