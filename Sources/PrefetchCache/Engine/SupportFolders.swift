@@ -8,6 +8,7 @@ struct SupportFolders: Sendable {
     let fileSystem: any FileSystem
     let root: Directory
     let staging: Directory
+    private let durableNames = DurableNames()
 
     init(areas: StorageAreas, fileSystem: any FileSystem) throws(CacheError) {
         self.areas = areas
@@ -50,6 +51,18 @@ struct SupportFolders: Sendable {
             CacheLayout.foreignStaging, permissions: CacheLayout.folderPermissions)
         try Self.excludeFromBackup(foreign)
         return foreign
+    }
+
+    /// Flushes, once per process, the names of all folders that lead to a destination and to the ledger:
+    /// whoever made one of them may have died before it had flushed its name, and everything in it goes
+    /// with a name that is lost.
+    func makeNamesDurable(to area: Area) throws(FileSystemError) {
+        let support = areas.applicationSupport.pushing(CacheLayout.root)
+        let destination =
+            area == .applicationSupport ? support.pushing(CacheLayout.files) : areas.path(of: area) ?? support
+        for path in [support.pushing(CacheLayout.staging), destination] {
+            try durableNames.flush(above: path, in: fileSystem)
+        }
     }
 
     /// All folders for staging that are there.

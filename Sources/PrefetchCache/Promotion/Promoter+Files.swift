@@ -17,8 +17,10 @@ extension Promoter {
         }
     }
 
+    /// The folder for staging on the volume of a destination; the names of both are durable.
     func stagingFolder(for folder: Directory, _ area: Area) throws(CacheError) -> Directory {
         do {
+            try support.makeNamesDurable(to: area)
             return try support.staging(for: folder)
         } catch {
             throw .destination(support.areas.path(of: area) ?? "", error)

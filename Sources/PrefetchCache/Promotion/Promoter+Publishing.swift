@@ -14,6 +14,10 @@ extension Promoter {
             if try isIdentical(entry, in: folder) {
                 do {
                     try flushFile(of: entry, in: folder)
+                    // Its name may be as young as its content, and what is staged is still all there is.
+                    try onDestination(entry) { () throws(FileSystemError) in
+                        try fileSystem.synchronize(folder.descriptor)
+                    }
                     try discard(FilePath(entry.stagedName), in: staging)
                     break
                 } catch {

@@ -33,6 +33,7 @@ public final class SimulatedFileSystem: FileSystem {
         var lastDescriptor: CInt = 100
         var lastNode: SimulatedDisk.NodeID
         var history = SimulatedHistory()
+        var isIntercepted = true
     }
 
     let state: Mutex<State>
@@ -60,12 +61,33 @@ public final class SimulatedFileSystem: FileSystem {
         isShortWrite.withLock { $0 = isShort }
     }
 
+    /// Does something that no interceptor is asked about: a step of the test, and not of what it tests.
+    public func undisturbed<Result>(_ body: () throws -> Result) rethrows -> Result {
+        state.withLock { $0.isIntercepted = false }
+        defer { state.withLock { $0.isIntercepted = true } }
+        return try body()
+    }
+
     func isShort(_ operation: Operation) -> Bool {
+        guard state.withLock({ $0.isIntercepted }) else { return false }
         let isShort = isShortWrite.withLock { $0 }
         return isShort(operation)
     }
 
     func isSabotaged(_ operation: Operation) -> Bool { sabotage(operation) }
+
+    /// Goes on after the death of a process: all that it did is there, and as durable as it was.
+    public convenience init(
+        after moment: SimulatedHistory.Moment, sabotage: @escaping @Sendable (Operation) -> Bool
+    ) {
+        self.init(moment.durable, sabotage: sabotage)
+        state.withLock { state in
+            for change in moment.pending { state.change(change) }
+            state.lastNode = state.disk.nodes.keys.max() ?? 1
+            state.history = SimulatedHistory()
+            state.record("start")
+        }
+    }
 
     /// Replaces the interceptor.
     public func intercept(_ interceptor: @escaping Interceptor) {
@@ -127,8 +149,9 @@ public final class SimulatedFileSystem: FileSystem {
         _ operation: Operation, _ body: (inout State) throws(FileSystemError) -> Result
     ) throws(FileSystemError) -> Result {
         let interceptor = interceptor.withLock { $0 }
+        let isIntercepted = state.withLock { $0.isIntercepted }
         do {
-            try interceptor(operation)
+            if isIntercepted { try interceptor(operation) }
         } catch {
             if operation.kind == .synchronize { loseContent(named: operation.name) }
             throw error

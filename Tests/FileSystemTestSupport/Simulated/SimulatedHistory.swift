@@ -17,9 +17,6 @@ public struct SimulatedHistory: Sendable {
 }
 
 extension SimulatedHistory.Moment {
-    /// The disk when only the process dies: all that was done is there.
-    public var undisturbed: SimulatedDisk { disk { _ in true } }
-
     /// The disk when power goes and nothing survives that was not flushed.
     public var leastDisk: SimulatedDisk { durable }
 

@@ -32,7 +32,6 @@ extension Breakage {
         flush("of an identical file") { $0 == "text.txt" || $0 == "film.mp4" },
         Breakage(name: "publishing replaces", sabotage: { $0.kind == .rename }),
         Breakage(name: "no key locks", sabotage: { $0.kind == .lock && $0.name.hasSuffix(".lock") }),
-        Breakage(name: "no leases", sabotage: { $0.kind == .lock && !$0.name.hasSuffix(".lock") }),
         Breakage(name: "intents are not flushed", unflushed: [.intent]),
         Breakage(name: "no intents", omitted: [.intent]),
         Breakage(name: "no commits", omitted: [.committed]),
@@ -41,6 +40,7 @@ extension Breakage {
     /// What only saves work after a crash, or stands behind another precaution.
     static let redundant: [Breakage] = [
         flush("of the folder of the item") { $0.count == 2 },
+        Breakage(name: "no leases", sabotage: { $0.kind == .lock && !$0.name.hasSuffix(".lock") }),
         Breakage(name: "commits are not flushed", unflushed: [.committed]),
     ]
 

@@ -43,13 +43,13 @@ struct CrashEnumeration {
         // One disk with the same promises is judged once, however many ways lead to it.
         var seen: Set<SeenDisk> = []
         for (moment, state) in history.moments.enumerated() {
-            for (choice, disk) in disks(at: moment, of: history).enumerated() {
+            for (choice, crash) in crashes(at: moment, of: history).enumerated() {
                 let step = Step(moment: moment, choice: choice)
                 if let steps, steps.first != step { continue }
-                guard seen.insert(SeenDisk(disk: disk, notes: state.notes)).inserted || steps != nil else {
-                    continue
+                if case .power(let disk) = crash, steps == nil {
+                    guard seen.insert(SeenDisk(disk: disk, notes: state.notes)).inserted else { continue }
                 }
-                try crash([step], disk, history.notes.prefix(state.notes), history, &outcome, only: steps)
+                try judge([step], crash, history.notes.prefix(state.notes), history, &outcome, only: steps)
             }
         }
         return outcome
@@ -60,17 +60,19 @@ struct CrashEnumeration {
         let notes: Int
     }
 
-    private func disks(at moment: Int, of history: SimulatedHistory) -> [SimulatedDisk] {
+    /// The death of the process, and the losses of power.
+    private func crashes(at moment: Int, of history: SimulatedHistory) -> [Crash] {
         // Seeded by the moment, so that one can be repeated without those before it.
         var random = SeededGenerator(seed: seed &+ UInt64(moment) &* 0x9E37)
-        return history.moments[moment].disks(limit: choices, using: &random)
+        let state = history.moments[moment]
+        return [.kill(state)] + state.disks(limit: choices, using: &random).map(Crash.power)
     }
 
-    private func crash(
-        _ path: [Step], _ disk: SimulatedDisk, _ notes: ArraySlice<String>, _ history: SimulatedHistory,
+    private func judge(
+        _ path: [Step], _ crash: Crash, _ notes: ArraySlice<String>, _ history: SimulatedHistory,
         _ outcome: inout Outcome, only steps: [Step]?
     ) throws {
-        let world = SimulatedWorld(disk, breakage)
+        let world = SimulatedWorld(crash, breakage)
         outcome.states += 1
         do {
             try CrashJudge(workload: workload, notes: notes).judge(world)
@@ -83,10 +85,10 @@ struct CrashEnumeration {
         let recovery = world.fileSystem.history
         for step in secondSteps(after: path[0], in: recovery) {
             if let steps, steps.count > 1, steps[1] != step { continue }
-            let disks = disks(at: step.moment, of: recovery)
-            let second = disks[step.choice % disks.count]
+            let crashes = crashes(at: step.moment, of: recovery)
+            let second = crashes[step.choice % crashes.count]
             let told = notes + recovery.notes.prefix(recovery.moments[step.moment].notes)
-            try crash(path + [step], second, told, recovery, &outcome, only: steps)
+            try judge(path + [step], second, told, recovery, &outcome, only: steps)
         }
     }
 
@@ -110,6 +112,14 @@ struct CrashEnumeration {
                 \(operations)
             """
     }
+}
+
+/// How a workload ends before its end.
+enum Crash {
+    /// The process dies, and the machine goes on.
+    case kill(SimulatedHistory.Moment)
+    /// The power goes, and leaves this.
+    case power(SimulatedDisk)
 }
 
 /// A moment in a history, and which of the disks that it may leave.

@@ -121,7 +121,8 @@ struct CrashJudge {
     }
 
     private func expectOnlyWholeFiles(on disk: SimulatedDisk) throws(Violation) {
-        for (path, content) in destinationFiles(on: disk) where workload.foreign[path] == nil {
+        for (path, content) in destinationFiles(on: disk)
+        where workload.foreign[path] == nil && path != workload.unflushed {
             guard items.contains(where: { $0.content == content }) else {
                 throw Violation(kind: .partial, detail: "\(path), \(content.count) bytes")
             }

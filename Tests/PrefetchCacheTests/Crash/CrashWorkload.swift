@@ -17,8 +17,8 @@ struct CrashWorkload: Sendable, CustomTestStringConvertible {
     var volatile: [SimulatedItem] = []
     /// Files of the user's, by their paths.
     var foreign: [String: [UInt8]] = [:]
-    /// A file that the user takes away: whether it is there is not asked.
-    var mayBeGone: Set<String> = []
+    /// A file that its user has written and not flushed: it may be anything until it is reported.
+    var unflushed: String?
     var isDocumentsAnotherVolume = false
     var prepare: @Sendable (SimulatedWorld) throws -> Void = { _ in }
     let run: @Sendable (SimulatedWorld) throws -> Void
@@ -85,7 +85,8 @@ extension CrashWorkload {
             opening(
                 "Application Support, no backup, identity",
                 SimulatedItem("data.zip", .identity, area: .applicationSupport, backup: .exclude)),
-            severalKeys, sharedName, forgottenAndStoredAgain, takenAwayAndStoredAgain, changedByItsUser,
+            besideUnflushed(text), besideUnflushed(film), severalKeys, sharedName, forgottenAndStoredAgain,
+            takenAwayAndStoredAgain, changedByItsUser,
             delivered,
         ]
         + (1...3).map(recovered)
@@ -101,6 +102,19 @@ extension CrashWorkload {
             let engine = try world.engine()
             for item in items { try world.open(item.key, engine) }
         }
+    }
+
+    /// Its user has just written a file of that name and content, and nobody has flushed it.
+    private static func besideUnflushed(_ item: SimulatedItem) -> CrashWorkload {
+        let path = documents.appending(item.key.string)
+        var workload = CrashWorkload(
+            name: "identical file that was not flushed, \(item.encoding)", kept: [item]
+        ) { world in
+            try world.write(item.content, to: path)
+            try world.open(item.key, world.engine())
+        }
+        workload.unflushed = path.string
+        return workload
     }
 
     /// Two keys that want one name.

@@ -82,17 +82,18 @@ import Testing
 
         // The same process tries again, and then the power goes.
         attempt(workload, world)
-        for disk in [world.fileSystem.disk, world.fileSystem.history.moments.last?.leastDisk] {
+        let end = try #require(world.fileSystem.history.moments.last)
+        for crash in [Crash.kill(end), .power(end.leastDisk)] {
             outcome.states += 1
             do {
                 let notes = world.fileSystem.history.notes[...]
-                try CrashJudge(workload: workload, notes: notes).judge(SimulatedWorld(try #require(disk)))
-            } catch let violation as Violation {
-                if outcome.broken[violation.kind] == nil {
+                try CrashJudge(workload: workload, notes: notes).judge(SimulatedWorld(crash, .none))
+            } catch {
+                if outcome.broken[error.kind] == nil {
                     let list = operations.operations.map(\.description).joined(separator: "\n    ")
-                    outcome.reports.append("\(violation)\n  '\(workload.name)', \(fault)\n    \(list)")
+                    outcome.reports.append("\(error)\n  '\(workload.name)', \(fault)\n    \(list)")
                 }
-                outcome.broken[violation.kind, default: 0] += 1
+                outcome.broken[error.kind, default: 0] += 1
             }
         }
         return true

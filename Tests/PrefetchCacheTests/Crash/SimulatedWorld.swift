@@ -29,8 +29,21 @@ final class SimulatedWorld: Sendable {
     private static let processes = Atomic<UInt64>(0)
     private let breakage: Breakage
 
-    init(_ disk: SimulatedDisk = SimulatedDisk(), _ breakage: Breakage = .none) {
-        fileSystem = SimulatedFileSystem(disk, sabotage: breakage.sabotage)
+    convenience init(_ disk: SimulatedDisk = SimulatedDisk(), _ breakage: Breakage = .none) {
+        self.init(SimulatedFileSystem(disk, sabotage: breakage.sabotage), breakage)
+    }
+
+    /// What a crash leaves.
+    convenience init(_ crash: Crash, _ breakage: Breakage) {
+        switch crash {
+        case .power(let disk): self.init(disk, breakage)
+        case .kill(let moment):
+            self.init(SimulatedFileSystem(after: moment, sabotage: breakage.sabotage), breakage)
+        }
+    }
+
+    private init(_ fileSystem: SimulatedFileSystem, _ breakage: Breakage) {
+        self.fileSystem = fileSystem
         self.breakage = breakage
     }
 
@@ -51,6 +64,10 @@ final class SimulatedWorld: Sendable {
 
     /// Puts an item into the cache as a store does, without the books.
     func cache(_ item: SimulatedItem) throws {
+        try fileSystem.undisturbed { try placeInCache(item) }
+    }
+
+    private func placeInCache(_ item: SimulatedItem) throws {
         let items = try Directory.openOrCreate(
             Self.items, permissions: CacheLayout.folderPermissions, in: fileSystem)
         let folder = try items.openOrCreate(
@@ -76,6 +93,10 @@ final class SimulatedWorld: Sendable {
 
     /// Writes a file as its user would.
     func write(_ content: [UInt8], to path: FilePath) throws {
+        try fileSystem.undisturbed { try place(content, at: path) }
+    }
+
+    private func place(_ content: [UInt8], at path: FilePath) throws {
         let folder = try Directory.openOrCreate(
             path.removingLastComponent(), permissions: CacheLayout.userFolderPermissions, in: fileSystem)
         let name = FilePath(root: nil, [try #require(path.lastComponent)])
