@@ -24,6 +24,8 @@ final class Engine: Sendable {
     let promotedKeys: PromotedKeys
     let promoter: Promoter
     let locks = ItemLocks()
+    let stores = OpenStores()
+    let usage = Usage()
     let events = EventHub()
     private let reportedPressure = Mutex(Pressure.normal)
 
@@ -118,12 +120,16 @@ final class Engine: Sendable {
         if isNew { events.send(.pressure(pressure)) }
     }
 
-    /// Writes everything, and gives up this process's share of the budget and its locks.
+    /// Waits for calls that are under way, gives up the stores that are, writes everything, and gives up
+    /// this process's share of the budget and its locks. The share goes last: until then it covers
+    /// what this process has on disk.
     func close() throws(CacheError) {
+        guard usage.close() else { return }
         defer {
             session.end()
             events.finish()
         }
+        stores.close()
         do {
             try catalog.close()
         } catch {
