@@ -50,13 +50,14 @@ final class Engine: Sendable {
         let files = CacheFiles(folders: folders)
         evictor = Evictor(
             files: files, policy: policy, environment: environment, report: report)
+        let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            files: files, evictor: evictor, policy: policy, report: report)
-        let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
+            files: files, evictor: evictor, session: session, ceiling: { watch.ceiling($0) }, policy: policy,
+            report: report)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         ledger = Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
         promotedKeys = PromotedKeys(ledger)
