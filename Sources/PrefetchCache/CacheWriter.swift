@@ -1,5 +1,3 @@
-internal import Synchronization
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -20,56 +18,40 @@ internal import Synchronization
 /// itself.
 public final class CacheWriter: Sendable {
     private let cache: PrefetchCache
-    private let store: Mutex<(any StoreUnderWay)?>
+    private let store: OpenStore
 
-    init(_ store: sending any StoreUnderWay, of cache: PrefetchCache) {
+    init(_ store: OpenStore, of cache: PrefetchCache) {
         self.cache = cache
-        self.store = Mutex(store)
+        self.store = store
     }
 
     deinit {
         // Cancelling touches files, which must not happen wherever the last reference is dropped.
-        guard let abandoned = store.withLock({ $0.take() }) else { return }
-        // Safe to hand over: it was taken out above, and nobody else has it.
-        nonisolated(unsafe) let store = abandoned
-        cache.blocking.run(after: .zero) { store.cancel() }
+        guard store.isUnderWay else { return }
+        cache.blocking.run(after: .zero) { [store] in store.cancel() }
     }
 
     /// Appends content.
     ///
     /// - Returns: `nil`, or why there is no more room for the item; it is gone then.
-    /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/writerIsFinished``. After an error the
-    ///   item is gone.
+    /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/writerIsFinished``, and
+    ///   ``CacheError/closed`` when the cache was closed. After an error the item is gone.
     @discardableResult
     public func write(_ bytes: Data) async throws(CacheError) -> Refusal? {
-        try await cache.run { [self] _ throws(CacheError) in
-            try store.withLock { store throws(CacheError) in
-                guard let current = store else { throw .writerIsFinished }
-                return try bytes.withBytes { bytes throws(CacheError) in try current.append(bytes) }
-            }
+        try await cache.run { [store] _ throws(CacheError) in
+            try bytes.withBytes { bytes throws(CacheError) in try store.append(bytes) }
         }
     }
 
     /// Completes the item and puts it in its place, where it replaces an older one of its key.
     public func commit() async throws(CacheError) -> StoreOutcome {
-        try await finish { store throws(CacheError) in
+        try await cache.run { [store] _ throws(CacheError) in
             try store.commit(appending: UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
 
     /// Gives the item up.
     public func cancel() async throws(CacheError) {
-        try await finish { store throws(CacheError) in store.cancel() }
-    }
-
-    private func finish<Result: Sendable>(
-        _ body: @Sendable (any StoreUnderWay) throws(CacheError) -> Result
-    ) async throws(CacheError) -> Result {
-        try await cache.run { [self] _ throws(CacheError) in
-            try store.withLock { store throws(CacheError) in
-                guard let current = store.take() else { throw .writerIsFinished }
-                return try body(current)
-            }
-        }
+        try await cache.run { [store] _ throws(CacheError) in try store.giveUp() }
     }
 }

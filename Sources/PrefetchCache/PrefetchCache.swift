@@ -68,9 +68,8 @@ public final class PrefetchCache: Sendable {
         let engine = engine
         let flushing = flushing
         return try await blocking.run { () throws(CacheError) in
-            guard !flushing.isStopped else { throw .closed }
             defer { flushing.noteWork() }
-            return try body(engine)
+            return try engine.usage.perform { () throws(CacheError) in try body(engine) }
         }
     }
 
@@ -80,7 +79,9 @@ public final class PrefetchCache: Sendable {
         try await run { engine throws(CacheError) in try engine.flush() }
     }
 
-    /// Writes everything and lets go of files and locks. Later calls throw ``CacheError/closed``.
+    /// Writes everything and lets go of files and locks. Calls that are under way are waited for, and
+    /// writers that were not committed give up their items. Later calls, of the cache and of its writers,
+    /// throw ``CacheError/closed`` and change nothing.
     ///
     /// A process that ends without it loses a second of recency and nothing else.
     public func close() async throws(CacheError) {

@@ -1,6 +1,9 @@
+import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
+import Synchronization
+import SystemPackage
 import Testing
 
 @testable import PrefetchCache
@@ -23,6 +26,11 @@ import Testing
         return try queue.read { database in
             try Int64.fetchOne(database, sql: "SELECT SUM(allowance) FROM writer") ?? 0
         }
+    }
+
+    /// What whoever makes the catalog anew takes this process to hold.
+    private func boundInLockFile() throws -> Int64 {
+        try WriterSession.bounds(in: engine.folders.current.incoming)[engine.environment.session] ?? 0
     }
 
     @Test(arguments: [1, 2] as [UInt64])
@@ -51,6 +59,8 @@ import Testing
             let held = engine.catalog.inMemory { $0.allowance }
             #expect(held.free >= 0 && held.reserved == 0 && held.unsettled >= 0, "step \(step)")
             #expect(try row() == held.free + held.reserved + held.unsettled, "step \(step)")
+            #expect(held.uncertain == 0, "step \(step)")
+            #expect(try boundInLockFile() == held.bound, "step \(step)")
         }
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
     }
@@ -87,6 +97,101 @@ import Testing
         let held = engine.catalog.inMemory { $0.allowance }
         #expect(held.free == before && before > 0)
         #expect(try row() == held.free + held.reserved + held.unsettled)
+    }
+
+    /// What can happen to an item while its row is on its way.
+    enum Change: CaseIterable {
+        case removed, replaced, setAside, setAsideCutShort, setAsideTwice
+    }
+
+    @Test(arguments: Change.allCases)
+    func whatHappensWhileATransactionFailsIsAccountedFor(_ change: Change) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(64))))
+        // What is stored within a transaction must not need one.
+        for number in 0..<20 where engine.catalog.inMemory({ $0.allowance.free }) < 200_000 {
+            try engine.store(noise(100_000), ItemKey(number: number))
+        }
+        try engine.flush()
+        try engine.store(noise(50_000), "key")
+        let before = try charged(engine)
+        let isArmed = Atomic<Bool>(true)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .attributes, operation.name == CacheLayout.file(of: Self.key.hash).string,
+                isArmed.exchange(false, ordering: .relaxed)
+            else { return }
+            do { try apply(change, to: engine) } catch { Issue.record(error) }
+            throw FileSystemError("fstatat", errno: .ioError)
+        }
+        #expect(throws: CacheError.self) { try engine.flush() }
+        let hasHappened = !isArmed.load(ordering: .relaxed)
+        #expect(hasHappened)
+        #expect(engine.catalog.inMemory { $0.allowance.unsettled == $0.pending.storedBytes })
+        try engine.flush()
+        #expect(try charged(engine) <= before, "more is charged, and nothing was granted")
+        try engine.maintain()
+        let report = try engine.capacity()
+        #expect(report.heldBytes == 0, "something is held for nothing")
+        #expect(try report.chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test(arguments: Change.allCases)
+    func whatHappensBeforeARowIsWrittenIsAccountedFor(_ change: Change) throws {
+        try engine.store(noise(50_000), "key")
+        try apply(change, to: engine)
+        #expect(engine.catalog.inMemory { $0.allowance.unsettled == $0.pending.storedBytes })
+        try engine.maintain()
+        let report = try engine.capacity()
+        #expect(report.heldBytes == 0, "something is held for nothing")
+        #expect(try report.chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func anItemWhosePredecessorCannotBeRemovedIsNotStored() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(noise(50_000), "key")
+        try engine.flush()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .unlink { throw FileSystemError("unlinkat", errno: .ioError) }
+        }
+        #expect(throws: CacheError.self) { try engine.store(noise(90_000), "key") }
+        fileSystem.intercept { _ in }
+        #expect(try engine.content("key") == noise(50_000))
+        try engine.maintain()
+        // The partial stays, and is charged as what was reserved for it.
+        let report = try engine.capacity()
+        #expect(report.heldBytes > 90_000)
+        #expect(try report.chargedBytes + report.heldBytes == container.chargedOnDisk())
+    }
+
+    private static let key: ItemKey = "key"
+
+    /// What is charged for items and held, read past what is pending.
+    private func charged(_ engine: Engine) throws -> Int64 {
+        let items = try engine.catalog.openedFile().queue.read { try Admission.itemBytes($0) }
+        return items + engine.catalog.inMemory { $0.allowance.bound }
+    }
+
+    private func apply(_ change: Change, to engine: Engine) throws {
+        switch change {
+        case .removed: #expect(try engine.remove(Self.key))
+        case .replaced: try engine.store(noise(20_000), Self.key)
+        case .setAside: try ruin(Self.key, of: engine)
+        case .setAsideCutShort: try ruin(Self.key, of: engine, leaving: 10_000)
+        case .setAsideTwice:
+            try ruin(Self.key, of: engine)
+            try engine.store(noise(30_000), Self.key)
+            try ruin(Self.key, of: engine)
+        }
+    }
+
+    private func ruin(_ key: ItemKey, of engine: Engine, leaving length: Int = .max) throws {
+        let file = container.item(key)
+        var data = try Data(contentsOf: file).prefix(length)
+        data[data.count / 2] ^= 1
+        try data.write(to: file)
+        #expect(try engine.content(key) == nil)
     }
 
     /// Keeps the head of the file, so that the damage is found in the middle of a transaction.

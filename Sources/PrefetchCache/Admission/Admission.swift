@@ -43,37 +43,46 @@ final class Admission: Sendable {
         if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
         if let refusal = try refusal() { return refusal }
 
-        let decision = try givingUpAllowance { database in
-            try decide(on: bytes, ofItem: total, database)
+        var transfer = Transfer()
+        let decision = try run(&transfer) { database, transfer in
+            try decide(on: bytes, ofItem: total, &transfer, database)
+        } committed: { decision, allowance in
+            if case .granted = decision { _ = allowance.reserve(bytes) }
         }
         evictor.report()
         switch decision {
         case .refused(let refusal): return refusal
-        case .granted(let grant):
-            catalog.inMemory { $0.allowance.add(grant, reserving: bytes) }
-            return nil
+        case .granted: return nil
         }
     }
 
     private enum Decision {
-        case granted(Int64)
+        case granted
         case refused(Refusal)
     }
 
-    private func decide(on bytes: Int64, ofItem total: Int64, _ database: Database) throws -> Decision {
+    private func decide(
+        on bytes: Int64, ofItem total: Int64, _ transfer: inout Transfer, _ database: Database
+    ) throws -> Decision {
         let standing = try watch.standing(database)
         if let refusal = standing.refusal(ofItem: total) { return .refused(refusal) }
-        let ceiling = standing.ceiling
+        let ceiling = standing.ceiling - Self.headroom(standing.ceiling)
         var room = try makeRoom(for: bytes, below: ceiling, database)
         if room < bytes, try catalog.settleDeadWriters(database) {
             room = try makeRoom(for: bytes, below: ceiling, database)
         }
-        guard room >= bytes else { return .refused(.overBudget(needed: bytes, budget: ceiling)) }
+        guard room >= bytes else { return .refused(.overBudget(needed: bytes, budget: standing.ceiling)) }
         let grant = min(max(bytes, nextStep(ceiling)), room)
+        catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
+        try catalog.raiseBound()
         try catalog.changeAllowance(by: grant, in: database)
         isNearlyFull.store(room - grant < ceiling - Trimming.start(ceiling), ordering: .relaxed)
-        return .granted(grant)
+        return .granted
     }
+
+    /// What is granted to nobody: the rows of items that are stored from memory make the catalog longer,
+    /// when everything else is held.
+    private static func headroom(_ ceiling: Int64) -> Int64 { min(ceiling / 256, 256 << 10) }
 
     /// Evicts until `bytes` fit below the ceiling, as far as that is possible.
     /// - Returns: What is free below it.
@@ -100,16 +109,26 @@ final class Admission: Sendable {
     func givingUpAllowance<Result>(
         makingRoom: Bool = false, _ body: (Database) throws -> Result
     ) throws(CacheError) -> Result {
-        var unused = Unused()
+        var transfer = Transfer()
+        return try run(makingRoom: makingRoom, &transfer) { database, _ in try body(database) }
+    }
+
+    private func run<Result>(
+        makingRoom: Bool = false, _ transfer: inout Transfer,
+        _ body: (Database, inout Transfer) throws -> Result,
+        committed: (Result, inout Allowance) -> Void = { _, _ in }
+    ) throws(CacheError) -> Result {
         do {
             return try catalog.transaction(makingRoom: makingRoom) { database in
-                // It may be run a second time, on the same file or on a fresh one.
-                catalog.inMemory { unused.take(from: &$0.allowance) }
-                try catalog.changeAllowance(by: -unused.bytes, in: database)
-                return try body(database)
+                catalog.inMemory { transfer.begin(with: &$0.allowance) }
+                try catalog.changeAllowance(by: -transfer.unused, in: database)
+                return try body(database, &transfer)
+            } committed: { result, state in
+                transfer.commit(to: &state.allowance)
+                committed(result, &state.allowance)
             }
         } catch {
-            catalog.inMemory { unused.giveBack(to: &$0.allowance) }
+            catalog.inMemory { transfer.rollBack(to: &$0.allowance) }
             throw error
         }
     }
@@ -121,23 +140,6 @@ final class Admission: Sendable {
         let grants = grants.wrappingAdd(1, ordering: .relaxed).oldValue
         guard grants > 0 else { return 0 }
         return min(Int64(64 << 10) << min(grants, 6), ceiling / 64)
-    }
-}
-
-/// What a transaction gives up of an allowance, until it is certain.
-private struct Unused {
-    private(set) var bytes: Int64 = 0
-    private var generation = 0
-
-    mutating func take(from allowance: inout Allowance) {
-        // A fresh file has never heard of what was given up before.
-        if generation != allowance.generation { bytes = 0 }
-        generation = allowance.generation
-        bytes += allowance.giveUp()
-    }
-
-    func giveBack(to allowance: inout Allowance) {
-        if generation == allowance.generation { allowance.add(bytes, reserving: 0) }
     }
 }
 

@@ -1,8 +1,8 @@
 /// What this process may store without asking the other processes: bytes that it took out of the
 /// shared budget in bulk, and spends from memory, so that a small item costs no transaction.
 ///
-/// The catalog's `writer` row of this process holds the sum of the three. All three are part of
-/// what is charged, so that the budget holds at every moment, whoever looks.
+/// The catalog's `writer` row of this process holds the sum of the first three. They are part of what
+/// is charged, so that the budget holds at every moment, whoever looks.
 struct Allowance: Sendable {
     /// Bytes that the next reservation may take.
     private(set) var free: Int64 = 0
@@ -10,8 +10,14 @@ struct Allowance: Sendable {
     private(set) var reserved: Int64 = 0
     /// Charged bytes of stored items without a row in the catalog.
     private(set) var unsettled: Int64 = 0
+    /// What transactions under way give up or have been granted: it is not held any more, or not yet, and
+    /// may turn out to be.
+    private(set) var uncertain: Int64 = 0
     /// Counts the files of the catalog that the allowance was entered into.
     private(set) var generation = 0
+
+    /// The most that this process may turn out to hold.
+    var bound: Int64 { max(0, free + reserved + unsettled + uncertain) }
 
     /// Takes `bytes` out of what is free, if there is enough.
     mutating func reserve(_ bytes: Int64) -> Bool {
@@ -50,10 +56,21 @@ struct Allowance: Sendable {
         unsettled -= bytes
     }
 
-    /// Gives up what is free.
+    /// Gives up what is free. The bytes are uncertain until ``settle(uncertain:)``.
     mutating func giveUp() -> Int64 {
         defer { free = 0 }
+        uncertain += free
         return free
+    }
+
+    /// A transaction under way is granted `bytes`, which are uncertain until ``settle(uncertain:)``.
+    mutating func promise(_ bytes: Int64) {
+        uncertain += bytes
+    }
+
+    /// It has turned out what became of `bytes` that were given up or granted.
+    mutating func settle(uncertain bytes: Int64) {
+        uncertain -= bytes
     }
 
     /// For a catalog that has lost this process's row: what has to be entered in a new one.

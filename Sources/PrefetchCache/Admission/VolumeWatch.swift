@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import GRDB
+internal import Logging
 internal import Synchronization
 internal import SystemPackage
 internal import VolumeCapacity
@@ -87,6 +88,22 @@ final class VolumeWatch: Sendable {
         }
         if let known, known.configuration == configuration { return known }
         return try sample(database)
+    }
+
+    /// What all that counts may be charged, for bookkeeping, which goes on where the volume cannot be
+    /// measured: the last that is known, or `nil`.
+    func ceiling(_ database: Database) -> Int64? {
+        let now = environment.uptime()
+        let (known, isFresh) = memory.withLock { memory in
+            (memory.standing, now - memory.sampledAt < Self.interval)
+        }
+        if let known, isFresh { return known.ceiling }
+        do {
+            return try preview(database).ceiling
+        } catch {
+            environment.logger.warning("The volume cannot be measured.", metadata: ["error": "\(error)"])
+            return known?.ceiling
+        }
     }
 
     /// Looks at the volume, and remembers what came of it.

@@ -12,6 +12,8 @@ final class WriterSession: Sendable {
     private struct Lock: Sendable {
         let file: Descriptor
         let incoming: Directory
+        /// What the file says that this process may hold.
+        var bound: Int64 = 0
     }
 
     private let environment: CacheEnvironment
@@ -41,12 +43,31 @@ final class WriterSession: Sendable {
     func begin() throws(FileSystemError) {
         let incoming = folders.current.incoming
         try lock.withLock { lock throws(FileSystemError) in
+            var bound: Int64 = 0
             if let held = lock {
                 if held.incoming === incoming { return }
+                bound = held.bound
                 environment.fileSystem.close(held.file)
                 lock = nil
             }
-            lock = Lock(file: try takeLock(in: incoming), incoming: incoming)
+            let file = try takeLock(in: incoming)
+            lock = Lock(file: file, incoming: incoming)
+            if bound > 0 { try WriterBound(bound).write(to: file, in: environment.fileSystem) }
+            lock?.bound = bound
+        }
+    }
+
+    /// Writes into the lock file how much of the budget this process may hold, for whoever has to make the
+    /// catalog anew. A process without the lock holds nothing.
+    ///
+    /// - Parameter bound: Is asked when nobody else writes, so that the last to write knows best.
+    func write(_ bound: () -> Int64) throws(FileSystemError) {
+        try lock.withLock { lock throws(FileSystemError) in
+            guard let held = lock else { return }
+            let bound = bound()
+            guard bound != held.bound else { return }
+            try WriterBound(bound).write(to: held.file, in: environment.fileSystem)
+            lock?.bound = bound
         }
     }
 
@@ -83,6 +104,26 @@ final class WriterSession: Sendable {
     /// Whether a session's process still runs, told by its lock.
     static func isAlive(_ session: String, in incoming: Directory) throws(FileSystemError) -> Bool {
         try ifDead(session, in: incoming) { () throws(FileSystemError) in } == nil
+    }
+
+    /// What living processes may hold of the budget, by their sessions.
+    static func bounds(in incoming: Directory) throws(FileSystemError) -> [String: Int64] {
+        let fileSystem = incoming.fileSystem
+        var bounds: [String: Int64] = [:]
+        for entry in try fileSystem.entries(of: incoming.descriptor) {
+            guard let session = CacheLayout.session(of: entry.name) else { continue }
+            let name = CacheLayout.lock(session: session)
+            guard entry.name.string == name.string else { continue }
+            do {
+                let file = try fileSystem.open(name, in: incoming.descriptor, .readWrite)
+                defer { fileSystem.close(file) }
+                guard try !fileSystem.lock(file, waiting: false) else { continue }
+                bounds[session] = try WriterBound(of: file, in: fileSystem).bytes
+            } catch {
+                guard error.isNotFound else { throw error }
+            }
+        }
+        return bounds
     }
 
     /// Removes the partials of writers that are no more, and their lock files.

@@ -6,7 +6,7 @@ extension Catalog {
     func noteStored(_ row: CatalogRow, reserved: Int64) {
         inMemory { state in
             // An item of the same key that no row accounted for went with the old file.
-            if let old = state.pending.storedRow(row.hash) { state.allowance.unspend(old.chargedLength) }
+            state.unspend(row.hash)
             state.allowance.spend(row.chargedLength, reserved: reserved)
             state.pending.stored(row)
             state.pending.count(.stores)
@@ -40,6 +40,10 @@ extension Catalog {
         guard var row else { return noteRemoved(hash) }
         inMemory { state in
             row.isSettled = state.pending.storedRow(hash) == nil
+            // What was set aside before, under the same name, is replaced.
+            state.unspend(row.hash)
+            state.unspend(hash)
+            if !row.isSettled { state.allowance.spend(row.chargedLength, reserved: 0) }
             state.pending.removed(hash)
             state.pending.stored(row)
         }
@@ -48,8 +52,16 @@ extension Catalog {
     /// An item's file is gone.
     func noteRemoved(_ hash: KeyHash) {
         inMemory { state in
-            if let old = state.pending.storedRow(hash) { state.allowance.unspend(old.chargedLength) }
+            state.unspend(hash)
             state.pending.removed(hash)
         }
+    }
+}
+
+extension Catalog.State {
+    /// A file is gone for which there is no row yet.
+    fileprivate mutating func unspend(_ hash: KeyHash) {
+        guard let old = pending.storedRow(hash), !old.isSettled else { return }
+        allowance.unspend(old.chargedLength)
     }
 }

@@ -19,8 +19,19 @@ final class Catalog: Sendable {
     let evictor: Evictor
     let policy: @Sendable () -> any EvictionPolicy
     let report: @Sendable (CacheEvent) -> Void
-    let file = Mutex<CatalogFile?>(nil)
+    let session: WriterSession
+    let ceiling: @Sendable (Database) -> Int64?
+    let file = Mutex(Opening.notYet)
     private let state = Mutex(State())
+
+    enum Opening: Sendable {
+        case notYet
+        case open(CatalogFile)
+        case closed
+    }
+
+    /// How often a transaction is run again when its file was replaced meanwhile.
+    private static let attempts = 8
 
     /// What the catalog does not know yet.
     struct State: Sendable {
@@ -30,9 +41,10 @@ final class Catalog: Sendable {
         var hasWritten = false
     }
 
+    /// - Parameter ceiling: What all that counts may be charged now, or `nil` when nobody can tell.
     init(
         folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, files: any CatalogedFiles,
-        evictor: Evictor,
+        evictor: Evictor, session: WriterSession, ceiling: @escaping @Sendable (Database) -> Int64?,
         policy: @escaping @Sendable () -> any EvictionPolicy, report: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.folders = folders
@@ -40,6 +52,8 @@ final class Catalog: Sendable {
         self.census = census
         self.files = files
         self.evictor = evictor
+        self.session = session
+        self.ceiling = ceiling
         self.policy = policy
         self.report = report
     }
@@ -54,28 +68,69 @@ final class Catalog: Sendable {
     ///
     /// - Parameter makingRoom: Whether the coldest items are removed when the volume is too full for
     ///   the transaction. What only keeps the books must not cost anybody an item.
+    /// - Parameter committed: Changes what is kept in memory, as one with the end of the transaction.
     /// - Throws: ``CacheError/database(name:message:)`` when the catalog could not be used even
-    ///   after it was made anew; ``CacheError/fileSystem(_:)`` with `ENOSPC`. What was pending stays so.
+    ///   after it was made anew; ``CacheError/fileSystem(_:)`` with `ENOSPC`, or with `EDQUOT` when the
+    ///   catalog itself would have taken more than the budget. What was pending stays so.
     func transaction<Result>(
-        makingRoom: Bool = false, _ body: (Database) throws -> Result
+        makingRoom: Bool = false, _ body: (Database) throws -> Result,
+        committed: (Result, inout State) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
         let batch = takePending()
         do {
             let result = try run(makingRoom: makingRoom) { file in
                 try file.markUnflushed(boot: environment.bootIdentifier)
-                return try file.transaction { database in
+                let result = try file.transaction { database in
+                    let growth = try Growth(of: database)
                     try write(batch, to: database)
-                    return try body(database)
+                    // The body is to find things as they will be, and may make room itself.
+                    _ = try growth.fit(below: ceiling, evicting: evictor)
+                    let result = try body(database)
+                    guard try growth.fit(below: ceiling, evicting: evictor) else { throw Growth.noRoom }
+                    return result
                 }
+                try settle(batch, in: file) { committed(result, &$0) }
+                return result
             }
-            inMemory { state in
-                state.allowance.settle(batch.storedBytes)
-                state.hasWritten = true
-            }
+            lowerBound()
             return result
         } catch {
-            inMemory { $0.pending.restore(batch) }
+            inMemory { state in
+                let forgotten = state.pending.restore(batch)
+                state.allowance.unspend(forgotten)
+            }
             throw error
+        }
+    }
+
+    /// Enters into memory what a transaction has written, unless the file was replaced before it ended:
+    /// whoever reads the fresh one knows nothing of it.
+    private func settle(
+        _ batch: PendingChanges, in file: CatalogFile, _ committed: (inout State) -> Void
+    ) throws {
+        guard try file.isInPlace(in: folders.current.root) else { throw CatalogFile.WasReplaced() }
+        let isCurrent = inMemory { state in
+            guard state.allowance.generation == file.generation else { return false }
+            state.allowance.settle(batch.storedBytes)
+            state.hasWritten = true
+            committed(&state)
+            return true
+        }
+        guard isCurrent else { throw CatalogFile.WasReplaced() }
+    }
+
+    /// Enters into the lock file that this process may come to hold more. Comes before the commit:
+    /// whoever makes the catalog anew then knows of it, or this process finds its file replaced.
+    func raiseBound() throws(FileSystemError) {
+        try session.write { inMemory { $0.allowance.bound } }
+    }
+
+    func lowerBound() {
+        do {
+            try raiseBound()
+        } catch {
+            // More than this process holds is no harm.
+            environment.logger.debug("The writer's bound stays.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -112,18 +167,27 @@ final class Catalog: Sendable {
     ) throws(CacheError) -> Result {
         var isFresh = false
         var hasFreed = false
+        var attempts = 0
         while true {
+            var current: CatalogFile?
             do {
-                return try body(openedFile())
+                let file = try openedFile()
+                current = file
+                return try body(file)
             } catch let error as CacheError {
                 throw error
+            } catch is CatalogFile.WasReplaced {
+                attempts += 1
+                guard attempts < Self.attempts else {
+                    throw .database(name: "catalog", message: "the file is replaced again and again")
+                }
             } catch {
                 if makingRoom, !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
                     hasFreed = true
                 } else if !isFresh, Self.isFaultOfTheFile(error) {
                     environment.logger.warning(
                         "The catalog failed and is made anew.", metadata: ["error": "\(error)"])
-                    try discard()
+                    try discard(current)
                     isFresh = true
                 } else {
                     throw Self.wrapped(error)
@@ -147,7 +211,7 @@ final class Catalog: Sendable {
         }
     }
 
-    private static func isOutOfSpace(_ error: any Error) -> Bool {
+    static func isOutOfSpace(_ error: any Error) -> Bool {
         (error as? DatabaseError)?.resultCode == .SQLITE_FULL
     }
 

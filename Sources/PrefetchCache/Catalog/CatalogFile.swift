@@ -12,6 +12,11 @@ internal import SystemPackage
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     let identity: FileAttributes.Identity
+    /// That of the allowance that was entered into it.
+    var generation = 0
+
+    /// The file under the catalog's name is no longer the one that a transaction has written to.
+    struct WasReplaced: Error {}
 
     static let sideFiles = ["-journal", "-wal", "-shm"].map { CacheLayout.catalog + $0 }
 

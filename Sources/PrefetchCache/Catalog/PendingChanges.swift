@@ -85,16 +85,25 @@ struct PendingChanges: Sendable {
     }
 
     /// Puts back changes that could not be written, as if they had stayed here all along.
-    mutating func restore(_ older: PendingChanges) {
+    /// - Returns: The charged length of files that went meanwhile, and that no row will account for.
+    mutating func restore(_ older: PendingChanges) -> Int64 {
         let newer = self
         self = older
         for (name, value) in newer.counters { counters[name, default: 0] += value }
         for (hash, change) in newer.ordered {
             switch change {
-            case .stored(let row): stored(row)
+            case .stored(var row):
+                // Set aside from a place whose row was on its way, and has not arrived.
+                if row.isSettled, older.isUnsettled(row.hash.setAside) { row.isSettled = false }
+                stored(row)
             case .touched: touched(hash)
             case .removed: removed(hash)
             }
         }
+        return older.storedBytes + newer.storedBytes - storedBytes
+    }
+
+    private func isUnsettled(_ hash: KeyHash) -> Bool {
+        storedRow(hash).map { !$0.isSettled } ?? false
     }
 }

@@ -84,7 +84,10 @@ final class FlushSchedule: Sendable {
 
     private func maintain() {
         do {
-            try engine.maintain()
+            try engine.usage.perform { () throws(CacheError) in try engine.maintain() }
+        } catch .closed {
+            // Closing has written what there was.
+            return
         } catch {
             // The changes stay in memory, and the next piece of work tries again.
             engine.environment.logger.warning("The catalog was not written.", metadata: ["error": "\(error)"])

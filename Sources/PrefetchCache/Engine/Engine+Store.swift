@@ -8,7 +8,7 @@ extension Engine {
     func store(
         _ content: UnsafeRawBufferPointer, as metadata: ItemMetadata, encoding: EncodingChoice
     ) throws(CacheError) -> StoreOutcome {
-        switch try beginStore(metadata, encoding: encoding, expectedLength: Int64(content.count)) {
+        switch try begin(metadata, encoding: encoding, expectedLength: Int64(content.count)) {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return try store.commit(appending: content)
         }
@@ -27,7 +27,7 @@ extension Engine {
         guard attributes.kind == .regular else { throw .notARegularFile(path.string) }
         // A file of /proc does not tell its length; it is read to its end.
         let length = attributes.length > 0 ? attributes.length : nil
-        switch try beginStore(metadata, encoding: encoding, expectedLength: length) {
+        switch try begin(metadata, encoding: encoding, expectedLength: length) {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return try fill(store, from: file, length: length)
         }
@@ -64,19 +64,31 @@ extension Engine {
         }
     }
 
-    enum BegunStore {
-        case begun(any StoreUnderWay)
+    enum BegunStore<Store> {
+        case begun(Store)
         case refused(Refusal)
     }
 
-    /// Starts to store an item piece by piece.
+    /// Starts to store an item piece by piece, as ``begin(_:encoding:expectedLength:)`` does, for somebody
+    /// who comes back later with more. Closing the cache ends it.
+    func beginStore(
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+    ) throws(CacheError) -> BegunStore<OpenStore> {
+        switch try begin(metadata, encoding: encoding, expectedLength: expectedLength) {
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let store): return .begun(try stores.add(store))
+        }
+    }
+
+    /// Starts to store an item piece by piece, within one call of the cache.
     ///
     /// - Parameter expectedLength: Bytes of content, when known. For more than one chunk, space for the
     ///   worst case is then reserved at once, so that a refusal comes before the first byte; one chunk
     ///   is compressed first, and just what it takes is reserved before it is written.
-    func beginStore(
+    private func begin(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
-    ) throws(CacheError) -> BegunStore {
+    ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
+        try usage.requireOpen()
         if let refusal = try refusalOfPromoted(metadata.key) {
             return .refused(refused(refusal, metadata.key))
         }
@@ -97,7 +109,7 @@ extension Engine {
 
     private func beginItem(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
-    ) throws(CacheError) -> BegunStore {
+    ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
         try onFiles { () throws(FileSystemError) in try session.begin() }
         let reservation = Reservation(admission, charge: charge, isLengthKnown: expectedLength != nil)

@@ -24,6 +24,8 @@ final class Engine: Sendable {
     let promotedKeys: PromotedKeys
     let promoter: Promoter
     let locks = ItemLocks()
+    let stores = OpenStores()
+    let usage = Usage()
     let events = EventHub()
     private let reportedPressure = Mutex(Pressure.normal)
 
@@ -52,13 +54,14 @@ final class Engine: Sendable {
         let files = CacheFiles(folders: folders)
         evictor = Evictor(
             files: files, policy: policy, environment: environment, report: report)
+        let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            files: files, evictor: evictor, policy: policy, report: report)
-        let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
+            files: files, evictor: evictor, session: session, ceiling: { watch.ceiling($0) }, policy: policy,
+            report: report)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         self.ledger =
             ledger ?? Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
@@ -124,12 +127,16 @@ final class Engine: Sendable {
         if isNew { events.send(.pressure(pressure)) }
     }
 
-    /// Writes everything, and gives up this process's share of the budget and its locks.
+    /// Waits for calls that are under way, gives up the stores that are, writes everything, and gives up
+    /// this process's share of the budget and its locks. The share goes last: until then it covers
+    /// what this process has on disk.
     func close() throws(CacheError) {
+        guard usage.close() else { return }
         defer {
             session.end()
             events.finish()
         }
+        stores.close()
         do {
             try catalog.close()
         } catch {

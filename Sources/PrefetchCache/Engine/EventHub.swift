@@ -9,6 +9,7 @@ final class EventHub: Sendable {
     private struct Listeners: Sendable {
         var continuations: [Int: AsyncStream<CacheEvent>.Continuation] = [:]
         var lastID = 0
+        var isFinished = false
     }
 
     private let listeners = Mutex(Listeners())
@@ -22,10 +23,15 @@ final class EventHub: Sendable {
     func stream() -> AsyncStream<CacheEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CacheEvent.self, bufferingPolicy: .bufferingNewest(Self.backlog))
-        let id = listeners.withLock { listeners in
+        let id: Int? = listeners.withLock { listeners in
+            guard !listeners.isFinished else { return nil }
             listeners.lastID += 1
             listeners.continuations[listeners.lastID] = continuation
             return listeners.lastID
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
         }
         continuation.onTermination = { [weak self] _ in
             self?.listeners.withLock { _ = $0.continuations.removeValue(forKey: id) }
@@ -35,6 +41,7 @@ final class EventHub: Sendable {
 
     func finish() {
         let continuations = listeners.withLock { listeners in
+            listeners.isFinished = true
             defer { listeners.continuations = [:] }
             return listeners.continuations.values.map { $0 }
         }

@@ -34,9 +34,9 @@ final class ItemStore: StoreUnderWay {
                 encoding: encoding
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {
-            reservation.release()
             engine.environment.fileSystem.close(file)
             try Self.remove(partial, in: incoming)
+            reservation.release()
             throw .item(error)
         }
     }
@@ -90,11 +90,12 @@ final class ItemStore: StoreUnderWay {
         engine.environment.fileSystem.close(file)
         do {
             try Self.remove(partial, in: incoming)
+            reservation.release()
         } catch {
-            // It lies under this process's name, and goes when the next process sweeps.
+            // It lies under this process's name, and goes when this process is gone and the next one
+            // sweeps. Until then it takes its space, and stays charged.
             engine.environment.logger.warning("A partial stays behind.", metadata: ["error": "\(error)"])
         }
-        reservation.release()
     }
 
     private func writing(_ body: () throws(ItemFormatError) -> Void) throws(CacheError) -> Refusal? {
@@ -178,7 +179,10 @@ extension ItemStore {
         do {
             try engine.environment.fileSystem.unlink(partial, in: incoming.descriptor)
         } catch {
-            guard error.isNotFound else { throw error }
+            guard !error.isNotFound else { return }
+            // An old file that stays is to be charged, and as the item it is.
+            try rename(to: target, in: items, .exchanging)
+            throw error
         }
     }
 

@@ -15,7 +15,7 @@ struct Quarantine: Sendable {
         let folder = try folders.quarantine()
         let items = folders.current.items
         // The catalog knows every file by its hash, and the key may be stored again at once.
-        let hashThere = KeyHash(high: ~hash.high, low: hash.low)
+        let hashThere = hash.setAside
         let name = FilePath(hashThere.hexadecimal)
         return try onFiles { () throws(FileSystemError) in
             do throws(FileSystemError) {
@@ -34,4 +34,9 @@ struct Quarantine: Sendable {
                 chargedLength: charge(storedLength: attributes.length))
         }
     }
+}
+
+extension KeyHash {
+    /// The hash under which the catalog knows a file that was set aside; and back.
+    var setAside: KeyHash { KeyHash(high: ~high, low: low) }
 }

@@ -69,7 +69,8 @@ public final class EvictionSimulation {
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: CodecPool(parallelism: 1),
                 charge: charge, quarantine: Quarantine(folders: folders, charge: charge)),
-            files: files, evictor: evictor, policy: policy, report: { _ in })
+            files: files, evictor: evictor, session: WriterSession(environment, folders: folders),
+            ceiling: { _ in nil }, policy: policy, report: { _ in })
     }
 
     /// One request. The size of a key must not change.

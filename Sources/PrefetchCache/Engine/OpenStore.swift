@@ -1,0 +1,152 @@
+internal import Synchronization
+
+/// An item that is being stored piece by piece by somebody outside, who may let go of it at any moment,
+/// while the cache may be closed at any moment.
+///
+/// May be used by several threads. One that is dropped cancels itself.
+final class OpenStore: StoreUnderWay, Sendable {
+    private let entry: OpenStores.Entry
+
+    fileprivate init(_ entry: OpenStores.Entry) {
+        self.entry = entry
+    }
+
+    deinit {
+        entry.end(.finished)
+    }
+
+    /// Whether it was neither completed nor given up.
+    var isUnderWay: Bool { entry.isUnderWay }
+
+    /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, and what the store throws.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
+        try entry.use { store throws(CacheError) in
+            let refusal = try store.append(bytes)
+            return (refusal, isOver: refusal != nil)
+        }
+    }
+
+    func commit(appending last: UnsafeRawBufferPointer) throws(CacheError) -> StoreOutcome {
+        try entry.use { store throws(CacheError) in (try store.commit(appending: last), isOver: true) }
+    }
+
+    func cancel() {
+        entry.end(.finished)
+    }
+
+    /// As ``cancel()``, for a user who should know that there is something to cancel.
+    func giveUp() throws(CacheError) {
+        try entry.use { store throws(CacheError) in (store.cancel(), isOver: true) }
+    }
+}
+
+/// The stores that are under way, so that closing the cache ends them: what they hold of the budget is
+/// given back only when their partials are gone.
+final class OpenStores: Sendable {
+    private struct State: Sendable {
+        var isClosed = false
+        var lastNumber = 0
+        var entries: [Int: Entry] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// - Throws: ``CacheError/closed``; the store is given up then.
+    func add(_ store: sending any StoreUnderWay) throws(CacheError) -> OpenStore {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let entry = Entry(number, store, of: self)
+        let isOpen = state.withLock { state in
+            if !state.isClosed { state.entries[entry.number] = entry }
+            return !state.isClosed
+        }
+        guard isOpen else {
+            entry.end(.closed)
+            throw .closed
+        }
+        return OpenStore(entry)
+    }
+
+    /// Gives up all stores, and takes no new ones. A call that is under way is waited for.
+    func close() {
+        let entries = state.withLock { state in
+            state.isClosed = true
+            return Array(state.entries.values)
+        }
+        for entry in entries { entry.end(.closed) }
+    }
+
+    private func remove(_ number: Int) {
+        _ = state.withLock { $0.entries.removeValue(forKey: number) }
+    }
+
+    /// One store, which its user and whoever closes the cache share.
+    fileprivate final class Entry: Sendable {
+        enum End: Sendable {
+            case finished, closed
+
+            var error: CacheError {
+                switch self {
+                case .finished: .writerIsFinished
+                case .closed: .closed
+                }
+            }
+        }
+
+        private enum State {
+            case underWay(any StoreUnderWay)
+            case over(End)
+        }
+
+        let number: Int
+        private let stores: OpenStores
+        private let state: Mutex<State>
+
+        init(_ number: Int, _ store: sending any StoreUnderWay, of stores: OpenStores) {
+            self.number = number
+            self.stores = stores
+            state = Mutex(.underWay(store))
+        }
+
+        var isUnderWay: Bool {
+            state.withLock { state in
+                if case .underWay = state { true } else { false }
+            }
+        }
+
+        /// - Parameter body: Tells, beside its result, whether the store is over. After an error it is.
+        func use<Result: Sendable>(
+            _ body: (any StoreUnderWay) throws(CacheError) -> (Result, isOver: Bool)
+        ) throws(CacheError) -> Result {
+            try state.withLock { state throws(CacheError) in
+                switch state {
+                case .over(let end): throw end.error
+                case .underWay(let store):
+                    do throws(CacheError) {
+                        let (result, isOver) = try body(store)
+                        if isOver { finish(&state, .finished) }
+                        return result
+                    } catch {
+                        finish(&state, .finished)
+                        throw error
+                    }
+                }
+            }
+        }
+
+        func end(_ end: End) {
+            state.withLock { state in
+                guard case .underWay(let store) = state else { return }
+                store.cancel()
+                finish(&state, end)
+            }
+        }
+
+        private func finish(_ state: inout State, _ end: End) {
+            state = .over(end)
+            stores.remove(number)
+        }
+    }
+}

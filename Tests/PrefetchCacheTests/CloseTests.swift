@@ -1,0 +1,211 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Contract 8, while a cache is being closed: what it has on disk stays charged until it is gone.
+@Suite struct CloseTests {
+    private let container: TemporaryContainer
+    private let budget = ByteCount.mebibytes(8)
+
+    init() throws {
+        container = try TemporaryContainer()
+        let engine = try container.engine()
+        var configuration = CacheConfiguration(budget: .fixed(budget))
+        configuration.largestItem = budget
+        try engine.configure(configuration)
+        try engine.close()
+    }
+
+    private func incoming() throws -> [String] {
+        try container.files(below: container.caches.appending(path: "incoming"))
+    }
+
+    private func writers(_ engine: Engine) throws -> [String: Int64] {
+        try engine.catalog.reading { database in
+            let rows = try Row.fetchAll(database, sql: "SELECT session, allowance FROM writer")
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+        }
+    }
+
+    @Test func aStoreThatIsUnderWayIsGivenUpBeforeItsSpaceIsGivenBack() throws {
+        let second = try container.engine()
+        _ = try second.statistics()
+        let first = try container.engine()
+        let store = try first.begin("under way", expectedLength: 6 << 20)
+        try store.append(mebibytes: 5)
+        try first.close()
+        #expect(try incoming().isEmpty)
+        #expect(try writers(second).isEmpty)
+        guard case .stored = try second.store(noise(4 << 20), "late") else {
+            Issue.record("refused because of a cache that was closed")
+            return
+        }
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+        #expect(!store.isUnderWay)
+    }
+
+    @Test func aPartialThatCannotBeRemovedStaysCharged() throws {
+        let second = try container.engine()
+        _ = try second.statistics()
+        let fileSystem = InterceptingFileSystem()
+        let first = try container.engine(fileSystem: fileSystem)
+        let store = try first.begin("under way", expectedLength: 6 << 20)
+        try store.append(mebibytes: 5)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .unlink { throw FileSystemError("unlinkat", errno: .ioError) }
+        }
+        try first.close()
+        #expect(try incoming().contains { $0.hasSuffix("-1") })
+        #expect(try writers(second)[first.environment.session].map { $0 >= 5 << 20 } == true)
+        // Who is refused because of it finds the lock free, and removes what is left.
+        guard case .stored = try second.store(noise(4 << 20), "late") else {
+            Issue.record("refused because of a cache that was closed")
+            return
+        }
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+        #expect(try !incoming().contains { $0.hasSuffix("-1") })
+    }
+
+    @Test func anItemThatTheUserAskedForIsGivenUpAsWell() throws {
+        let engine = try container.engine()
+        var metadata = ItemMetadata("asked for")
+        metadata.intent = .userRequested
+        guard
+            case .begun(let store) = try engine.beginStore(
+                metadata, encoding: .automatic, expectedLength: 3 << 20)
+        else {
+            Issue.record("refused")
+            return
+        }
+        try store.append(mebibytes: 2)
+        let staging = container.support.appending(path: "staging")
+        #expect(try container.files(below: staging).contains { !$0.hasSuffix(".lock") })
+        try engine.close()
+        #expect(try !container.files(below: staging).contains { !$0.hasSuffix(".lock") })
+        #expect(throws: CacheError.closed) { try store.commit() }
+    }
+
+    @Test func anItemThatIsBeingCompletedIsThereWhole() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let store = try engine.begin("key", expectedLength: 3 << 20)
+        try store.append(mebibytes: 2)
+        let closing = DispatchSemaphore(value: 0)
+        let hasBegun = Atomic<Bool>(false)
+        fileSystem.intercept { operation in
+            guard operation.kind == .rename, !hasBegun.exchange(true, ordering: .relaxed) else { return }
+            Thread.detachNewThread {
+                do { try engine.close() } catch { Issue.record(error) }
+                closing.signal()
+            }
+            while engine.usage.isOpen { sched_yield() }
+        }
+        guard case .stored = try store.commit() else {
+            Issue.record("refused")
+            return
+        }
+        closing.wait()
+        let reader = try container.engine()
+        #expect(try writers(reader).isEmpty)
+        #expect(try reader.statistics().items == 1)
+        #expect(try reader.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func maintenanceThatIsUnderWayIsWaitedFor() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let queue = Mutex<[@Sendable () -> Void]>([])
+        let schedule = FlushSchedule(engine) { _, work in queue.withLock { $0.append(work) } }
+        try engine.store(noise(1000), "key")
+        schedule.noteWork()
+        let works = queue.withLock { $0 }
+        let isInside = DispatchSemaphore(value: 0)
+        let hasEnded = Atomic<Bool>(false)
+        let hasBegun = Atomic<Bool>(false)
+        fileSystem.intercept { _ in
+            guard !hasBegun.exchange(true, ordering: .relaxed) else { return }
+            isInside.signal()
+            while engine.usage.isOpen { sched_yield() }
+        }
+        Thread.detachNewThread {
+            for work in works { work() }
+            hasEnded.store(true, ordering: .sequentiallyConsistent)
+        }
+        isInside.wait()
+        try engine.close()
+        // What is left of the schedule finds the cache closed.
+        while !hasEnded.load(ordering: .sequentiallyConsistent) { sched_yield() }
+        #expect(throws: CacheError.closed) { try engine.catalog.reading { _ in } }
+        let queueOfFile = try DatabaseQueue(path: container.catalog.path)
+        let rows = try queueOfFile.read { database in
+            try Int.fetchOne(
+                database, sql: "SELECT (SELECT COUNT(*) FROM writer) + (SELECT COUNT(*) FROM unflushed)")
+        }
+        try queueOfFile.close()
+        #expect(rows == 0, "written to after it was closed")
+    }
+
+    @Test func aCallIsWaitedForAndNoneIsLetInAfterwards() throws {
+        let usage = Usage()
+        let isInside = DispatchSemaphore(value: 0)
+        let hasEnded = Atomic<Bool>(false)
+        Thread.detachNewThread {
+            do {
+                try usage.perform { () throws(CacheError) in
+                    isInside.signal()
+                    while usage.isOpen { sched_yield() }
+                    hasEnded.store(true, ordering: .sequentiallyConsistent)
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        isInside.wait()
+        #expect(usage.close())
+        let wasWaitedFor = hasEnded.load(ordering: .sequentiallyConsistent)
+        #expect(wasWaitedFor)
+        #expect(!usage.close())
+        #expect(throws: CacheError.closed) { try usage.perform { () throws(CacheError) in } }
+    }
+
+    @Test func afterwardsTheCacheAndItsWritersSaySoAndChangeNothing() async throws {
+        let cache = try await container.cache()
+        guard case .writer(let writer) = try await cache.beginStoring(ItemMetadata("under way")) else {
+            Issue.record("refused")
+            return
+        }
+        try await writer.write(noise(300_000))
+        try await cache.close()
+        let before = try container.files(below: container.root)
+        await #expect(throws: CacheError.closed) { try await writer.write(noise(300_000)) }
+        await #expect(throws: CacheError.closed) { try await writer.commit() }
+        await #expect(throws: CacheError.closed) { try await writer.cancel() }
+        await #expect(throws: CacheError.closed) {
+            try await cache.store(noise(10), as: ItemMetadata("late"))
+        }
+        await #expect(throws: CacheError.closed) { try await cache.read("late") }
+        await #expect(throws: CacheError.closed) { try await cache.statistics() }
+        for await event in cache.events { Issue.record("\(event) after the end") }
+        #expect(try container.files(below: container.root) == before)
+        #expect(try incoming().isEmpty)
+    }
+
+    @Test func anEngineThatWasClosedAdmitsNothing() throws {
+        let engine = try container.engine()
+        let store = try engine.begin("under way", expectedLength: 6 << 20)
+        try engine.close()
+        #expect(throws: CacheError.closed) { try store.append(mebibytes: 1) }
+        #expect(throws: CacheError.closed) { try store.commit() }
+        store.cancel()
+        #expect(throws: CacheError.closed) { try engine.store(noise(100), "late") }
+        #expect(throws: CacheError.closed) { try engine.maintain() }
+        #expect(engine.catalog.inMemory { $0.allowance.bound } == 0)
+        #expect(try container.chargedOnDisk() == 0)
+    }
+}

@@ -1,0 +1,257 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Contract 8, when the catalog is lost: what living processes hold is known without it.
+@Suite struct LostCatalogTests {
+    private let container: TemporaryContainer
+    private let budget = ByteCount.mebibytes(8)
+
+    init() throws {
+        container = try TemporaryContainer()
+        let engine = try container.engine()
+        var configuration = CacheConfiguration(budget: .fixed(budget))
+        configuration.largestItem = budget
+        try engine.configure(configuration)
+        try engine.close()
+    }
+
+    private func lose(_ how: String) throws {
+        let catalog = container.catalog
+        switch how {
+        case "deleted": try FileManager.default.removeItem(at: catalog)
+        case "damaged":
+            let file = try FileHandle(forUpdating: catalog)
+            try file.write(contentsOf: Data(repeating: 0x55, count: 4096))
+            try file.close()
+        case "newer":
+            let queue = try DatabaseQueue(path: catalog.path)
+            try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
+            try queue.close()
+        default: break
+        }
+    }
+
+    @Test(arguments: ["deleted", "damaged", "newer", "of a machine that does not tell its boot"])
+    func whatALivingProcessHoldsIsNotGivenAway(how: String) throws {
+        let boot = how.hasPrefix("of a machine") ? "" : "boot-1"
+        let first = try container.engine(boot: boot)
+        let store = try first.begin("under way", expectedLength: 6 << 20)
+        try lose(how)
+        let second = try container.engine(boot: boot)
+        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
+            Issue.record("admitted beside a reservation that leaves no room")
+            return
+        }
+        // It goes on from memory, without a look at the catalog.
+        try store.append(mebibytes: 5)
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+        guard case .stored = try store.commit() else {
+            Issue.record("refused")
+            return
+        }
+        for engine in [first, second] { try engine.maintain() }
+        let report = try second.capacity()
+        #expect(report.heldBytes == 0, "something is held for nothing")
+        #expect(try report.chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func whatALivingProcessHoldsInAdvanceIsNotGivenAway() throws {
+        let first = try container.engine()
+        for number in 0..<60 { try first.store(noise(20_000), ItemKey(number: number)) }
+        let free = first.catalog.inMemory { $0.allowance.free }
+        #expect(free > 0)
+        try lose("deleted")
+        let second = try container.engine()
+        #expect(try second.capacity().heldBytes == first.catalog.inMemory { $0.allowance.bound })
+        try first.maintain()
+        #expect(try second.capacity().heldBytes == 0)
+    }
+
+    @Test func thePartialsOfTheDeadGoWithTheRowsThatCoveredThem() throws {
+        let second = try container.engine()
+        _ = try second.statistics()
+        let incoming = container.caches.appending(path: "incoming")
+        try Data().write(to: incoming.appending(path: "0123456789abcdef.lock"))
+        try noise(5 << 20).write(to: incoming.appending(path: "0123456789abcdef-7"))
+        try lose("deleted")
+        guard case .stored = try second.store(noise(4 << 20), "late") else {
+            Issue.record("refused")
+            return
+        }
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+    }
+
+    @Test func aGrantThatWasEnteredIntoALostFileIsDecidedAnew() throws {
+        let trap = TrappedVolume()
+        let engine = try container.engine(probe: trap)
+        let catalog = container.catalog
+        trap.spring {
+            do { try FileManager.default.removeItem(at: catalog) } catch { Issue.record(error) }
+            onAnotherThread { _ = try engine.statistics() }
+        }
+        let store = try engine.begin("under way", expectedLength: 6 << 20)
+        #expect(trap.wasSprung)
+        try store.append(mebibytes: 5)
+        let second = try container.engine()
+        let held = engine.catalog.inMemory { $0.allowance }
+        #expect(held.reserved > 6 << 20 && held.uncertain == 0)
+        #expect(try second.capacity().heldBytes == held.bound)
+        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
+            Issue.record("admitted beside a reservation that leaves no room")
+            return
+        }
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+        store.cancel()
+    }
+
+    @Test func aGrantThatNobodyElseHasNoticedTheLossOfIsDecidedAnew() throws {
+        let trap = TrappedVolume()
+        let engine = try container.engine(probe: trap)
+        let second = try container.engine()
+        let catalog = container.catalog
+        // Another process makes the file anew, and finds room.
+        trap.spring {
+            do {
+                try FileManager.default.removeItem(at: catalog)
+                let outcome = try second.store(noise(7 << 20), "meanwhile")
+                #expect(outcome.isStored)
+                try second.maintain()
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let begun = try engine.beginStore(
+            ItemMetadata("under way"), encoding: .forced(.identity), expectedLength: 6 << 20)
+        if case .begun(let store) = begun {
+            try store.append(mebibytes: 5)
+            #expect(try container.chargedOnDisk() <= budget.bytes)
+            store.cancel()
+        } else {
+            Issue.record("refused beside an item that may be evicted")
+        }
+    }
+
+    @Test func aGrantIsKnownToOthersBeforeItIsCertain() throws {
+        let fileSystem = InterceptingFileSystem()
+        let first = try container.engine(fileSystem: fileSystem)
+        let second = try container.engine()
+        let catalog = container.catalog
+        let hasBegun = Atomic<Bool>(false)
+        fileSystem.intercept { operation in
+            // The last moment at which nobody can know of the grant.
+            guard operation.kind == .write, operation.name.hasSuffix(".lock"),
+                !hasBegun.exchange(true, ordering: .relaxed)
+            else { return }
+            do {
+                try FileManager.default.removeItem(at: catalog)
+                let outcome = try second.store(noise(4 << 20), "meanwhile")
+                #expect(outcome.isStored)
+                try second.maintain()
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let store = try first.begin("under way", expectedLength: 6 << 20)
+        let hasHappened = hasBegun.load(ordering: .relaxed)
+        #expect(hasHappened)
+        try store.append(mebibytes: 5)
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+        store.cancel()
+    }
+
+    @Test func rowsThatWereWrittenIntoALostFileAreWrittenAnew() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        for number in 0..<20 { try engine.store(noise(10_000), ItemKey(number: number)) }
+        // Rows come before that of the last item: until it has opened its journal, SQLite itself notices
+        // the loss.
+        #expect(engine.catalog.inMemory { $0.pending.entries.count } > 1)
+        let hasBegun = Atomic<Bool>(false)
+        let catalog = container.catalog
+        let item = CacheLayout.file(of: try ItemKey(number: 19).hash).string
+        fileSystem.intercept { operation in
+            // Within the transaction, on writing the item's row.
+            guard operation.kind == .attributes, operation.name == item,
+                !hasBegun.exchange(true, ordering: .relaxed)
+            else { return }
+            do { try FileManager.default.removeItem(at: catalog) } catch { Issue.record(error) }
+            onAnotherThread { _ = try engine.catalog.reading { try Admission.heldBytes($0) } }
+        }
+        try engine.maintain()
+        let hasHappened = hasBegun.load(ordering: .relaxed)
+        #expect(hasHappened)
+        #expect(engine.catalog.inMemory { $0.allowance.bound } == 0)
+        let report = try engine.capacity()
+        #expect(report.heldBytes == 0)
+        #expect(try report.chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func aFileThatIsOfNoUseIsNotRemovedWhenItWasReplaced() throws {
+        let first = try container.engine()
+        _ = try first.statistics()
+        let useless = try first.catalog.openedFile()
+        try lose("deleted")
+        let second = try container.engine()
+        _ = try second.statistics()
+        let inode = try LiveFileSystem().attributes(
+            of: "catalog.sqlite", in: second.folders.current.root.descriptor)?.identity
+        try first.catalog.discard(useless)
+        #expect(
+            try LiveFileSystem().attributes(
+                of: "catalog.sqlite", in: second.folders.current.root.descriptor)?.identity == inode)
+    }
+
+    @Test func aBoundIsReadAsItWasWritten() throws {
+        let fileSystem = LiveFileSystem()
+        let folder = try container.engine().folders.current.incoming
+        let file = try fileSystem.open("bound", in: folder.descriptor, .createNew(.ownerReadWrite))
+        defer { fileSystem.close(file) }
+        #expect(try WriterBound(of: file, in: fileSystem).bytes == 0, "a writer that holds nothing yet")
+        for bytes in [0, 1, 1 << 40, .max] as [Int64] {
+            try WriterBound(bytes).write(to: file, in: fileSystem)
+            #expect(try WriterBound(of: file, in: fileSystem).bytes == bytes)
+        }
+        try fileSystem.writeAll([1, 2, 3], to: file, at: 3)
+        #expect(throws: FileSystemError.self) { try WriterBound(of: file, in: fileSystem) }
+    }
+}
+
+/// A volume with space in plenty on which something happens at the second look: the first is the one
+/// before a transaction.
+private final class TrappedVolume: VolumeProbing {
+    private struct State {
+        var looks = 0
+        var action: (@Sendable () -> Void)?
+        var wasSprung = false
+    }
+
+    private let state = Mutex(State())
+
+    func spring(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.action = action } }
+
+    var wasSprung: Bool { state.withLock { $0.wasSprung } }
+
+    func state(of _: Descriptor) -> VolumeState {
+        let action: (@Sendable () -> Void)? = state.withLock { state in
+            state.looks += 1
+            guard state.looks == 2 else { return nil }
+            state.wasSprung = true
+            return state.action
+        }
+        action?()
+        return VolumeState(total: 1 << 40, available: 1 << 39)
+    }
+}
+
+extension StoreOutcome {
+    fileprivate var isStored: Bool {
+        if case .stored = self { true } else { false }
+    }
+}

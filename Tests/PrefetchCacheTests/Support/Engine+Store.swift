@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+extension Engine {
+    /// Begins a store of incompressible content whose length is known, as if by a downloader.
+    func begin(_ key: ItemKey, expectedLength: Int64) throws -> OpenStore {
+        guard
+            case .begun(let store) = try beginStore(
+                ItemMetadata(key), encoding: .forced(.identity), expectedLength: expectedLength)
+        else {
+            Issue.record("refused")
+            throw CacheError.writerIsFinished
+        }
+        return store
+    }
+}
+
+extension OpenStore {
+    /// Appends as many MiB.
+    func append(mebibytes count: Int) throws {
+        for piece in 0..<count {
+            let refusal = try noise(1 << 20, seed: UInt64(piece)).withBytes { bytes throws(CacheError) in
+                try append(bytes)
+            }
+            #expect(refusal == nil)
+        }
+    }
+
+    func commit() throws -> StoreOutcome {
+        try commit(appending: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+}
+
+/// Runs `body` on a thread of its own, and returns when it has ended.
+func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) {
+    let ended = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+        do { try body() } catch { Issue.record(error) }
+        ended.signal()
+    }
+    ended.wait()
+}
