@@ -36,17 +36,19 @@ final class Admission: Sendable {
 
     /// Reserves `bytes` of the budget, evicting when that is needed.
     ///
-    /// - Parameter total: What the item needs in all, with what was reserved for it before.
-    /// - Returns: `nil` when the bytes are reserved.
+    /// - Parameters:
+    ///   - total: What the item needs in all, with what was reserved for it before.
+    ///   - priority: That of the item. Items of a higher one do not make way for it.
+    /// - Returns: `nil` when the bytes are reserved. Otherwise no item was evicted for it.
     /// - Complexity: O(1) in memory as long as the allowance lasts; else one transaction.
-    func reserve(_ bytes: Int64, ofItem total: Int64) throws(CacheError) -> Refusal? {
+    func reserve(_ bytes: Int64, ofItem total: Int64, priority: Float) throws(CacheError) -> Refusal? {
         if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
         if let refusal = try refusal() { return refusal }
 
+        defer { evictor.report() }
         let decision = try givingUpAllowance { database in
-            try decide(on: bytes, ofItem: total, database)
+            try decide(on: bytes, ofItem: total, priority, database)
         }
-        evictor.report()
         switch decision {
         case .refused(let refusal): return refusal
         case .granted(let grant):
@@ -60,29 +62,37 @@ final class Admission: Sendable {
         case refused(Refusal)
     }
 
-    private func decide(on bytes: Int64, ofItem total: Int64, _ database: Database) throws -> Decision {
+    private func decide(
+        on bytes: Int64, ofItem total: Int64, _ priority: Float, _ database: Database
+    ) throws -> Decision {
         let standing = try watch.standing(database)
         if let refusal = standing.refusal(ofItem: total) { return .refused(refusal) }
         let ceiling = standing.ceiling
-        var room = try makeRoom(for: bytes, below: ceiling, database)
-        if room < bytes, try catalog.settleDeadWriters(database) {
-            room = try makeRoom(for: bytes, below: ceiling, database)
+        var (room, refusal) = try makeRoom(for: bytes, priority, below: ceiling, database)
+        if refusal != nil, try catalog.settleDeadWriters(database) {
+            (room, refusal) = try makeRoom(for: bytes, priority, below: ceiling, database)
         }
-        guard room >= bytes else { return .refused(.overBudget(needed: bytes, budget: ceiling)) }
+        if let refusal { return .refused(refusal) }
         let grant = min(max(bytes, nextStep(ceiling)), room)
         try catalog.changeAllowance(by: grant, in: database)
         isNearlyFull.store(room - grant < ceiling - Trimming.start(ceiling), ordering: .relaxed)
         return .granted(grant)
     }
 
-    /// Evicts until `bytes` fit below the ceiling, as far as that is possible.
-    /// - Returns: What is free below it.
-    private func makeRoom(for bytes: Int64, below ceiling: Int64, _ database: Database) throws -> Int64 {
+    /// Evicts until `bytes` fit below the ceiling. What cannot be made to fit must not cost the others
+    /// their place.
+    /// - Returns: What is free below it, and why it does not do.
+    private func makeRoom(
+        for bytes: Int64, _ priority: Float, below ceiling: Int64, _ database: Database
+    ) throws -> (room: Int64, refusal: Refusal?) {
         let used = try Self.usedBytes(database)
-        // What cannot be made to fit must not cost the others their place.
-        guard used - (try Self.evictableBytes(database)) + bytes <= ceiling else { return ceiling - used }
-        let freed = try evictor.evict(atLeast: used + bytes - ceiling, from: database)
-        return ceiling - (used - freed)
+        let made = try evictor.makeRoom(used + bytes - ceiling, priority: priority, from: database)
+        let room = ceiling - (used - made.freed)
+        if room >= bytes { return (room, nil) }
+        return (
+            room,
+            made.isKeptByPriority ? .lowPriority(priority) : .overBudget(needed: bytes, budget: ceiling)
+        )
     }
 
     func release(_ bytes: Int64) {

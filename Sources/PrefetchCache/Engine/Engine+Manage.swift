@@ -46,11 +46,18 @@ extension Engine {
     /// Evicts the least recently used items until `bytes` of charged length are free.
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
-        let freed = try catalog.transaction(makingRoom: true) { database in
-            try evictor.evict(atLeast: bytes, from: database)
+        defer { evictor.report() }
+        do {
+            return try catalog.transaction(makingRoom: true) { database in
+                try evictor.evict(atLeast: bytes, from: database)
+            }
+        } catch {
+            // On a full volume there is nothing to write, either, where nothing can be evicted.
+            guard error.isOutOfSpace,
+                try catalog.reading({ try evictor.attainable(1, in: $0) }) == 0
+            else { throw error }
+            return 0
         }
-        evictor.report()
-        return freed
     }
 
     /// All items in the order in which they would be evicted.
