@@ -1,6 +1,7 @@
 internal import FileSystem
 internal import GRDB
 internal import ItemFormat
+internal import Logging
 internal import StorageAreas
 internal import SystemPackage
 
@@ -96,10 +97,31 @@ extension Engine {
         }
     }
 
-    /// Changes the configuration, and evicts down to a smaller budget at once.
+    /// Replaces the configuration, and evicts down to a smaller budget at once.
     func configure(_ configuration: CacheConfiguration) throws(CacheError) {
         try self.configuration.replace(with: configuration)
-        try admission.trimToBudget()
+        trimToBudget()
+    }
+
+    /// Changes the configuration in force, and evicts down to a smaller budget at once.
+    /// - Returns: The new configuration.
+    func configure(changing change: (inout CacheConfiguration) -> Void) throws(CacheError)
+        -> CacheConfiguration
+    {
+        let new = try configuration.change(change)
+        trimToBudget()
+        return new
+    }
+
+    /// The new configuration is in force already, whatever comes of this.
+    private func trimToBudget() {
+        do {
+            try admission.trimToBudget()
+        } catch {
+            // Maintenance does it, then.
+            environment.logger.warning(
+                "The cache was not trimmed to the new budget.", metadata: ["error": "\(error)"])
+        }
     }
 }
 
