@@ -59,6 +59,16 @@ import Testing
         #expect(try (1...2).contains(request(9 << 20).statistics().items))
     }
 
+    /// Where there is nothing to evict, what is kept free is kept free to the last byte.
+    @Test func anEmptyCacheAddsNothing() throws {
+        _ = try engine.evict(.max)
+        for excess in [1, 100_000] as [Int64] {
+            let error = try #require(throws: CacheError.self) { _ = try request(1 << 20 + excess) }
+            #expect(error == .insufficientSpace(needed: 1 << 20 + excess, available: 1 << 20))
+        }
+        _ = try request(1 << 20)
+    }
+
     @Test func whatCannotBeOpenedForWantOfRoomCostsNothing() throws {
         let pins = try (0..<5).map { try #require(try engine.folders.openItem(ItemKey(number: $0).hash)) }
         let spare = (1 << 20) + (try container.chargedOnDisk())

@@ -24,9 +24,8 @@ extension Admission {
         let floor = capacity.low - capacity.state.purgeable
         let wanted = needed.addingReportingOverflow(floor)
         let room = try makeAvailable(allOrNothing: wanted.overflow ? .max : wanted.partialValue)
-        // The journal of the transaction is still to give its part back.
-        guard room.available - floor + Self.margin >= needed else {
-            throw .insufficientSpace(needed: needed, available: max(0, room.attainable - floor))
+        guard room.isEnough else {
+            throw .insufficientSpace(needed: needed, available: max(0, room.bytes - floor))
         }
     }
 
@@ -46,26 +45,32 @@ extension Admission {
             return watch.log("The volume cannot be measured.", error)
         }
         if available >= needed + Self.margin { return }
-        var room = (available: available, attainable: available)
+        var room = VolumeRoom(isEnough: available >= needed, bytes: available)
         if try watch.isOnVolumeOfItems(folder) {
             room = try makeAvailable(allOrNothing: needed, ifPossible: needed + Self.margin)
         }
-        guard room.available >= needed else {
-            throw .insufficientSpace(needed: needed, available: room.attainable)
+        guard room.isEnough, room.bytes >= needed else {
+            throw .insufficientSpace(needed: needed, available: room.bytes)
         }
+    }
+
+    private struct VolumeRoom {
+        var isEnough: Bool
+        /// What is free; or, where nothing was evicted because it would not have been enough, what could
+        /// be at most.
+        var bytes: Int64
     }
 
     /// Evicts until `wanted` bytes of the volume of the items are free, or nothing when that cannot be.
     ///
     /// - Parameter more: What should be free as well, as far as that is possible.
-    /// - Returns: What is free, and what could be at most.
     private func makeAvailable(
         allOrNothing wanted: Int64, ifPossible more: Int64 = 0
-    ) throws(CacheError) -> (available: Int64, attainable: Int64) {
+    ) throws(CacheError) -> VolumeRoom {
         defer { evictor.report() }
-        let evict = { [self] (database: Database) throws -> (available: Int64, attainable: Int64) in
+        let evict = { [self] (database: Database) throws -> VolumeRoom in
             var room = try makeAvailable(allOrNothing: wanted, database)
-            if room.available >= wanted { room.available = try makeAvailable(more, database) }
+            if room.isEnough, more > room.bytes { room.bytes = try makeAvailable(more, database) }
             return room
         }
         do {
@@ -76,17 +81,17 @@ extension Admission {
         // The first items have to go for the journal of a transaction: not for what cannot be had.
         let available = try watch.available()
         let attainable = try catalog.reading { database in
-            try evictor.attainable(wanted - available, in: database)
+            available + (try evictor.attainable(wanted - available, in: database))
         }
-        guard available + attainable >= wanted else { return (available, available + attainable) }
+        guard attainable >= wanted else { return VolumeRoom(isEnough: false, bytes: attainable) }
         return try givingUpAllowance(makingRoom: true, evict)
     }
 
-    private func makeAvailable(
-        allOrNothing wanted: Int64, _ database: Database
-    ) throws -> (available: Int64, attainable: Int64) {
+    private func makeAvailable(allOrNothing wanted: Int64, _ database: Database) throws -> VolumeRoom {
         var available = try watch.available()
-        while available < wanted {
+        // Once something has gone, the journal of this transaction may lack, which gives its part back.
+        var lacking: Int64 = 0
+        while available + lacking < wanted {
             let before = available
             let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database)
             let made = try room.make(wanted - available, step: Self.reliefStep) {
@@ -95,10 +100,13 @@ extension Admission {
                 available = try watch.available()
                 return available > last
             }
+            if let attainable = made.attainable {
+                return VolumeRoom(isEnough: false, bytes: before + attainable)
+            }
             available = try watch.available()
-            if let attainable = made.attainable { return (available, max(available, before + attainable)) }
             guard available > before else { break }
+            lacking = Self.margin
         }
-        return (available, available)
+        return VolumeRoom(isEnough: available + lacking >= wanted, bytes: available)
     }
 }

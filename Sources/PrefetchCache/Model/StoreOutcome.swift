@@ -9,8 +9,8 @@ public enum StoreOutcome: Hashable, Sendable {
     case refused(Refusal)
 }
 
-/// Why an item was not stored. A refusal costs no other item its place and is no fault: the app asks
-/// again later, or never.
+/// Why an item was not stored. A refusal before the first byte costs no other item its place, and none
+/// is a fault: the app asks again later, or never.
 public enum Refusal: Hashable, Sendable {
     /// The volume is short of space.
     case pressure(Pressure)
