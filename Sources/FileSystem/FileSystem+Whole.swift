@@ -115,8 +115,12 @@ extension FileSystem {
             try unlink(temporary, in: directory)
         }
         try withFile(temporary, in: directory, .createNew(permissions)) { file throws(FileSystemError) in
-            try writeAll(bytes, to: file, at: 0)
-            if durable { try synchronize(file) }
+            do throws(FileSystemError) {
+                try writeAll(bytes, to: file, at: 0)
+                if durable { try synchronize(file) }
+            } catch {
+                throw error.naming(FilePath(root: nil, [name]))
+            }
         }
         try rename(temporary, in: directory, to: FilePath(root: nil, [name]), in: directory, .replacing)
         if durable { try synchronize(directory) }

@@ -15,6 +15,11 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
         self.errno = errno
     }
 
+    /// The same error, about `path` unless it names one already: a call on a descriptor names none.
+    public func naming(_ path: FilePath) -> FileSystemError {
+        self.path == nil ? FileSystemError(operation, path: path, errno: errno) : self
+    }
+
     /// The volume, or the user's share of it, is full: `ENOSPC` or `EDQUOT`.
     public var isOutOfSpace: Bool {
         errno == .noSpace || errno == .diskQuotaExceeded

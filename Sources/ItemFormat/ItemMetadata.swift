@@ -31,7 +31,8 @@ public struct ItemMetadata: Hashable, Sendable {
     public var intent: Intent
     public var destination: Destination
     public var validator: Validator
-    /// 0 (the default) to 1: items of lower priority are evicted first.
+    /// 0 (the default) to 1: items of lower priority are evicted first, and an item makes none of a
+    /// higher one go.
     public var priority: Float
     /// When the item was stored, in milliseconds since 1970. Set by the cache.
     public var storedAt: Int64

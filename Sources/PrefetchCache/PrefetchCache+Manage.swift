@@ -72,8 +72,28 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.configuration.current() }
     }
 
-    /// Changes the configuration for all processes, durably. A smaller budget takes effect at once.
+    /// Replaces the configuration for all processes, durably. A smaller budget takes effect at once.
+    ///
+    /// - Throws: ``CacheError/configuration(_:)`` for one that cannot be used, such as a capacity model
+    ///   that contradicts itself; the old one stays in force then.
     public func configure(_ configuration: CacheConfiguration) async throws(CacheError) {
         try await run { engine throws(CacheError) in try engine.configure(configuration) }
+    }
+
+    /// Changes some of the configuration for all processes, durably, and leaves the rest as it is now,
+    /// whoever set it. A smaller budget takes effect at once.
+    ///
+    /// ```swift
+    /// try await cache.configure { $0.isStoringEnabled = false }
+    /// ```
+    ///
+    /// - Parameter change: Changes the configuration in force. Others wait meanwhile.
+    /// - Returns: The new configuration.
+    /// - Throws: As ``configure(_:)``.
+    @discardableResult
+    public func configure(
+        changing change: @Sendable (inout CacheConfiguration) -> Void
+    ) async throws(CacheError) -> CacheConfiguration {
+        try await run { engine throws(CacheError) in try engine.configure(changing: change) }
     }
 }

@@ -13,8 +13,9 @@ extension PrefetchCache {
     /// The item is complete under its key when the call returns, or not there at all. It is not
     /// flushed to the device: after a power cut it may be a miss.
     ///
-    /// - Returns: ``StoreOutcome/refused(_:)`` when there is no room for it; nothing has changed then,
-    ///   except that colder items may have been evicted.
+    /// - Returns: ``StoreOutcome/refused(_:)`` when there is no room for it. No item was evicted for it
+    ///   then, unless it was refused half way: an item of unknown length that outgrew its room, or one
+    ///   for which the volume ran out of space.
     /// - Throws: ``CacheError/fileSystem(_:)``, or ``CacheError/item(_:)`` for metadata beyond the
     ///   limits of the format.
     /// - Complexity: O(n) in the bytes; no database transaction as long as the process's share of the

@@ -1,6 +1,6 @@
 /// Computes from the size and the free space of a volume how much a cache of guesses may take.
 ///
-/// With total T, available A, own evictable bytes U and other purgeable bytes P:
+/// With total T, available A, own bytes U and other purgeable bytes P:
 ///
 ///     low           = min(5 % of T, 500 MiB)
 ///     reserve       = min(15 % of T, 4 GiB)

@@ -6,7 +6,8 @@ public struct VolumeState: Hashable, Sendable {
     public var total: Int64
     /// *A*: what this user may still take.
     public var available: Int64
-    /// *U*: our own charged bytes on this volume that could be evicted.
+    /// *U*: our own bytes on this volume: what items are charged that may be evicted, and what is under
+    /// way. Items that somebody reads or has pinned are among them, though they cannot be evicted now.
     public var evictable: Int64
     /// *P*: other bytes that the system would purge for something important. Nothing in ``VolumeProbe``
     /// finds them out.

@@ -61,10 +61,14 @@ import Testing
         #expect(calls.list == ["open", "write", "rename"])
     }
 
-    @Test(arguments: ["open", "write", "synchronize file"])
-    func afterAFailureTheOldFileKeepsItsName(_ call: String) {
+    /// What a call on a descriptor does not name, the error does.
+    @Test(
+        arguments: [("open", nil), ("write", "note"), ("synchronize file", "note")] as [(String, FilePath?)])
+    func afterAFailureTheOldFileKeepsItsName(_ call: String, path: FilePath?) {
         let calls = CallList(failing: call)
-        #expect(throws: FileSystemError(call, errno: .noSpace)) { try calls.replace(durable: true) }
+        #expect(throws: FileSystemError(call, path: path, errno: .noSpace)) {
+            try calls.replace(durable: true)
+        }
         #expect(calls.list.last == call)
     }
 }

@@ -1,4 +1,7 @@
+import FileSystem
+import FileSystemTestSupport
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import PrefetchCache
@@ -66,6 +69,68 @@ import Testing
         guard case .configuration(let text) = error else { throw error }
         #expect(text.hasPrefix("configuration.json cannot be "))
         #expect(text.contains(message), "\(text)")
+    }
+
+    @Test func whatCouldNotBeReadAgainIsNotWritten() throws {
+        let engine = try container.engine()
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(8))))
+        let before = try Data(contentsOf: file)
+        var configuration = CacheConfiguration()
+        configuration.capacityModel.lowLeavePerMille = 10
+        for configure in [
+            { try engine.configure(configuration) },
+            { _ = try engine.configure { $0.capacityModel.lowLeavePerMille = 10 } },
+        ] {
+            let error = try #require(throws: CacheError.self, performing: configure)
+            guard case .configuration(let text) = error else { throw error }
+            #expect(text.hasPrefix("capacityModel: "))
+            #expect(try Data(contentsOf: file) == before)
+        }
+        guard case .stored = try container.engine().store(noise(100), "key") else {
+            Issue.record("refused")
+            return
+        }
+    }
+
+    @Test func changesOfSeveralProcessesAreAllKept() throws {
+        let engines = try (0..<4).map { _ in try container.engine() }
+        DispatchQueue.concurrentPerform(iterations: 80) { number in
+            do {
+                _ = try engines[number % 4].configure { configuration in
+                    configuration.capacityModel.cap -= 1
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(try container.engine().configuration.current().capacityModel.cap == CapacityModel().cap - 80)
+        #expect(
+            try container.files(below: container.support).filter { $0.hasPrefix(".configuration") }.isEmpty)
+    }
+
+    @Test func whoChangesOneSettingLeavesWhatAnotherHasSetMeanwhile() throws {
+        let (app, operating) = (try container.engine(), try container.engine())
+        let old = try app.configuration.current()
+        try operating.configure(CacheConfiguration(budget: .fixed(.mebibytes(8))))
+        let new = try app.configure { $0.isStoringEnabled = false }
+        #expect(old.budget == .automatic)
+        #expect(new.budget == .fixed(.mebibytes(8)))
+        #expect(try operating.configuration.current() == new)
+    }
+
+    @Test func aChangeThatIsWrittenHoldsThoughTheCacheCannotBeTrimmed() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(noise(100), "key")
+        try engine.flush()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .entries { throw FileSystemError("readdir", errno: .ioError) }
+        }
+        try engine.configure(CacheConfiguration(budget: .fixed(.bytes(0))))
+        fileSystem.intercept { _ in }
+        #expect(try engine.configuration.current().budget == .fixed(.bytes(0)))
+        try engine.maintain()
+        #expect(try engine.statistics().items == 0)
     }
 
     @Test func theOperatorsWordHoldsForTheNextStore() throws {

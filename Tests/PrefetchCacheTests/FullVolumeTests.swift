@@ -36,6 +36,29 @@ struct FullVolumeTests {
         #expect(try container.chargedOnDisk() == 0)
     }
 
+    @Test(arguments: SmallVolume.kinds)
+    func everyItemThatGoesIsReported(kind: SmallVolume.Kind) async throws {
+        let volume = try SmallVolume(kind, megabytes: 20)
+        let container = try TemporaryContainer(in: volume.root)
+        let engine = try container.engine(probe: nil)
+        for number in 0..<8 { try engine.store(noise(100_000), ItemKey(number: number)) }
+        try engine.close()
+        try volume.fill()
+        let other = try container.engine(probe: nil)
+        let events = other.events.stream()
+        _ = try other.evict(.max)
+        #expect(try other.statistics().evictions == 8)
+        // Once all is gone there is nothing to write, either.
+        try volume.fill()
+        #expect(try other.evict(.max) == 0)
+        try other.close()
+        var evicted: [String] = []
+        for await event in events {
+            if case .evicted(let key, _) = event { evicted.append(key.string) }
+        }
+        #expect(evicted == (0..<8).map { "item-\($0)" })
+    }
+
     @Test(arguments: SmallVolume.kinds, [ItemEncoding.lz4, .identity])
     func anOlderItemOpensAtTheExpenseOfOthers(kind: SmallVolume.Kind, encoding: ItemEncoding) throws {
         let volume = try SmallVolume(kind, megabytes: 60)

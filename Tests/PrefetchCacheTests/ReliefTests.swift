@@ -45,27 +45,35 @@ import Testing
         var model = CapacityModel()
         model.reservePerMille = 0
         try fill(model)
-        let helping = HelpingVolume(container)
+        let helping = HelpingVolume(container: container)
         let other = try container.engine(probe: helping)
         try other.maintain()
         #expect(try other.statistics().items == 0)
     }
 
-    /// A nearly full volume on which every item that goes leaves its room.
-    private struct HelpingVolume: VolumeProbing {
-        let container: TemporaryContainer
-
-        init(_ container: TemporaryContainer) {
-            self.container = container
+    @Test func whatWasGoneAlreadyIsNoSignThatUnlinkingDoesNotHelp() throws {
+        var model = CapacityModel()
+        model.reservePerMille = 0
+        try fill(model)
+        for number in 0..<20 {
+            try FileManager.default.removeItem(at: container.item(ItemKey(number: number)))
         }
+        let other = try container.engine(probe: HelpingVolume(container: container))
+        try other.maintain()
+        #expect(try other.statistics().items == 0)
+        #expect(try container.chargedOnDisk() == 0)
+    }
 
-        func state(of _: Descriptor) throws(FileSystemError) -> VolumeState {
-            do {
-                return VolumeState(
-                    total: 1 << 30, available: 70 << 20 - (try container.chargedOnDisk()))
-            } catch {
-                throw FileSystemError("walk", errno: .ioError)
-            }
+    @Test func whatWasGoneAlreadyMakesNoRoomForWhatTheUserAskedFor() throws {
+        var model = CapacityModel()
+        model.reservePerMille = 0
+        try fill(model)
+        for number in 0..<30 {
+            try FileManager.default.removeItem(at: container.item(ItemKey(number: number)))
         }
+        let other = try container.engine(probe: HelpingVolume(container: container))
+        try other.admission.makeImportantRoom(10 << 20, in: other.folders.current.items)
+        #expect(try other.admission.watch.available() >= 10 << 20)
+        #expect((1..<20).contains(try other.statistics().items))
     }
 }

@@ -64,6 +64,33 @@ import Testing
         #expect(try Data(contentsOf: opened.url) == noise(100_000, seed: 0))
     }
 
+    @Test func aLookThatFailsDoesNotKeepTheBooksFromBeingWritten() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let broken = FileSystemError("openat", errno: .tooManyOpenFiles)
+        for (number, kind) in [Operation.Kind.entries, .volume].enumerated() {
+            try engine.store(noise(100_000, seed: UInt64(number)), ItemKey(number: number))
+            fileSystem.intercept { operation throws(FileSystemError) in
+                if operation.kind == kind { throw broken }
+            }
+            try engine.maintain()
+            #expect(!engine.hasPendingChanges)
+            fileSystem.intercept { _ in }
+        }
+        try expectThat(engine, stillHas: 2)
+    }
+
+    @Test func aConfigurationThatCannotBeReadDoesNotKeepTheBooksFromBeingWritten() throws {
+        let engine = try container.engine()
+        try fill(engine, 2)
+        try engine.store(noise(100_000, seed: 2), ItemKey(number: 2))
+        try Data("{".utf8).write(to: container.support.appending(path: "configuration.json"))
+        try engine.maintain()
+        #expect(!engine.hasPendingChanges)
+        try expectThat(engine, stillHas: 3)
+        #expect(throws: CacheError.self) { try engine.store(noise(1 << 20), "new") }
+    }
+
     @Test(arguments: [CacheConfiguration.Budget.automatic, .fixed(.mebibytes(4))])
     func aVolumeWithoutASizeTakesNothingAndKeepsWhatIsThere(budget: CacheConfiguration.Budget) throws {
         let volume = ToldVolume(VolumeState(total: 1 << 40, available: 1 << 39))

@@ -46,7 +46,7 @@ import Testing
     @Test(
         arguments: [
             .overBudget(needed: 2, budget: 1), .largerThanLargestItem(needed: 2, largest: 1),
-            .alreadyPromoted, .disabled, .pressure(.elevated), .pressure(.critical),
+            .lowPriority(0.5), .alreadyPromoted, .disabled, .pressure(.elevated), .pressure(.critical),
         ] as [Refusal])
     func aRefusalIsTemporaryAndSaysWhyAndWhatToDo(_ refusal: Refusal) {
         let failure = CommandFailure(refusal, of: "the key")

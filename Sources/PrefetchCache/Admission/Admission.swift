@@ -36,20 +36,22 @@ final class Admission: Sendable {
 
     /// Reserves `bytes` of the budget, evicting when that is needed.
     ///
-    /// - Parameter total: What the item needs in all, with what was reserved for it before.
-    /// - Returns: `nil` when the bytes are reserved.
+    /// - Parameters:
+    ///   - total: What the item needs in all, with what was reserved for it before.
+    ///   - priority: That of the item. Items of a higher one do not make way for it.
+    /// - Returns: `nil` when the bytes are reserved. Otherwise no item was evicted for it.
     /// - Complexity: O(1) in memory as long as the allowance lasts; else one transaction.
-    func reserve(_ bytes: Int64, ofItem total: Int64) throws(CacheError) -> Refusal? {
+    func reserve(_ bytes: Int64, ofItem total: Int64, priority: Float) throws(CacheError) -> Refusal? {
         if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
         if let refusal = try refusal() { return refusal }
 
+        defer { evictor.report() }
         var transfer = Transfer()
         let decision = try run(&transfer) { database, transfer in
-            try decide(on: bytes, ofItem: total, &transfer, database)
+            try decide(on: bytes, ofItem: total, priority, &transfer, database)
         } committed: { decision, allowance in
             if case .granted = decision { _ = allowance.reserve(bytes) }
         }
-        evictor.report()
         switch decision {
         case .refused(let refusal): return refusal
         case .granted: return nil
@@ -62,16 +64,21 @@ final class Admission: Sendable {
     }
 
     private func decide(
-        on bytes: Int64, ofItem total: Int64, _ transfer: inout Transfer, _ database: Database
+        on bytes: Int64, ofItem total: Int64, _ priority: Float, _ transfer: inout Transfer,
+        _ database: Database
     ) throws -> Decision {
         let standing = try watch.standing(database)
         if let refusal = standing.refusal(ofItem: total) { return .refused(refusal) }
         let ceiling = standing.ceiling - Self.headroom(standing.ceiling)
-        var room = try makeRoom(for: bytes, below: ceiling, database)
+        var (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, database)
         if room < bytes, try catalog.settleDeadWriters(database) {
-            room = try makeRoom(for: bytes, below: ceiling, database)
+            (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, database)
         }
-        guard room >= bytes else { return .refused(.overBudget(needed: bytes, budget: standing.ceiling)) }
+        guard room >= bytes else {
+            return .refused(
+                isKeptByPriority
+                    ? .lowPriority(priority) : .overBudget(needed: bytes, budget: standing.ceiling))
+        }
         let grant = min(max(bytes, nextStep(ceiling)), room)
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
         try catalog.raiseBound()
@@ -84,14 +91,15 @@ final class Admission: Sendable {
     /// when everything else is held.
     private static func headroom(_ ceiling: Int64) -> Int64 { min(ceiling / 256, 256 << 10) }
 
-    /// Evicts until `bytes` fit below the ceiling, as far as that is possible.
-    /// - Returns: What is free below it.
-    private func makeRoom(for bytes: Int64, below ceiling: Int64, _ database: Database) throws -> Int64 {
+    /// Evicts until `bytes` fit below the ceiling. What cannot be made to fit must not cost the others
+    /// their place.
+    /// - Returns: What is free below it, and whether only items of a higher priority could make way.
+    private func makeRoom(
+        for bytes: Int64, _ priority: Float, below ceiling: Int64, _ database: Database
+    ) throws -> (room: Int64, isKeptByPriority: Bool) {
         let used = try Self.usedBytes(database)
-        // What cannot be made to fit must not cost the others their place.
-        guard used - (try Self.evictableBytes(database)) + bytes <= ceiling else { return ceiling - used }
-        let freed = try evictor.evict(atLeast: used + bytes - ceiling, from: database)
-        return ceiling - (used - freed)
+        let made = try evictor.makeRoom(used + bytes - ceiling, priority: priority, from: database)
+        return (ceiling - (used - made.freed), made.isKeptByPriority)
     }
 
     func release(_ bytes: Int64) {

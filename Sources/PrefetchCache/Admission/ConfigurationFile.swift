@@ -47,7 +47,43 @@ final class ConfigurationFile: Sendable {
         return configuration
     }
 
+    /// Writes a configuration, durably.
+    ///
+    /// - Throws: ``CacheError/configuration(_:)`` for one that could not be read again; nothing is
+    ///   written then.
     func replace(with configuration: CacheConfiguration) throws(CacheError) {
+        try alone { () throws(CacheError) in try write(configuration) }
+    }
+
+    /// Changes the configuration in force, durably. Nobody else changes it in between.
+    /// - Returns: The new one.
+    func change(_ change: (inout CacheConfiguration) -> Void) throws(CacheError) -> CacheConfiguration {
+        try alone { () throws(CacheError) in
+            var configuration = try current()
+            change(&configuration)
+            try write(configuration)
+            return configuration
+        }
+    }
+
+    /// Runs `body` while no other process or thread writes the file. The lock is that of the folder,
+    /// opened anew, so that it keeps out threads as well.
+    private func alone<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
+        let fileSystem = folder.fileSystem
+        let lock = try onFiles { () throws(FileSystemError) in
+            try fileSystem.open(".", in: folder.descriptor, .directory)
+        }
+        defer { fileSystem.close(lock) }
+        do {
+            _ = try fileSystem.lock(lock, waiting: true)
+        } catch {
+            guard error.isUnsupported else { throw .fileSystem(error) }
+        }
+        return try body()
+    }
+
+    private func write(_ configuration: CacheConfiguration) throws(CacheError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         let bytes: [UInt8]

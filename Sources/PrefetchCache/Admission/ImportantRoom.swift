@@ -12,34 +12,21 @@ extension Admission {
     /// into its important capacity, and cached items make way.
     ///
     /// - Parameter folder: Lies on the volume.
-    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``.
+    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; no item was evicted for it then.
     func makeImportantRoom(_ needed: Int64, in folder: Directory) throws(CacheError) {
         let model = try watch.configuration.current().capacityModel
         let capacity = model.capacity(of: try watch.volume(of: folder))
         if needed <= capacity.important { return }
-        guard try watch.isOnVolumeOfItems(folder) else {
+        // Where the system itself says how much there is, evicting makes it no more.
+        guard !capacity.isImportantReported, try watch.isOnVolumeOfItems(folder) else {
             throw .insufficientSpace(needed: needed, available: capacity.important)
         }
-        let shortage: Int64? = try givingUpAllowance(makingRoom: true) { database in
-            let capacity = try watch.preview(database).capacity
-            // Nobody's place is given up for what cannot be had: the 512 bytes that every item is charged
-            // beside its blocks do not come back to the volume.
-            let attainable = capacity.important - (try Self.overheadBytes(database))
-            guard needed <= attainable else { return attainable }
-            let wanted = needed.addingReportingOverflow(capacity.low)
-            let available = try makeAvailable(wanted.overflow ? .max : wanted.partialValue, database)
-            // Where the system itself promises the space, it makes more room when it is needed. And the
-            // journal of this transaction is still to give its part back.
-            let isEnough = capacity.isImportantReported || available - capacity.low + Self.margin >= needed
-            return isEnough ? nil : available - capacity.low
+        let floor = capacity.low - capacity.state.purgeable
+        let wanted = needed.addingReportingOverflow(floor)
+        let room = try makeAvailable(allOrNothing: wanted.overflow ? .max : wanted.partialValue)
+        guard room.isEnough else {
+            throw .insufficientSpace(needed: needed, available: max(0, room.bytes - floor))
         }
-        evictor.report()
-        if let shortage { throw .insufficientSpace(needed: needed, available: max(0, shortage)) }
-    }
-
-    private static func overheadBytes(_ database: Database) throws -> Int64 {
-        let items = try Int64.fetchOne(database, sql: "SELECT SUM(items) FROM total") ?? 0
-        return items * ChargedLength.overhead
     }
 
     /// Sees to it that an item of `needed` bytes of content can be decoded, at the expense of colder
@@ -47,9 +34,10 @@ extension Admission {
     /// capacity: the item is on the volume already, and its cached copy goes when it has been handed
     /// over.
     ///
-    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; the item stays cached.
+    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; the item stays cached, and so do the
+    ///   others.
     func makeRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) {
-        var available: Int64
+        let available: Int64
         do {
             available = try watch.available(in: folder)
         } catch .fileSystem(let error) {
@@ -57,12 +45,68 @@ extension Admission {
             return watch.log("The volume cannot be measured.", error)
         }
         if available >= needed + Self.margin { return }
+        var room = VolumeRoom(isEnough: available >= needed, bytes: available)
         if try watch.isOnVolumeOfItems(folder) {
-            available = try givingUpAllowance(makingRoom: true) { database in
-                try makeAvailable(needed + Self.margin, database)
-            }
-            evictor.report()
+            room = try makeAvailable(allOrNothing: needed, ifPossible: needed + Self.margin)
         }
-        guard available >= needed else { throw .insufficientSpace(needed: needed, available: available) }
+        guard room.isEnough, room.bytes >= needed else {
+            throw .insufficientSpace(needed: needed, available: room.bytes)
+        }
+    }
+
+    private struct VolumeRoom {
+        var isEnough: Bool
+        /// What is free; or, where nothing was evicted because it would not have been enough, what could
+        /// be at most.
+        var bytes: Int64
+    }
+
+    /// Evicts until `wanted` bytes of the volume of the items are free, or nothing when that cannot be.
+    ///
+    /// - Parameter more: What should be free as well, as far as that is possible.
+    private func makeAvailable(
+        allOrNothing wanted: Int64, ifPossible more: Int64 = 0
+    ) throws(CacheError) -> VolumeRoom {
+        defer { evictor.report() }
+        let evict = { [self] (database: Database) throws -> VolumeRoom in
+            var room = try makeAvailable(allOrNothing: wanted, database)
+            if room.isEnough, more > room.bytes { room.bytes = try makeAvailable(more, database) }
+            return room
+        }
+        do {
+            return try givingUpAllowance(evict)
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+        }
+        // The first items have to go for the journal of a transaction: not for what cannot be had.
+        let available = try watch.available()
+        let attainable = try catalog.reading { database in
+            available + (try evictor.attainable(wanted - available, in: database))
+        }
+        guard attainable >= wanted else { return VolumeRoom(isEnough: false, bytes: attainable) }
+        return try givingUpAllowance(makingRoom: true, evict)
+    }
+
+    private func makeAvailable(allOrNothing wanted: Int64, _ database: Database) throws -> VolumeRoom {
+        var available = try watch.available()
+        // Once something has gone, the journal of this transaction may lack, which gives its part back.
+        var lacking: Int64 = 0
+        while available + lacking < wanted {
+            let before = available
+            let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database)
+            let made = try room.make(wanted - available, step: Self.reliefStep) {
+                // As under pressure: where unlinking frees nothing, the rest is kept.
+                let last = available
+                available = try watch.available()
+                return available > last
+            }
+            if let attainable = made.attainable {
+                return VolumeRoom(isEnough: false, bytes: before + attainable)
+            }
+            available = try watch.available()
+            guard available > before else { break }
+            lacking = Self.margin
+        }
+        return VolumeRoom(isEnough: available + lacking >= wanted, bytes: available)
     }
 }

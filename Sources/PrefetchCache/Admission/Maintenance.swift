@@ -14,7 +14,7 @@ enum Trimming {
 /// minute while it is not.
 extension Admission {
     /// A step of relief from critical pressure, after which the volume is measured again.
-    private static let reliefStep: Int64 = 16 << 20
+    static let reliefStep: Int64 = 16 << 20
 
     /// Writes what is pending, gives up the unused allowance, evicts what has expired, follows the
     /// volume with the budget, and gives way under pressure.
@@ -22,31 +22,47 @@ extension Admission {
     /// - Returns: The levels of pressure that were found, in their order.
     func maintain() throws(CacheError) -> [Pressure] {
         defer { evictor.report() }
-        return try givingUpAllowance(makingRoom: true) { database in
+        var levels: [Pressure] = []
+        try givingUpAllowance(makingRoom: true) { database in
+            levels = []
             try evictor.evictExpired(from: database)
-            let standing: Standing
             do {
-                standing = try watch.sample(database)
+                try follow(&levels, database)
+            } catch let error as FileSystemError {
+                notFollowed(error)
             } catch CacheError.fileSystem(let error) {
-                // A volume that cannot be measured is no reason to lose what waits to be written.
-                watch.log("The volume cannot be measured.", error)
-                return []
+                notFollowed(error)
+            } catch CacheError.configuration(let message) {
+                notFollowed(message)
             }
-            try trim(standing, startingAt: Trimming.start, endingAt: Trimming.end, database)
-            noteTrimmed()
-            guard try relieve(standing, database) else { return [standing.pressure] }
-            return [standing.pressure, try watch.sample(database).pressure]
         }
+        return levels
+    }
+
+    /// Follows the volume with the budget, and gives way under pressure.
+    private func follow(_ levels: inout [Pressure], _ database: Database) throws {
+        let standing = try watch.sample(database)
+        levels.append(standing.pressure)
+        try trim(standing, startingAt: Trimming.start, endingAt: Trimming.end, database)
+        noteTrimmed()
+        if try relieve(standing, database) { levels.append(try watch.sample(database).pressure) }
+    }
+
+    /// What waits to be written is not lost because the volume cannot be measured, or nobody can tell
+    /// what the budget should be.
+    private func notFollowed(_ reason: any Sendable) {
+        watch.environment.logger.warning(
+            "The volume was not looked after.", metadata: ["error": "\(reason)"])
     }
 
     /// Evicts down to the budget, after it was changed.
     func trimToBudget() throws(CacheError) {
+        defer { evictor.report() }
         try givingUpAllowance(makingRoom: true) { database in
             try watch.forgetBudget(database)
             let standing = try watch.sample(database)
             try trim(standing, startingAt: { $0 }, endingAt: { $0 }, database)
         }
-        evictor.report()
     }
 
     private func trim(
@@ -81,7 +97,9 @@ extension Admission {
     func makeAvailable(_ wanted: Int64, step: Int64 = .max, _ database: Database) throws -> Int64 {
         var available = try watch.available()
         while available < wanted {
-            guard try evictor.evict(atLeast: min(wanted - available, step), from: database) > 0 else { break }
+            let missing = min(wanted - available, step)
+            // What was gone already gives the volume nothing: it is no sign that evicting does not help.
+            guard try evictor.evict(atLeast: missing, measuredBy: .blocks, from: database) > 0 else { break }
             let before = available
             available = try watch.available()
             guard available > before else { break }

@@ -11,6 +11,7 @@ final class Reservation {
 
     private let admission: Admission
     private let charge: ChargedLength
+    private let priority: Float
     private var step = steps.lowerBound
     /// Whether the length of the content is known, or all of it is there: nothing is taken ahead then.
     var isLengthKnown: Bool
@@ -20,9 +21,10 @@ final class Reservation {
     private(set) var refusal: Refusal?
     private(set) var failure: CacheError?
 
-    init(_ admission: Admission, charge: ChargedLength, isLengthKnown: Bool) {
+    init(_ admission: Admission, charge: ChargedLength, priority: Float, isLengthKnown: Bool) {
         self.admission = admission
         self.charge = charge
+        self.priority = priority
         self.isLengthKnown = isLengthKnown
     }
 
@@ -48,7 +50,7 @@ final class Reservation {
 
     private func reserve(_ wanted: Int64, needing charged: Int64) -> Bool {
         do {
-            refusal = try admission.reserve(wanted - bytes, ofItem: charged)
+            refusal = try admission.reserve(wanted - bytes, ofItem: charged, priority: priority)
         } catch {
             failure = error
         }

@@ -1,6 +1,7 @@
 internal import FileSystem
 internal import GRDB
 internal import ItemFormat
+internal import Logging
 internal import StorageAreas
 internal import SystemPackage
 
@@ -46,11 +47,18 @@ extension Engine {
     /// Evicts the least recently used items until `bytes` of charged length are free.
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
-        let freed = try catalog.transaction(makingRoom: true) { database in
-            try evictor.evict(atLeast: bytes, from: database)
+        defer { evictor.report() }
+        do {
+            return try catalog.transaction(makingRoom: true) { database in
+                try evictor.evict(atLeast: bytes, from: database)
+            }
+        } catch {
+            // On a full volume there is nothing to write, either, where nothing can be evicted.
+            guard error.isOutOfSpace,
+                try catalog.reading({ try evictor.attainable(1, in: $0) }) == 0
+            else { throw error }
+            return 0
         }
-        evictor.report()
-        return freed
     }
 
     /// All items in the order in which they would be evicted.
@@ -89,10 +97,31 @@ extension Engine {
         }
     }
 
-    /// Changes the configuration, and evicts down to a smaller budget at once.
+    /// Replaces the configuration, and evicts down to a smaller budget at once.
     func configure(_ configuration: CacheConfiguration) throws(CacheError) {
         try self.configuration.replace(with: configuration)
-        try admission.trimToBudget()
+        trimToBudget()
+    }
+
+    /// Changes the configuration in force, and evicts down to a smaller budget at once.
+    /// - Returns: The new configuration.
+    func configure(changing change: (inout CacheConfiguration) -> Void) throws(CacheError)
+        -> CacheConfiguration
+    {
+        let new = try configuration.change(change)
+        trimToBudget()
+        return new
+    }
+
+    /// The new configuration is in force already, whatever comes of this.
+    private func trimToBudget() {
+        do {
+            try admission.trimToBudget()
+        } catch {
+            // Maintenance does it, then.
+            environment.logger.warning(
+                "The cache was not trimmed to the new budget.", metadata: ["error": "\(error)"])
+        }
     }
 }
 

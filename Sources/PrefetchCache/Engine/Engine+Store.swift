@@ -112,7 +112,8 @@ extension Engine {
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
         try onFiles { () throws(FileSystemError) in try session.begin() }
-        let reservation = Reservation(admission, charge: charge, isLengthKnown: expectedLength != nil)
+        let reservation = Reservation(
+            admission, charge: charge, priority: metadata.priority, isLengthKnown: expectedLength != nil)
         if let expectedLength, expectedLength > Int64(ItemLimits.chunkLength) {
             let bound = ItemFooter.storedLengthBound(contentLength: expectedLength, metadata: metadata)
             do {

@@ -7,6 +7,14 @@ protocol CatalogedFiles: Sendable {
     /// Removes the file of a victim.
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal
 
+    /// Sees to it that nobody takes a lease on a victim until the claim is released.
+    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming
+
+    /// Removes the file of a victim that was claimed. The claim is still to be released.
+    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal
+
+    func release(_ claim: Claim)
+
     /// The length of an item's file in bytes, or `nil` when there is none.
     func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64?
 }
@@ -19,6 +27,18 @@ enum Removal: Sendable {
     case leased
 }
 
+/// What became of the wish to claim a victim.
+enum Claiming: Sendable {
+    case claimed(Claim)
+    case gone, leased
+}
+
+/// The opposite of a lease: whoever wants to read the file waits until it is removed or released.
+struct Claim: Sendable {
+    /// Holds the exclusive `flock`; `nil` where there are no files.
+    let file: Descriptor?
+}
+
 /// The files in `items/` and in the quarantine. One on which somebody holds a lease is not removed.
 ///
 /// A lease is the shared `flock` of an item's file, see ``CacheFolders/openItem(_:)``: it dies with
@@ -26,8 +46,19 @@ enum Removal: Sendable {
 struct CacheFiles: CatalogedFiles {
     let folders: CacheFolders
 
+    private var fileSystem: any FileSystem { folders.fileSystem }
+
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
-        let fileSystem = folders.fileSystem
+        switch try claim(victim) {
+        case .gone: return .gone
+        case .leased: return .leased
+        case .claimed(let claim):
+            defer { release(claim) }
+            return try unlink(victim)
+        }
+    }
+
+    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
         let (path, folder) = place(of: victim)
         let file: Descriptor
         do {
@@ -36,13 +67,30 @@ struct CacheFiles: CatalogedFiles {
             guard error.isNotFound || error.isNoRegularFile else { throw error }
             return .gone
         }
-        defer { fileSystem.close(file) }
         do {
-            guard try fileSystem.lock(file, .exclusive, waiting: false) else { return .leased }
+            if try fileSystem.lock(file, .exclusive, waiting: false) { return .claimed(Claim(file: file)) }
+            fileSystem.close(file)
+            return .leased
         } catch {
             // Where there are no locks there are no leases.
-            guard error.isUnsupported else { throw error }
+            if error.isUnsupported { return .claimed(Claim(file: file)) }
+            fileSystem.close(file)
+            throw error
         }
+    }
+
+    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal {
+        // A claim may be old: what was stored in the place of the file meanwhile is not what was claimed.
+        if let file = claim.file, try fileSystem.attributes(of: file).linkCount == 0 { return .gone }
+        return try unlink(victim)
+    }
+
+    func release(_ claim: Claim) {
+        if let file = claim.file { fileSystem.close(file) }
+    }
+
+    private func unlink(_ victim: Victim) throws(FileSystemError) -> Removal {
+        let (path, folder) = place(of: victim)
         do {
             try fileSystem.unlink(path, in: folder)
             return .removed

@@ -14,8 +14,8 @@ final class Evictor: Sendable {
     /// What a full volume needs for the journal of one transaction, generously.
     private static let emergencyBytes: Int64 = 1 << 20
 
-    private let files: any CatalogedFiles
-    private let policy: @Sendable () -> any EvictionPolicy
+    let files: any CatalogedFiles
+    private let chosenPolicy: @Sendable () -> any EvictionPolicy
     private let environment: CacheEnvironment
     private let reportEvent: @Sendable (CacheEvent) -> Void
     private let unreported = Mutex<[CacheEvent]>([])
@@ -25,30 +25,51 @@ final class Evictor: Sendable {
         environment: CacheEnvironment, report: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.files = files
-        self.policy = policy
+        chosenPolicy = policy
         self.environment = environment
         reportEvent = report
     }
 
-    /// What one call has done so far.
-    private struct Tally {
-        var freed: Int64 = 0
-        var evictions: Int64 = 0
-        var evictedBytes: Int64 = 0
+    /// The policy in force.
+    var policy: any EvictionPolicy { chosenPolicy() }
 
-        var counters: [String: Int64] {
-            [Counter.evictions.rawValue: evictions, Counter.evictedBytes.rawValue: evictedBytes]
+    /// What one call has done so far.
+    struct Tally {
+        let measure: EvictionMeasure
+        private(set) var freed: Int64 = 0
+        private var evictions: Int64 = 0
+        private var evictedBytes: Int64 = 0
+
+        init(_ measure: EvictionMeasure) {
+            self.measure = measure
+        }
+
+        mutating func count(_ victim: Victim, _ removal: Removal) {
+            freed += measure.bytes(of: victim, removal)
+            // What the system purged was no eviction of ours.
+            guard removal == .removed else { return }
+            evictions += 1
+            evictedBytes += victim.chargedLength
+        }
+
+        func write(to database: Database) throws {
+            guard evictions > 0 else { return }
+            let counters: [Counter: Int64] = [.evictions: evictions, .evictedBytes: evictedBytes]
+            try Catalog.add(
+                Dictionary(uniqueKeysWithValues: counters.map { ($0.rawValue, $1) }), in: database)
         }
     }
 
-    /// Evicts until at least `bytes` of charged length are free, or nothing more can be evicted.
-    /// - Returns: The charged bytes that were freed.
-    func evict(atLeast bytes: Int64, from database: Database) throws -> Int64 {
+    /// Evicts until at least `bytes` are free, or nothing more can be evicted.
+    /// - Returns: The bytes that were freed, as `measure` counts them.
+    func evict(
+        atLeast bytes: Int64, measuredBy measure: EvictionMeasure = .charge, from database: Database
+    ) throws -> Int64 {
         guard bytes > 0 else { return 0 }
-        var tally = Tally()
+        var tally = Tally(measure)
         try evictExpired(atLeast: bytes, &tally, from: database)
 
-        let policy = policy()
+        let policy = policy
         var passedOver: Set<KeyHash> = []
         var limit = 1
         while tally.freed < bytes {
@@ -59,18 +80,31 @@ final class Evictor: Sendable {
             }
             limit = min(limit * 4, Self.batch)
         }
-        if tally.evictions > 0 { try Catalog.add(tally.counters, in: database) }
+        try tally.write(to: database)
         return tally.freed
+    }
+
+    /// Evicts until at least `bytes` of charged length are free, or nothing when that cannot be.
+    ///
+    /// - Parameter priority: Items of a higher one do not make way.
+    func makeRoom(_ bytes: Int64, priority: Float, from database: Database) throws -> RoomMade {
+        try RoomForRequest(self, choosing: policy, .charge, priority: priority, in: database).make(bytes)
+    }
+
+    /// How much of `bytes` of the volume evicting could free now. Only reads the catalog.
+    func attainable(_ bytes: Int64, in database: Database) throws -> Int64 {
+        // The policies that read and note nothing choose alike; in what order does not matter here.
+        try RoomForRequest(self, choosing: FirstInFirstOut(), .blocks, in: database).attainable(bytes)
     }
 
     /// Evicts what is no longer worth keeping.
     func evictExpired(from database: Database) throws {
-        var tally = Tally()
+        var tally = Tally(.charge)
         try evictExpired(atLeast: .max, &tally, from: database)
-        if tally.evictions > 0 { try Catalog.add(tally.counters, in: database) }
+        try tally.write(to: database)
     }
 
-    private func evictExpired(atLeast bytes: Int64, _ tally: inout Tally, from database: Database) throws {
+    func evictExpired(atLeast bytes: Int64, _ tally: inout Tally, from database: Database) throws {
         let now = environment.now()
         var passedOver = 0
         while tally.freed < bytes {
@@ -83,27 +117,29 @@ final class Evictor: Sendable {
         }
     }
 
+    /// - Parameter claim: The claim on the victim, where there is one.
     /// - Returns: Whether the file is gone.
-    private func evict(_ victim: Victim, _ tally: inout Tally, from database: Database) throws -> Bool {
+    func evict(
+        _ victim: Victim, _ tally: inout Tally, claim: Claim? = nil, from database: Database
+    ) throws -> Bool {
         let removal: Removal
         do {
-            removal = try files.remove(victim)
+            removal = if let claim { try files.remove(victim, claim) } else { try files.remove(victim) }
         } catch {
             warn(victim, error)
             return false
         }
         guard removal != .leased else { return false }
+        try forget(victim, removal, &tally, in: database)
+        return true
+    }
+
+    /// Deletes the row of a file that is gone.
+    func forget(_ victim: Victim, _ removal: Removal, _ tally: inout Tally, in database: Database) throws {
         try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(
             arguments: [victim.hash.data])
-        tally.freed += victim.chargedLength
-        // What the system purged was no eviction of ours.
-        guard removal == .removed else { return true }
-        tally.evictions += 1
-        tally.evictedBytes += victim.chargedLength
-        if victim.kind == .item, let key = victim.itemKey {
-            unreported.withLock { $0.append(.evicted(key, chargedBytes: victim.chargedLength)) }
-        }
-        return true
+        tally.count(victim, removal)
+        if removal == .removed { noteEvicted(victim) }
     }
 
     /// Unlinks a few of the coldest items and leaves their rows to the next transaction.
@@ -119,6 +155,7 @@ final class Evictor: Sendable {
                     guard try files.remove(victim) == .removed else { continue }
                     freed.items += 1
                     freed.bytes += victim.chargedLength
+                    noteEvicted(victim)
                 } catch {
                     warn(victim, error)
                 }
@@ -127,7 +164,12 @@ final class Evictor: Sendable {
         return freed
     }
 
-    private func warn(_ victim: Victim, _ error: FileSystemError) {
+    private func noteEvicted(_ victim: Victim) {
+        guard victim.kind == .item, let key = victim.itemKey else { return }
+        unreported.withLock { $0.append(.evicted(key, chargedBytes: victim.chargedLength)) }
+    }
+
+    func warn(_ victim: Victim, _ error: FileSystemError) {
         environment.logger.warning(
             "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
     }

@@ -13,6 +13,7 @@ struct Victim: Sendable {
     let key: String
     let kind: CatalogRow.Kind
     let chargedLength: Int64
+    let priority: Float
 
     var itemKey: ItemKey? {
         do { return try ItemKey(key) } catch { return nil }
@@ -20,12 +21,13 @@ struct Victim: Sendable {
 }
 
 extension Victim {
-    static let select = "SELECT hash, key, kind, chargedLength FROM item "
+    static let select = "SELECT hash, key, kind, chargedLength, priority FROM item "
 
     init?(_ row: Row) {
         guard let hash = KeyHash(data: row[0] as Data), let kind = CatalogRow.Kind(rawValue: row[2])
         else { return nil }
-        self.init(hash: hash, key: row[1], kind: kind, chargedLength: row[3])
+        self.init(
+            hash: hash, key: row[1], kind: kind, chargedLength: row[3], priority: Float(row[4] as Double))
     }
 
     /// The files in the order of kind, priority and `lastUse`.

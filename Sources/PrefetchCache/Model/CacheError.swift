@@ -23,7 +23,7 @@ public enum CacheError: Error, Hashable, Sendable {
     /// the destination failed late, prepared for the next open.
     case destination(FilePath, FileSystemError)
     /// The volume has too little room for what the user asked for, in bytes, even when cached items
-    /// make way. Nothing is lost.
+    /// make way: `available` is the most that there could be. Nothing is lost.
     case insufficientSpace(needed: Int64, available: Int64)
     /// The item was opened before, and its file has since been moved or deleted by the user.
     case movedOrDeleted(key: ItemKey, FilePath)

@@ -9,13 +9,15 @@ public enum StoreOutcome: Hashable, Sendable {
     case refused(Refusal)
 }
 
-/// Why an item was not stored. A refusal costs nothing and is no fault: the app asks again later,
-/// or never.
+/// Why an item was not stored. A refusal before the first byte costs no other item its place, and none
+/// is a fault: the app asks again later, or never.
 public enum Refusal: Hashable, Sendable {
     /// The volume is short of space.
     case pressure(Pressure)
     /// The item does not fit into the budget beside what may not be evicted.
     case overBudget(needed: Int64, budget: Int64)
+    /// Room could only be made by evicting items of a higher priority than that of the item.
+    case lowPriority(Float)
     /// The item alone is larger than the largest that the cache takes.
     case largerThanLargestItem(needed: Int64, largest: Int64)
     /// The user has opened this key; it is a file of theirs now, and is not replaced.
@@ -31,6 +33,7 @@ public enum Refusal: Hashable, Sendable {
         switch self {
         case .pressure: "pressure"
         case .overBudget: "overBudget"
+        case .lowPriority: "lowPriority"
         case .largerThanLargestItem: "largerThanLargestItem"
         case .alreadyPromoted: "alreadyPromoted"
         case .disabled: "disabled"
@@ -44,6 +47,8 @@ extension Refusal: CustomStringConvertible {
         case .pressure(let level): "the volume is short of space (\(level.rawValue))"
         case .overBudget(let needed, let budget):
             "\(needed) bytes do not fit into the budget of \(budget) bytes"
+        case .lowPriority(let priority):
+            "only items of a higher priority than \(priority) could make room"
         case .largerThanLargestItem(let needed, let largest):
             "the item takes \(needed) bytes; the largest that the cache takes is \(largest) bytes"
         case .alreadyPromoted: "the item was opened before and is a file of the user's now"

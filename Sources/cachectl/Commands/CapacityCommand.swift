@@ -7,7 +7,7 @@ struct CapacityCommand: CacheCommand {
         commandName: "capacity",
         abstract: "Tells how much the cache may take of its volume, and why.",
         discussion: """
-            U + A stands for what is ours or available: items that can be evicted, and free space. Sizes \
+            U + A stands for what is ours or available: items, what is under way, and free space. Sizes \
             are rounded; --json has all bytes.
             """)
 

@@ -52,10 +52,13 @@ struct Configure: CacheCommand {
     }
 
     func perform(in session: Session) async throws {
-        let old = try await session.cache.configuration()
-        let new = changed(old)
         // Whoever only looks leaves nothing behind.
-        if isChange { try await session.cache.configure(new) }
+        let new =
+            if isChange {
+                try await session.cache.configure { $0 = changed($0) }
+            } else {
+                try await session.cache.configuration()
+            }
         let report = try await session.cache.capacity()
         guard session.output.isJSON else {
             for line in ConfigurationTable(new, report).lines { try session.output.print(line) }

@@ -40,7 +40,7 @@ struct Evict: CacheCommand {
         if session.output.isJSON {
             try session.output.print(json: EvictionRecord(freedBytes: freed))
         } else {
-            try session.output.print("freed \(Size.text(freed))")
+            try session.output.print(freed == 0 ? "nothing was evicted" : "freed \(Size.text(freed))")
         }
     }
 

@@ -48,7 +48,8 @@ struct Put: CacheCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "From 0 (the default) to 1: items of lower priority are evicted first.", valueName: "number"),
+            "From 0 (the default) to 1: items of lower priority are evicted first, and none of a higher one "
+                + "for this item.", valueName: "number"),
         transform: Priority.parse)
     var priority: Float?
 

@@ -52,6 +52,8 @@ extension CommandFailure {
             switch refusal {
             case .overBudget:
                 "'cachectl capacity' tells how the budget comes about, 'cachectl configure --budget' changes it"
+            case .lowPriority:
+                "store it with a higher --priority, or change the budget: 'cachectl configure --budget'"
             case .largerThanLargestItem:
                 "'cachectl configure --largest' changes that, and so does a larger budget: "
                     + "'cachectl configure --budget'"

@@ -64,6 +64,23 @@ import Testing
         #expect(outcome.errors.contains("the budget of 0 bytes; 'cachectl capacity' tells"))
     }
 
+    @Test func itemsOfAHigherPriorityDoNotMakeWay() throws {
+        try container.succeed("configure", "--budget", "1MiB")
+        for number in 0..<2 {
+            let content = noise(450_000, seed: UInt64(number))
+            try container.succeed("put", "high-\(number)", "-", "--priority", "1", input: content)
+        }
+        let outcome = try container.cachectl("put", "k", "-", "--json", input: noise(200_000, seed: 2))
+        #expect(outcome.status == 75)
+        let object = try #require(JSONSerialization.jsonObject(with: outcome.output) as? [String: String])
+        #expect(object["refused"] == "lowPriority")
+        #expect(outcome.errors.contains("'k' was refused (lowPriority): "))
+        #expect(outcome.errors.contains("--priority"))
+        #expect(try container.succeed("stats").text.contains("1 lowPriority"))
+        try container.succeed(
+            "put", "k", "-", "--priority", "1", input: noise(200_000, seed: 2))
+    }
+
     @Test func refusalsAreCountedPerReason() throws {
         try container.succeed("configure", "--budget", "1MiB")
         for _ in 1...2 {

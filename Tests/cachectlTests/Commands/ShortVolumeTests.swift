@@ -116,6 +116,21 @@ struct ShortVolumeTests {
         #expect(try Data(contentsOf: URL(filePath: path)) == text)
     }
 
+    @Test func whereNothingCanBeEvictedThatIsSaidAndIsNoFailure() throws {
+        try container.succeed("evict", "--all")
+        try volume.fill()
+        #expect(try container.succeed("evict", "--all").text == "nothing was evicted\n")
+        #expect(try container.json("evict", "--bytes", "1MiB")["freedBytes"] as? Int == 0)
+    }
+
+    @Test func aConfigurationThatCannotBeWrittenIsNamed() throws {
+        try volume.fill()
+        let outcome = try container.cachectl("configure", "--storing", "off")
+        #expect(outcome.status == 74)
+        #expect(outcome.errors.contains("configuration.json"))
+        #expect(outcome.errors.contains("make room on the volume"))
+    }
+
     @Test func theBudgetFollowsTheVolume() throws {
         let before = try #require(container.json("capacity")["budgetBytes"] as? Int)
         #expect(before > 0)

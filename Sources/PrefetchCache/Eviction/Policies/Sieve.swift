@@ -65,14 +65,14 @@ struct Sieve: EvictionPolicy {
         let rows = try Row.fetchCursor(
             database.cachedStatement(
                 sql: """
-                    SELECT hash, key, kind, chargedLength, lastUse, isVisited FROM item
+                    SELECT hash, key, kind, chargedLength, priority, lastUse, isVisited FROM item
                     WHERE kind = 0 AND priority = ? AND lastUse >= ? ORDER BY lastUse
                     """),
             arguments: [priority, start])
         var found: (victim: Victim, place: Int64)?
         while found == nil, let row = try rows.next() {
-            guard let victim = Victim(row), row[5] == 0, !passedOver.contains(victim.hash) else { continue }
-            found = (victim, row[4])
+            guard let victim = Victim(row), row[6] == 0, !passedOver.contains(victim.hash) else { continue }
+            found = (victim, row[5])
         }
         try database.cachedStatement(
             sql: """

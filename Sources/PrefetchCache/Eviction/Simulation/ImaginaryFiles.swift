@@ -14,5 +14,13 @@ final class ImaginaryFiles: CatalogedFiles {
         lengths.withLock { $0.removeValue(forKey: victim.hash) } == nil ? .gone : .removed
     }
 
+    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
+        contains(victim.hash) ? .claimed(Claim(file: nil)) : .gone
+    }
+
+    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal { try remove(victim) }
+
+    func release(_ claim: Claim) {}
+
     func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? { lengths.withLock { $0[hash] } }
 }

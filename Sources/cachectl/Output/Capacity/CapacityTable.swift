@@ -37,7 +37,7 @@ struct CapacityTable {
         var rows = [
             ("total", state.total, "its size (T)"),
             ("available", state.available, "what may still be written to it (A)"),
-            ("ours", state.evictable, "items, and what is under way: it can be evicted (U)"),
+            ("ours", state.evictable, "items, and what is under way (U)"),
         ]
         if state.purgeable > 0 { rows.append(("purgeable", state.purgeable, "by the system (P)")) }
         return rows

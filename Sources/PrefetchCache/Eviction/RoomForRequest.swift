@@ -1,0 +1,188 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+
+/// Who has to go for one request, found out before the first of them goes.
+///
+/// Nobody's place is given up for what cannot be had. So victims are claimed until their sum suffices,
+/// which keeps everybody from taking a lease on one meanwhile, and only then are they removed. Of a
+/// great many the first are claimed, and of the others it is seen that nobody holds a lease: should
+/// somebody take one after that, another victim is found before any more are removed.
+///
+/// What has expired, or is gone already, is nobody's place: it goes in any case.
+final class RoomForRequest {
+    /// So many files are held open at most.
+    static let mostClaims = 64
+    private static let largestBatch = 1024
+
+    private struct Found {
+        let victim: Victim
+        let claim: Claim?
+    }
+
+    private let evictor: Evictor
+    private let policy: any EvictionPolicy
+    private let measure: EvictionMeasure
+    private let priority: Float?
+    private let database: Database
+    private var tally: Evictor.Tally
+    /// The victims in their order, of whom those before `next` were removed.
+    private var found: [Found] = []
+    private var next = 0
+    private var foundBytes: Int64 = 0
+    /// Files that turned out to be gone, and still have a row.
+    private var gone: [Victim] = []
+    private var goneBytes: Int64 = 0
+    /// Files that have a row and are not to be proposed again.
+    private var seen: Set<KeyHash> = []
+    /// What would count of files with a row that cannot be removed.
+    private var stuckBytes: Int64 = 0
+    /// The most that could be removed now, as far as was looked.
+    private var attainableBytes: Int64 = 0
+    private var isKeptByPriority = false
+
+    /// - Parameters:
+    ///   - policy: Chooses the victims. It may note something in the catalog while it does.
+    ///   - priority: Items of a higher one do not make way; `nil` when all do.
+    init(
+        _ evictor: Evictor, choosing policy: any EvictionPolicy, _ measure: EvictionMeasure,
+        priority: Float? = nil, in database: Database
+    ) {
+        self.evictor = evictor
+        self.policy = policy
+        self.measure = measure
+        self.priority = priority
+        self.database = database
+        tally = Evictor.Tally(measure)
+    }
+
+    /// Evicts until at least `bytes` are free, or nothing when that cannot be.
+    ///
+    /// - Parameters:
+    ///   - step: After so many bytes it is asked whether to go on.
+    ///   - goOn: Whether evicting helps.
+    func make(
+        _ bytes: Int64, step: Int64 = .max, whileHelping goOn: () throws -> Bool = { true }
+    ) throws -> RoomMade {
+        defer { releaseClaims() }
+        try evictor.evictExpired(atLeast: bytes, &tally, from: database)
+        var mark = tally.freed
+        var isPossible = true
+        while tally.freed < bytes {
+            isPossible = try find(bytes)
+            guard isPossible, tally.freed < bytes else { break }
+            if tally.freed - mark >= step {
+                guard try goOn() else { break }
+                mark = tally.freed
+            }
+            try removeNext()
+        }
+        try tally.write(to: database)
+        return RoomMade(
+            freed: tally.freed, attainable: isPossible ? nil : tally.freed + attainableBytes,
+            isKeptByPriority: isKeptByPriority)
+    }
+
+    /// How much could be freed at most when `bytes` are wanted. Nothing is changed, unless the policy
+    /// does.
+    func attainable(_ bytes: Int64) throws -> Int64 {
+        defer { releaseClaims() }
+        try look(for: bytes)
+        return attainableBytes
+    }
+
+    private func releaseClaims() {
+        for found in found[next...] {
+            if let claim = found.claim { evictor.files.release(claim) }
+        }
+        found = []
+        next = 0
+    }
+
+    /// Finds victims until they suffice together with what was freed before.
+    /// - Returns: Whether they do.
+    private func find(_ bytes: Int64) throws -> Bool {
+        if tally.freed + foundBytes >= bytes { return true }
+        try database.inSavepoint {
+            try look(for: bytes - tally.freed)
+            // What a policy notes while it chooses holds for victims that go.
+            return tally.freed + foundBytes + goneBytes >= bytes ? .commit : .rollback
+        }
+        try forgetGone()
+        return tally.freed + foundBytes >= bytes
+    }
+
+    private func look(for bytes: Int64) throws {
+        isKeptByPriority = false
+        let evictable = try measure.evictableBytes(database)
+        defer { attainableBytes = isKeptByPriority ? foundBytes + goneBytes : evictable - stuckBytes }
+        var limit = 1
+        // It ends early where what is left would not do even if all of it could be removed.
+        while foundBytes + goneBytes < bytes, evictable - stuckBytes >= bytes {
+            let victims = try policy.victims(atMost: limit, passingOver: seen, in: database)
+            guard !victims.isEmpty else { return }
+            for victim in victims where foundBytes + goneBytes < bytes {
+                if let priority, victim.kind == .item, victim.priority > priority {
+                    isKeptByPriority = evictable - stuckBytes >= bytes
+                    return
+                }
+                seen.insert(victim.hash)
+                claim(victim)
+            }
+            limit = min(limit * 4, Self.largestBatch)
+        }
+    }
+
+    /// Sees whether a victim can be removed, and claims it unless there are claims enough.
+    private func claim(_ victim: Victim) {
+        do throws(FileSystemError) {
+            switch try evictor.files.claim(victim) {
+            case .gone:
+                gone.append(victim)
+                goneBytes += measure.bytes(of: victim, .gone)
+                stuckBytes += measure.bytes(of: victim) - measure.bytes(of: victim, .gone)
+            case .leased: stuckBytes += measure.bytes(of: victim)
+            case .claimed(let claim):
+                let isKept = found.count - next < Self.mostClaims
+                if !isKept { evictor.files.release(claim) }
+                found.append(Found(victim: victim, claim: isKept ? claim : nil))
+                foundBytes += measure.bytes(of: victim)
+            }
+        } catch {
+            evictor.warn(victim, error)
+            stuckBytes += measure.bytes(of: victim)
+        }
+    }
+
+    private func forgetGone() throws {
+        for victim in gone {
+            try evictor.forget(victim, .gone, &tally, in: database)
+            seen.remove(victim.hash)
+            stuckBytes -= measure.bytes(of: victim) - measure.bytes(of: victim, .gone)
+        }
+        gone = []
+        goneBytes = 0
+    }
+
+    private func removeNext() throws {
+        let (victim, claim) = (found[next].victim, found[next].claim)
+        next += 1
+        defer { if let claim { evictor.files.release(claim) } }
+        foundBytes -= measure.bytes(of: victim)
+        if try evictor.evict(victim, &tally, claim: claim, from: database) {
+            seen.remove(victim.hash)
+        } else {
+            stuckBytes += measure.bytes(of: victim)
+        }
+    }
+}
+
+/// What was made of the wish for room.
+struct RoomMade {
+    /// Bytes that were freed.
+    let freed: Int64
+    /// When that could not be enough: the bytes that could be freed at most, as far as was looked.
+    let attainable: Int64?
+    /// Whether items of a higher priority stood in the way.
+    let isKeptByPriority: Bool
+}

@@ -1,0 +1,234 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// No item is given up for an item that cannot be stored.
+@Suite struct RoomForRequestTests {
+    private let container: TemporaryContainer
+    private let fileSystem = InterceptingFileSystem()
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine(fileSystem: fileSystem)
+        try configure { $0.largestItem = .mebibytes(8) }
+    }
+
+    private func configure(_ change: (inout CacheConfiguration) -> Void) throws {
+        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(8)))
+        change(&configuration)
+        try engine.configure(configuration)
+    }
+
+    private func fill(_ numbers: Range<Int>, of length: Int) throws {
+        let content = noise(length)
+        for number in numbers {
+            guard case .stored = try engine.store(content, ItemKey(number: number))
+            else { Issue.record("refused"); return }
+        }
+        try engine.flush()
+    }
+
+    private func lease(_ key: ItemKey) throws -> Descriptor {
+        try #require(try engine.folders.openItem(key.hash))
+    }
+
+    private var keys: [String] { get throws { try engine.items().map(\.key.string) } }
+
+    private func path(_ number: Int) throws -> String {
+        try CacheLayout.file(of: ItemKey(number: number).hash).string
+    }
+
+    /// Stores in vain, and sees that the others keep their place.
+    private func expectRefusalThatCostsNothing(
+        _ length: Int, _ reason: String = "overBudget", sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try keys
+        let outcome = try engine.store(noise(length, seed: 99), "in vain")
+        guard case .refused(let refusal) = outcome else {
+            Issue.record("not refused", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(refusal.reason == reason, sourceLocation: sourceLocation)
+        #expect(try keys == before, sourceLocation: sourceLocation)
+        #expect(try engine.statistics().evictions == 0, sourceLocation: sourceLocation)
+        for key in before {
+            #expect(try engine.contains(ItemKey(key)), sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: [20, 100], EvictionPolicyChoice.allCases)
+    func whereTheRestIsPinnedARefusalCostsNothing(count: Int, policy: EvictionPolicyChoice) throws {
+        try configure {
+            $0.largestItem = .mebibytes(8)
+            $0.evictionPolicy = policy
+        }
+        // Of the others, too few or more than are claimed at a time.
+        try engine.store(noise(5 << 20), "pinned")
+        try fill(0..<count, of: 2_000_000 / count)
+        let pin = try lease("pinned")
+        try expectRefusalThatCostsNothing(4 << 20)
+        engine.environment.fileSystem.close(pin)
+        guard case .stored = try engine.store(noise(4 << 20), "now") else {
+            Issue.record("refused though nothing is pinned any more")
+            return
+        }
+        #expect(try container.chargedOnDisk() <= 8 << 20)
+    }
+
+    @Test(arguments: EvictionPolicyChoice.allCases)
+    func manyMakeWayForOneInTheOrderOfThePolicy(_ policy: EvictionPolicyChoice) throws {
+        try configure {
+            $0.largestItem = .mebibytes(8)
+            $0.evictionPolicy = policy
+        }
+        try fill(0..<200, of: 30_000)
+        guard case .stored = try engine.store(noise(4 << 20), "large") else {
+            Issue.record("refused")
+            return
+        }
+        let keys = try keys
+        let left = (0..<200).filter { keys.contains("item-\($0)") }
+        #expect((1..<200 - RoomForRequest.mostClaims).contains(left.count))
+        #expect(left == Array(200 - left.count..<200))
+        #expect(try engine.statistics().evictions == Int64(200 - left.count))
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func noMoreAreLookedAtThanHaveToGo() throws {
+        try fill(0..<200, of: 30_000)
+        let engine = try container.engine(fileSystem: fileSystem)
+        let looks = Atomic<Int>(0)
+        fileSystem.intercept { operation in
+            if operation.kind == .lock, operation.name.contains("/") {
+                looks.wrappingAdd(1, ordering: .relaxed)
+            }
+        }
+        // Of which each makes as many go.
+        let content = noise(30_000)
+        for number in 200..<280 { try engine.store(content, ItemKey(number: number)) }
+        let evictions = Int(try engine.statistics().evictions)
+        #expect(evictions > 10)
+        #expect(looks.load(ordering: .relaxed) <= evictions)
+    }
+
+    /// What is going to be removed cannot be leased, and what is seen to be free may be.
+    @Test func whoTakesALeaseMeanwhileKeepsItAndAnotherGoes() throws {
+        try fill(0..<200, of: 30_000)
+        let (claimed, free) = (try path(1), try ItemKey(number: 70))
+        let isFirst = Atomic<Bool>(true)
+        let isClaimed = Atomic<Bool>(false)
+        let leases = Mutex<[Descriptor]>([])
+        let (items, live) = (engine.folders.current.items.descriptor, LiveFileSystem())
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .unlink, isFirst.exchange(false, ordering: .relaxed) else { return }
+            let other = try live.open(FilePath(claimed), in: items, .read)
+            isClaimed.store(try !live.lock(other, .shared, waiting: false), ordering: .relaxed)
+            live.close(other)
+            let lease = try live.open(CacheLayout.file(of: free.hash), in: items, .read)
+            _ = try live.lock(lease, .shared, waiting: false)
+            leases.withLock { $0.append(lease) }
+        }
+        guard case .stored = try engine.store(noise(4 << 20), "large") else {
+            Issue.record("refused")
+            return
+        }
+        let wasClaimed = isClaimed.load(ordering: .relaxed)
+        #expect(wasClaimed)
+        #expect(try keys.first == free.string)
+        #expect(try engine.content(free) == noise(30_000))
+        #expect(try container.chargedOnDisk() <= 8 << 20)
+        for lease in leases.withLock({ $0 }) { live.close(lease) }
+    }
+
+    @Test func whereAFileCannotBeRemovedNoOtherGoesInVain() throws {
+        try fill(0..<3, of: 2_500_000)
+        let pin = try lease(ItemKey(number: 2))
+        let stuck = try path(0)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .unlink, operation.name == stuck {
+                throw FileSystemError("unlink", errno: .permissionDenied)
+            }
+        }
+        try expectRefusalThatCostsNothing(5_500_000)
+        engine.environment.fileSystem.close(pin)
+        guard case .stored = try engine.store(noise(5_500_000), "large") else {
+            Issue.record("refused though others can be removed")
+            return
+        }
+        #expect(try keys == ["item-0", "large"])
+    }
+
+    @Test func whatReplacedAVictimMeanwhileStays() throws {
+        try fill(0..<3, of: 2_500_000)
+        let (first, second) = (try path(0), try container.item(ItemKey(number: 1)))
+        fileSystem.intercept { operation in
+            guard operation.kind == .unlink, operation.name == first else { return }
+            do {
+                try Data("anew".utf8).write(to: second, options: .atomic)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        _ = try engine.store(noise(5_000_000), "large")
+        #expect(try Data(contentsOf: second) == Data("anew".utf8))
+    }
+
+    @Test func whatWasGoneAlreadyMakesRoomAndCostsNobody() throws {
+        try fill(0..<3, of: 2_500_000)
+        try FileManager.default.removeItem(at: container.item(ItemKey(number: 0)))
+        let pin = try lease(ItemKey(number: 2))
+        try expectRefusalThatCostsNothing(6_000_000, gone: 0)
+        guard case .stored = try engine.store(noise(2_500_000), "small") else {
+            Issue.record("refused though there is room")
+            return
+        }
+        #expect(try keys == ["item-1", "item-2", "small"])
+        engine.environment.fileSystem.close(pin)
+    }
+
+    private func expectRefusalThatCostsNothing(_ length: Int, gone: Int) throws {
+        guard case .refused(.overBudget) = try engine.store(noise(length), "in vain") else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(try keys == (0..<3).filter { $0 != gone }.map { "item-\($0)" })
+        #expect(try engine.statistics().evictions == 0)
+    }
+
+    /// What SIEVE notes while it chooses is not noted for a choice that came to nothing.
+    @Test func aRefusalMovesNoHandAndClearsNoMark() throws {
+        try configure {
+            $0.largestItem = .mebibytes(8)
+            $0.evictionPolicy = .sieve
+        }
+        try fill(0..<4, of: 1_800_000)
+        for number in [0, 1] { #expect(try engine.content(ItemKey(number: number)) != nil) }
+        let pins = [try lease(ItemKey(number: 2)), try lease(ItemKey(number: 3))]
+        try engine.flush()
+        let before = try marks
+        #expect(before == ["0 1", "1 1", "2 0", "3 0", "hand 0"])
+        guard case .refused(.overBudget) = try engine.store(noise(5 << 20), "in vain") else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(try marks == before)
+        pins.forEach(engine.environment.fileSystem.close)
+    }
+
+    private var marks: [String] {
+        get throws {
+            try engine.catalog.reading { database in
+                try String.fetchAll(
+                    database, sql: "SELECT substr(key, 6) || ' ' || isVisited FROM item ORDER BY key")
+                    + ["hand \(try Catalog.value(of: "sieve.hand", in: database))"]
+            }
+        }
+    }
+}
