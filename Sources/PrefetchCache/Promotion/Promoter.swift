@@ -73,6 +73,25 @@ final class Promoter: Sendable {
         return result
     }
 
+    /// Drops the record of a promotion. The file that the item became is its user's, and stays.
+    ///
+    /// A promotion that a crash interrupted is settled first: a file that is about to get its name must
+    /// not be forgotten half-way.
+    /// - Returns: Whether there was a record.
+    func forget(_ key: ItemKey) throws(CacheError) -> Bool {
+        // Without a ledger there is nothing to forget, and no lock file to leave behind.
+        guard try ledger.entry(for: key) != nil else { return false }
+        let result = try locks.hold(key.hash, waiting: true) { () throws(CacheError) in
+            if let intent = try ledger.entry(for: key), intent.state == .intent {
+                try Recovery(self).complete(intent)
+            }
+            guard try ledger.entry(for: key) != nil else { return false }
+            try ledger.remove(key)
+            return true
+        }
+        return result ?? false
+    }
+
     /// Gives a staged file that was written whole its name, unless its key was handed over meanwhile.
     func deliver(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> OpenedItem
