@@ -20,7 +20,7 @@ extension Promoter {
                 break
             }
             number += 1
-            entry.name = intent.name.numbered(number)
+            entry.name = intent.plainName.numbered(number)
             try ledger.put(entry)
         }
         return try commit(entry, in: folder)

@@ -80,8 +80,8 @@ struct Recovery {
 
     /// Settles one intent. The caller holds the lock of its key.
     func complete(_ intent: LedgerEntry) throws(CacheError) {
-        let folder = try promoter.destination(in: intent.area)
-        let staging = try promoter.stagingFolder(for: folder, intent.area)
+        let folder = try promoter.destination(in: intent.area, intent.folder)
+        let staging = try promoter.stagingFolder(for: folder, intent.area, intent.folder)
         let staged = try promoter.attributes(of: FilePath(intent.stagedName), in: staging)
         let destination = try promoter.attributes(of: intent.name.path, in: folder)
 
