@@ -20,7 +20,7 @@ final class Engine: Sendable {
     let evictor: Evictor
     let configuration: ConfigurationFile
     let quarantine: Quarantine
-    let ledger: Ledger
+    let ledger: any PromotionLedger
     let promotedKeys: PromotedKeys
     let promoter: Promoter
     let locks = ItemLocks()
@@ -29,7 +29,11 @@ final class Engine: Sendable {
 
     /// Opens the cache and settles what a crash left behind. The catalog is not touched: it is opened
     /// when it is first needed.
-    init(areas: StorageAreas, environment: CacheEnvironment) throws(CacheError) {
+    ///
+    /// - Parameter ledger: `nil` for the one in Application Support.
+    init(
+        areas: StorageAreas, environment: CacheEnvironment, ledger: (any PromotionLedger)? = nil
+    ) throws(CacheError) {
         self.environment = environment
         let fileSystem = environment.fileSystem
         let events = events
@@ -56,10 +60,12 @@ final class Engine: Sendable {
             files: files, evictor: evictor, policy: policy, report: report)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
-        ledger = Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
-        promotedKeys = PromotedKeys(ledger)
+        self.ledger =
+            ledger ?? Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
+        promotedKeys = PromotedKeys(self.ledger)
         promoter = Promoter(
-            environment: environment, folders: folders, support: support, ledger: ledger, catalog: catalog,
+            environment: environment, folders: folders, support: support, ledger: self.ledger,
+            catalog: catalog,
             itemLocks: locks, codecs: codecs, admission: admission)
 
         _ = try configuration.current()

@@ -16,7 +16,7 @@ internal import SystemPackage
 /// Rollback journal and full synchronisation: a commit that returned survives a power cut, and at
 /// rest there is one file. It is created with the first promotion. Losing it costs exactly-once,
 /// never promoted bytes.
-final class Ledger: Sendable {
+final class Ledger: PromotionLedger {
     private let folder: Directory
     private let path: FilePath
     private let open = Mutex<OpenFile?>(nil)
@@ -31,7 +31,6 @@ final class Ledger: Sendable {
         self.path = path.appending(CacheLayout.ledger)
     }
 
-    /// The attributes of the ledger's file, which change with every promotion; `nil` before the first.
     func attributes() throws(CacheError) -> FileAttributes? {
         try onFiles { () throws(FileSystemError) in
             try folder.fileSystem.attributes(of: FilePath(CacheLayout.ledger), in: folder.descriptor)
@@ -47,7 +46,6 @@ final class Ledger: Sendable {
         } ?? nil
     }
 
-    /// The promotions that were begun and not completed.
     func intents() throws(CacheError) -> [LedgerEntry] {
         try read { database in
             try Row.fetchAll(
@@ -57,7 +55,6 @@ final class Ledger: Sendable {
         } ?? []
     }
 
-    /// The hashes of all promoted keys.
     func committedHashes() throws(CacheError) -> Set<KeyHash> {
         try read { database in
             try Set(
@@ -68,14 +65,12 @@ final class Ledger: Sendable {
         } ?? []
     }
 
-    /// Enters a promotion, or replaces the entry of the same key. Durable when it returns.
     func put(_ entry: LedgerEntry) throws(CacheError) {
         try run(creating: true) { queue in
             try queue.write { try entry.write(to: $0) }
         }
     }
 
-    /// Drops the entry of a key. Durable when it returns.
     func remove(_ key: ItemKey) throws(CacheError) {
         try run(creating: false) { queue in
             try queue.write { database in

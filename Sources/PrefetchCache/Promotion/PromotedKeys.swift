@@ -12,10 +12,10 @@ final class PromotedKeys: Sendable {
         var hashes: Set<KeyHash> = []
     }
 
-    private let ledger: Ledger
+    private let ledger: any PromotionLedger
     private let snapshot = Mutex<Snapshot?>(nil)
 
-    init(_ ledger: Ledger) {
+    init(_ ledger: any PromotionLedger) {
         self.ledger = ledger
     }
 

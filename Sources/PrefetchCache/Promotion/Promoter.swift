@@ -14,7 +14,7 @@ final class Promoter: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders
     let support: SupportFolders
-    let ledger: Ledger
+    let ledger: any PromotionLedger
     let catalog: Catalog
     let itemLocks: ItemLocks
     let codecs: CodecPool
@@ -22,7 +22,7 @@ final class Promoter: Sendable {
     private let lastNumber = Atomic<UInt64>(0)
 
     init(
-        environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders, ledger: Ledger,
+        environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders, ledger: any PromotionLedger,
         catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool, admission: Admission
     ) {
         self.environment = environment
