@@ -179,6 +179,7 @@ final class Delivery: StoreUnderWay {
             folder: metadata.destination.folder, name: metadata.destination.name,
             plainName: metadata.destination.name, backup: metadata.destination.backup, contentLength: length,
             contentChecksum: checksum.finalize(), stagedName: name,
-            inode: try promoter.attributes(of: file).identity.inode, openedAt: engine.environment.now())
+            inode: try promoter.attributes(of: file).identity.inode,
+            birthTime: try promoter.birthTime(of: file), openedAt: engine.environment.now())
     }
 }

@@ -43,8 +43,11 @@ struct LedgerEntry: Sendable, Hashable {
     var contentChecksum: UInt64
     /// The file's name in the staging folder of its volume.
     var stagedName: String
-    /// The inode of the staged file, by which it is known again under its final name.
+    /// The inode of the staged file and the time of its creation in nanoseconds since 1970, `nil` where
+    /// nobody keeps it. Together they tell the file again under its final name. The inode alone does not:
+    /// it is given to another file when its own is deleted, and in a ledger from a backup it means nothing.
     var inode: UInt64
+    var birthTime: Int64?
     /// Milliseconds since 1970.
     var openedAt: Int64
 }
@@ -52,7 +55,7 @@ struct LedgerEntry: Sendable, Hashable {
 extension LedgerEntry {
     static let select = """
         SELECT key, state, mode, area, name, backup, contentLength, contentChecksum, stagedName,
-            inode, openedAt, folder, plainName
+            inode, openedAt, folder, plainName, birthTime
         FROM promotion
         """
 
@@ -69,7 +72,7 @@ extension LedgerEntry {
                 key: key, state: state, mode: mode, area: area, folder: folder, name: name,
                 plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
                 contentLength: row[6], contentChecksum: UInt64(bitPattern: row[7]), stagedName: row[8],
-                inode: UInt64(bitPattern: row[9]), openedAt: row[10])
+                inode: UInt64(bitPattern: row[9]), birthTime: row[13], openedAt: row[10])
         } catch {
             return nil
         }
@@ -79,13 +82,14 @@ extension LedgerEntry {
         try database.execute(
             sql: """
                 INSERT OR REPLACE INTO promotion (hash, key, state, mode, area, name, backup, contentLength,
-                    contentChecksum, stagedName, inode, openedAt, folder, plainName)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    contentChecksum, stagedName, inode, openedAt, folder, plainName, birthTime)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue), name.string,
                 Int(backup.rawValue), contentLength, Int64(bitPattern: contentChecksum), stagedName,
                 Int64(bitPattern: inode), openedAt, folder?.string ?? "", plainName.string,
+                birthTime,
             ])
     }
 }

@@ -26,11 +26,12 @@ enum LedgerSchema {
             openedAt INTEGER NOT NULL
         );
         """,
-        // Version 1 had no folders. It did not keep the plain name either: empty stands for a name
-        // that is taken as it is.
+        // Version 1 had no folders. It kept neither the plain name, for which empty stands for a name
+        // that is taken as it is, nor the time of creation.
         """
         ALTER TABLE promotion ADD COLUMN folder TEXT NOT NULL DEFAULT '';
         ALTER TABLE promotion ADD COLUMN plainName TEXT NOT NULL DEFAULT '';
+        ALTER TABLE promotion ADD COLUMN birthTime INTEGER;
         """,
     ]
 

@@ -45,6 +45,10 @@ extension Promoter {
         try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
     }
 
+    func birthTime(of file: Descriptor) throws(CacheError) -> Int64? {
+        try onFiles { () throws(FileSystemError) in try fileSystem.birthTime(of: file) }
+    }
+
     func attributes(of name: FilePath, in folder: Directory) throws(CacheError) -> FileAttributes? {
         try onFiles { () throws(FileSystemError) in
             try fileSystem.attributes(of: name, in: folder.descriptor)

@@ -20,6 +20,8 @@ extension Promoter {
                 break
             }
             number += 1
+            // A name that recovery found in the ledger was tried just now.
+            if intent.plainName.numbered(number) == intent.name { number += 1 }
             entry.name = intent.plainName.numbered(number)
             try ledger.put(entry)
         }

@@ -20,9 +20,9 @@ extension Promoter {
     }
 
     /// Decodes the content into a new staging file, every chunk verified, and makes it durable.
-    /// - Returns: The inode of the file.
+    /// - Returns: The inode of the file, and when it was created.
     func decode(_ reader: ItemReader, to entry: LedgerEntry, in staging: Directory)
-        throws(CacheError) -> UInt64
+        throws(CacheError) -> (inode: UInt64, birthTime: Int64?)
     {
         let name = FilePath(entry.stagedName)
         let file: Descriptor
@@ -40,7 +40,7 @@ extension Promoter {
                 try fileSystem.synchronize(file)
                 try fileSystem.synchronize(staging.descriptor)
             }
-            return try attributes(of: file).identity.inode
+            return (try attributes(of: file).identity.inode, try birthTime(of: file))
         } catch {
             try discard(name, in: staging)
             throw error

@@ -22,7 +22,8 @@ final class Promoter: Sendable {
     private let lastNumber = Atomic<UInt64>(0)
 
     init(
-        environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders, ledger: any PromotionLedger,
+        environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders,
+        ledger: any PromotionLedger,
         catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool, admission: Admission
     ) {
         self.environment = environment
@@ -159,12 +160,12 @@ final class Promoter: Sendable {
             area: target.area, folder: target.folder, name: target.name,
             plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
             contentChecksum: footer.contentChecksum, stagedName: nextStagedName(key),
-            inode: item.identity.inode, openedAt: environment.now())
+            inode: item.identity.inode, birthTime: try birthTime(of: file), openedAt: environment.now())
         switch entry.mode {
         case .decode:
             try admission.makeRoomToOpen(footer.contentLength, in: staging)
             do {
-                entry.inode = try decode(reader, to: entry, in: staging)
+                (entry.inode, entry.birthTime) = try decode(reader, to: entry, in: staging)
             } catch {
                 if case .item(let damage) = error { return .miss(try Miss(damage)) }
                 throw error

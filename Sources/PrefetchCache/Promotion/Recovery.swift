@@ -97,12 +97,37 @@ struct Recovery {
             }
             _ = try promoter.publish(intent, from: staging, in: folder)
         case (nil, let destination?):
-            var isOurs = destination.identity.inode == intent.inode
+            // The intent may come from a backup, and the file be anybody's.
+            var isOurs = try wasStaged(destination, by: intent, in: folder)
             if !isOurs { isOurs = try promoter.isIdentical(intent, in: folder) }
             guard isOurs else { return try promoter.ledger.remove(intent.key) }
             _ = try promoter.commit(intent, in: folder)
         case (nil, nil):
             try promoter.ledger.remove(intent.key)
+        }
+    }
+
+    /// Whether the file under an intent's name is the one that was staged, even when its user has changed
+    /// it since.
+    private func wasStaged(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
+        throws(CacheError) -> Bool
+    {
+        guard let birthTime = intent.birthTime, file.kind == .regular,
+            file.identity.inode == intent.inode
+        else { return false }
+        do {
+            return try promoter.fileSystem.withFile(intent.name.path, in: folder.descriptor, .read) {
+                opened throws(FileSystemError) in
+                guard try promoter.fileSystem.attributes(of: opened).identity == file.identity else {
+                    return false
+                }
+                return try promoter.fileSystem.birthTime(of: opened) == birthTime
+            }
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(promoter.path(of: intent), error)
+            }
+            return false
         }
     }
 
