@@ -34,6 +34,26 @@ extension FileSystem {
         return done
     }
 
+    /// Hands the first `count` bytes of a file to `body`, or all when it has fewer, in pieces of at most
+    /// 1 MiB, each with its offset.
+    public func forEachPiece(
+        of file: Descriptor, count: Int64,
+        _ body: (UnsafeRawBufferPointer, Int64) throws(FileSystemError) -> Void
+    ) throws(FileSystemError) {
+        var offset: Int64 = 0
+        var buffer = [UInt8](repeating: 0, count: Int(min(count, 1 << 20)))
+        while offset < count {
+            let done = try buffer.withMutableBytes { bytes throws(FileSystemError) in
+                let wanted = bytes.slice(0..<Int(min(Int64(bytes.count), count - offset)))
+                let done = try readAll(file, into: wanted, at: offset)
+                try body(UnsafeRawBufferPointer(wanted.slice(0..<done)), offset)
+                return done
+            }
+            if done == 0 { return }
+            offset += Int64(done)
+        }
+    }
+
     /// Opens a name, hands the descriptor to `body`, and closes it again.
     public func withFile<Result>(
         _ name: FilePath, in directory: Descriptor, _ mode: OpenMode,

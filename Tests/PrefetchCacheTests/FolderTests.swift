@@ -277,6 +277,38 @@ struct MountedFolderTests {
         }
     }
 
+    /// Nobody knows of such a staging folder when the cache is opened.
+    @Test(arguments: MountedFolder.Kind.allCases, [Intent.opportunistic, .userRequested])
+    func whatADeadProcessLeftGoesWithTheNextPromotion(kind: MountedFolder.Kind, intent: Intent) throws {
+        let podcasts = container.documents.appending(path: "Podcasts")
+        let mounted = try MountedFolder(kind, at: podcasts)
+        try withExtendedLifetime(mounted) {
+            let engine = try container.engine()
+            let metadata = ItemMetadata(
+                key: "living", intent: .userRequested, destination: .documents("living", in: "Podcasts"))
+            guard
+                case .begun(let living) = try engine.beginStore(
+                    metadata, encoding: .automatic, expectedLength: 9000)
+            else { Issue.record("refused"); return }
+
+            let staging = podcasts.appending(path: Self.staging)
+            for key in ["dead", "Doc.txt"] as [ItemKey] {
+                let name = CacheLayout.staged(key.hash, session: "0123456789abcdef", number: 1).string
+                try prose(500).write(to: staging.appending(path: name))
+            }
+            try Data("mine".utf8).write(to: staging.appending(path: "not ours"))
+            try engine.store(prose(9000), "Doc.txt", in: "Podcasts", intent: intent)
+            #expect(try engine.open("Doc.txt").value != nil)
+            // That of the living one is left, and what is not ours.
+            let left = try container.files(below: staging)
+            #expect(left.count == 2)
+            #expect(left.contains("not ours"))
+            _ = try noise(9000).withBytes { bytes throws(CacheError) in try living.commit(appending: bytes) }
+            #expect(try engine.content("living") == noise(9000))
+            #expect(try container.files(below: staging) == ["not ours"])
+        }
+    }
+
     /// Items and staging have one device number, and still nothing can be renamed from one to the other.
     @Test func anItemInAMountedFolderIsCopied() throws {
         let mounted = try MountedFolder(.bind, at: container.root.appending(path: "Library/Caches"))

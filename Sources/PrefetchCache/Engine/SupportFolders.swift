@@ -107,6 +107,22 @@ struct SupportFolders: Sendable {
         return true
     }
 
+    /// All folders for staging that are there, but for those in folders below an area that are volumes of
+    /// their own: these are looked at when they are used.
+    func stagingFolders() throws(FileSystemError) -> [Directory] {
+        do {
+            let documents = Directory(
+                try fileSystem.open(areas.documents, in: .workingDirectory, .directoryFollowingLinks),
+                of: fileSystem)
+            guard let foreign = try documents.open(CacheLayout.foreignStaging) else { return [staging] }
+            return [staging, foreign]
+        } catch {
+            // A destination that cannot be looked at now is no reason to refuse the whole cache.
+            guard error.isNotFound || error.isNotPermitted || error.isNoRegularFile else { throw error }
+            return [staging]
+        }
+    }
+
     /// What is under way needs no backup. A file system without a place for the mark is no reason to
     /// refuse service.
     private static func excludeFromBackup(_ folder: Directory) throws(FileSystemError) {

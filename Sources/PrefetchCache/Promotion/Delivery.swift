@@ -43,6 +43,9 @@ final class Delivery: StoreUnderWay {
         let target = metadata.destination
         let folder = try engine.promoter.destination(in: target.area, target.folder)
         staging = try engine.promoter.stagingFolder(for: folder, target.area, target.folder)
+        if target.folder != nil, staging !== engine.promoter.support.staging {
+            try Recovery(engine.promoter).sweep(staging)
+        }
         name = engine.promoter.nextStagedName(metadata.key)
         do {
             file = try Self.create(name, in: staging)

@@ -86,21 +86,15 @@ extension Promoter {
         }
     }
 
-    func checksum(of name: FilePath, in folder: Directory) throws(CacheError) -> UInt64 {
+    /// - Parameter count: The bytes that count, from the first one.
+    func checksum(of name: FilePath, in folder: Directory, count: Int64 = .max)
+        throws(CacheError) -> UInt64
+    {
         try onFiles { () throws(FileSystemError) in
             try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
                 var checksum = ContentChecksum()
-                var offset: Int64 = 0
-                var buffer = [UInt8](repeating: 0, count: 1 << 20)
-                while true {
-                    let count = try buffer.withMutableBytes { bytes throws(FileSystemError) in
-                        let count = try fileSystem.readAll(file, into: bytes, at: offset)
-                        checksum.update(UnsafeRawBufferPointer(bytes.slice(0..<count)))
-                        return count
-                    }
-                    offset += Int64(count)
-                    if count < buffer.count { return checksum.finalize() }
-                }
+                try fileSystem.forEachPiece(of: file, count: count) { piece, _ in checksum.update(piece) }
+                return checksum.finalize()
             }
         }
     }

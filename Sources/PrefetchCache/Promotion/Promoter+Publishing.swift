@@ -10,22 +10,33 @@ extension Promoter {
         var entry = intent
         var number = 1
         while try !publishOnce(entry, from: staging, in: folder) {
+            var failure: CacheError?
             if try isIdentical(entry, in: folder) {
-                try onDestination(entry) { () throws(FileSystemError) in
-                    try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
-                        file throws(FileSystemError) in try fileSystem.synchronize(file)
-                    }
+                do {
+                    try flushFile(of: entry, in: folder)
+                    try discard(FilePath(entry.stagedName), in: staging)
+                    break
+                } catch {
+                    failure = error
                 }
-                try discard(FilePath(entry.stagedName), in: staging)
-                break
             }
             number += 1
             // A name that recovery found in the ledger was tried just now.
             if intent.plainName.numbered(number) == intent.name { number += 1 }
             entry.name = intent.plainName.numbered(number)
             try ledger.put(entry)
+            // No later flush of a file would mean anything after one that failed: it is not adopted.
+            if let failure { throw failure }
         }
         return try commit(entry, in: folder)
+    }
+
+    private func flushFile(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
+        try onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
+                file throws(FileSystemError) in try fileSystem.synchronize(file)
+            }
+        }
     }
 
     /// Makes the name of a published file durable, and then commits: whoever finds the file there after

@@ -24,17 +24,22 @@ extension Promoter {
     func decode(_ reader: ItemReader, to entry: LedgerEntry, in staging: Directory)
         throws(CacheError) -> (inode: UInt64, birthTime: Int64?)
     {
+        try stage(entry, in: staging) { file throws(CacheError) in
+            try copy(reader, to: file, for: entry)
+        }
+    }
+
+    /// Makes a new staging file, durable with what `body` writes to it.
+    private func stage(
+        _ entry: LedgerEntry, in staging: Directory, _ body: (Descriptor) throws(CacheError) -> Void
+    ) throws(CacheError) -> (inode: UInt64, birthTime: Int64?) {
         let name = FilePath(entry.stagedName)
-        let file: Descriptor
-        do {
-            file = try fileSystem.open(
-                name, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
-        } catch {
-            throw .destination(path(of: entry), error)
+        let file = try onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.open(name, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
         }
         defer { fileSystem.close(file) }
         do {
-            try copy(reader, to: file, for: entry)
+            try body(file)
             try onDestination(entry) { () throws(FileSystemError) in
                 try mark(file, entry.backup)
                 try fileSystem.synchronize(file)
@@ -66,6 +71,42 @@ extension Promoter {
         }
     }
 
+    /// Puts a copy, made durable here, in the place of a staged item that somebody else left behind.
+    ///
+    /// That one may have been flushed without success, of which the kernel tells only once: a flush that
+    /// succeeds now would mean nothing. What can be read is right when its checksum is, and is written
+    /// anew.
+    ///
+    /// - Returns: The intent for the copy; `nil` when the item is damaged.
+    func restage(_ intent: LedgerEntry, in staging: Directory) throws(CacheError) -> LedgerEntry? {
+        let origin = FilePath(intent.stagedName)
+        guard let found = try attributes(of: origin, in: staging), found.length >= intent.contentLength,
+            try checksum(of: origin, in: staging, count: intent.contentLength) == intent.contentChecksum
+        else { return nil }
+
+        try admission.makeRoomToOpen(intent.contentLength, in: staging)
+        var copy = intent
+        copy.mode = .decode
+        copy.stagedName = nextStagedName(intent.key)
+        (copy.inode, copy.birthTime) = try stage(copy, in: staging) { file throws(CacheError) in
+            try onDestination(intent) { () throws(FileSystemError) in
+                try fileSystem.withFile(origin, in: staging.descriptor, .read) {
+                    source throws(FileSystemError) in
+                    try fileSystem.forEachPiece(of: source, count: intent.contentLength) {
+                        piece, offset throws(FileSystemError) in
+                        try fileSystem.writeAll(piece, to: file, at: offset)
+                    }
+                }
+            }
+        }
+        guard try checksum(of: FilePath(copy.stagedName), in: staging) == intent.contentChecksum else {
+            throw .destination(path(of: intent), FileSystemError("read", path: origin, errno: .ioError))
+        }
+        try ledger.put(copy)
+        try discard(origin, in: staging)
+        return copy
+    }
+
     /// Takes the item's own file into staging and cuts its footer off.
     /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed.
     func take(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
@@ -76,6 +117,11 @@ extension Promoter {
             try rename(item, as: entry, from: items, into: staging)
         }
         guard isTaken else { return false }
+        // Were the cut to survive the power and the new name not, the item would be there without its
+        // footer.
+        try onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.synchronize(staging.descriptor)
+        }
         try finishTaking(entry, in: staging)
         try onFiles { () throws(FileSystemError) in
             try fileSystem.withFile(
@@ -108,7 +154,7 @@ extension Promoter {
         return true
     }
 
-    /// Cuts the footer off a staged item and makes the file and its name durable.
+    /// Cuts the footer off a staged item, whose name is durable, and makes the content so, too.
     func finishTaking(_ entry: LedgerEntry, in staging: Directory) throws(CacheError) {
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.withFile(FilePath(entry.stagedName), in: staging.descriptor, .readWrite) {
@@ -117,7 +163,6 @@ extension Promoter {
                 try mark(file, entry.backup)
                 try fileSystem.synchronize(file)
             }
-            try fileSystem.synchronize(staging.descriptor)
         }
     }
 }

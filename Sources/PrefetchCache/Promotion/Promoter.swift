@@ -147,6 +147,9 @@ final class Promoter: Sendable {
         let target = footer.metadata.destination
         let folder = try destination(in: target.area, target.folder)
         let staging = try stagingFolder(for: folder, target.area, target.folder)
+        if target.folder != nil, staging !== support.staging {
+            try Recovery(self).sweep(staging, holding: key.hash)
+        }
         let item = try attributes(of: file)
         let items = folders.current.items
         let isOnOneVolume = try onFiles { () throws(FileSystemError) in

@@ -8,7 +8,7 @@ internal import SystemPackage
 /// | found | done |
 /// |---|---|
 /// | staged file without an entry | deleted, unless somebody still writes it: it never reached its intent |
-/// | intent, staged file, no destination | verified, then published; bad: dropped |
+/// | intent, staged file, no destination | verified, written anew if it was renamed, then published; bad: dropped |
 /// | intent, staged file, destination | one inode: committed; else published under the next name |
 /// | intent, no staged file, destination is ours | committed, even when the user has changed it |
 /// | intent, no staged file, otherwise | dropped: the cached copy, if there is one, is promotable |
@@ -21,17 +21,18 @@ struct Recovery {
         self.promoter = promoter
     }
 
-    /// Settles everything that is not in the hands of a living process. Costs one listing of the
+    /// A file in a staging folder.
+    private struct Staged {
+        let hash: KeyHash
+        let name: FilePath.Component
+        let folder: Directory
+    }
+
+    /// Settles everything that is not in the hands of a living process. Costs one listing of each
     /// staging folder when there is nothing to do: an intent without a staged file waits for the
     /// next open of its key.
     func run() throws(CacheError) {
-        let staging = promoter.support.staging
-        let entries = try onFiles { () throws(FileSystemError) in
-            try promoter.fileSystem.entries(of: staging.descriptor)
-        }
-        let staged = entries.compactMap { entry in
-            CacheLayout.hash(ofStaged: entry.name).map { (hash: $0, name: entry.name) }
-        }
+        let staged = try onFiles { () throws(FileSystemError) in try stagedFiles() }
         guard !staged.isEmpty else { return }
 
         for intent in try promoter.ledger.intents() {
@@ -39,12 +40,46 @@ struct Recovery {
                 try completeIfPossible(intent.key)
             }
         }
-        for (hash, name) in staged {
-            _ = try promoter.locks.hold(hash, waiting: false) { () throws(CacheError) in
-                let isClaimed = try promoter.ledger.intents().contains { $0.stagedName == name.string }
-                if !isClaimed { try discardLeftover(FilePath(root: nil, [name]), in: staging) }
+        for file in staged {
+            _ = try promoter.locks.hold(file.hash, waiting: false) { () throws(CacheError) in
+                try discardUnclaimed(file)
             }
         }
+    }
+
+    /// Removes what a process that died has left in a staging folder that nobody knows of when the cache is
+    /// opened: one in a folder below an area that is a volume of its own. Costs one listing.
+    ///
+    /// - Parameter held: The key whose lock the caller holds, if any.
+    func sweep(_ staging: Directory, holding held: KeyHash? = nil) throws(CacheError) {
+        let staged = try onFiles { () throws(FileSystemError) in try stagedFiles(in: staging) }
+        for file in staged {
+            if let held, CacheLayout.keyLock(of: held) == CacheLayout.keyLock(of: file.hash) {
+                try discardUnclaimed(file)
+                continue
+            }
+            _ = try promoter.locks.hold(file.hash, waiting: false) { () throws(CacheError) in
+                try discardUnclaimed(file)
+            }
+        }
+    }
+
+    private func stagedFiles() throws(FileSystemError) -> [Staged] {
+        var staged: [Staged] = []
+        for folder in try promoter.support.stagingFolders() { staged += try stagedFiles(in: folder) }
+        return staged
+    }
+
+    private func stagedFiles(in folder: Directory) throws(FileSystemError) -> [Staged] {
+        try promoter.fileSystem.entries(of: folder.descriptor).compactMap { entry in
+            CacheLayout.hash(ofStaged: entry.name).map { Staged(hash: $0, name: entry.name, folder: folder) }
+        }
+    }
+
+    /// The caller holds the lock of the file's key.
+    private func discardUnclaimed(_ file: Staged) throws(CacheError) {
+        let isClaimed = try promoter.ledger.intents().contains { $0.stagedName == file.name.string }
+        if !isClaimed { try discardLeftover(FilePath(root: nil, [file.name]), in: file.folder) }
     }
 
     /// Removes a staged file, unless somebody still writes it: one that goes straight to its destination
@@ -90,12 +125,11 @@ struct Recovery {
             try promoter.discard(FilePath(intent.stagedName), in: staging)
             _ = try promoter.commit(intent, in: folder)
         case (_?, _):
-            if intent.mode == .rename { try promoter.finishTaking(intent, in: staging) }
-            guard try isIntact(intent, in: staging) else {
+            guard let intact = try intactIntent(intent, in: staging) else {
                 try promoter.discard(FilePath(intent.stagedName), in: staging)
                 return try promoter.ledger.remove(intent.key)
             }
-            _ = try promoter.publish(intent, from: staging, in: folder)
+            _ = try promoter.publish(intact, from: staging, in: folder)
         case (nil, let destination?):
             // The intent may come from a backup, and the file be anybody's.
             var isOurs = try wasStaged(destination, by: intent, in: folder)
@@ -131,11 +165,16 @@ struct Recovery {
         }
     }
 
-    private func isIntact(_ intent: LedgerEntry, in staging: Directory) throws(CacheError) -> Bool {
+    /// - Returns: `nil` when the staged file is damaged.
+    private func intactIntent(_ intent: LedgerEntry, in staging: Directory)
+        throws(CacheError) -> LedgerEntry?
+    {
+        if intent.mode == .rename { return try promoter.restage(intent, in: staging) }
+        // It was flushed before its intent was entered.
         let name = FilePath(intent.stagedName)
-        guard try promoter.attributes(of: name, in: staging)?.length == intent.contentLength else {
-            return false
-        }
-        return try promoter.checksum(of: name, in: staging) == intent.contentChecksum
+        guard try promoter.attributes(of: name, in: staging)?.length == intent.contentLength,
+            try promoter.checksum(of: name, in: staging) == intent.contentChecksum
+        else { return nil }
+        return intent
     }
 }

@@ -1,0 +1,167 @@
+public import FileSystem
+public import SystemPackage
+
+/// Where a name leads: a folder, the last component, and what is there.
+struct Place {
+    let folder: SimulatedDisk.NodeID
+    let name: String
+    let node: SimulatedDisk.NodeID?
+}
+
+extension SimulatedFileSystem.State {
+    func place(of path: FilePath, in directory: Descriptor, _ call: String) throws(FileSystemError) -> Place {
+        let text = path.string
+        let components = text.utf8.split(separator: UInt8(ascii: "/"))
+        var folder = SimulatedDisk.root
+        if text.utf8.first != UInt8(ascii: "/"), directory != .workingDirectory {
+            folder = try node(of: directory, call)
+        }
+        guard let last = components.last else { return Place(folder: folder, name: "", node: folder) }
+        for component in components.dropLast() {
+            guard let next = disk.node(folder).entries[String(Substring(component))] else {
+                throw FileSystemError(call, path: path, errno: .noSuchFileOrDirectory)
+            }
+            guard disk.node(next).kind == .directory else {
+                // Links in the middle of a path lead nowhere here.
+                throw FileSystemError(call, path: path, errno: .notDirectory)
+            }
+            folder = next
+        }
+        let name = String(Substring(last))
+        return Place(folder: folder, name: name, node: disk.node(folder).entries[name])
+    }
+
+    func node(of file: Descriptor, _ call: String) throws(FileSystemError) -> SimulatedDisk.NodeID {
+        guard let open = open[file] else { throw FileSystemError(call, errno: .badFileDescriptor) }
+        return open.node
+    }
+
+    func attributes(of id: SimulatedDisk.NodeID) -> FileAttributes {
+        let node = disk.node(id)
+        let length = Int64(node.content.count)
+        return FileAttributes(
+            kind: node.kind, identity: .init(device: node.device, inode: UInt64(id)), length: length,
+            allocated: (length + 4095) / 4096 * 4096, linkCount: UInt64(disk.linkCount(of: id)), owner: 1000,
+            permissions: node.permissions, modified: 1)
+    }
+}
+
+extension SimulatedFileSystem {
+    public var userID: UInt32 { 1000 }
+
+    public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
+        throws(FileSystemError) -> Descriptor
+    {
+        try perform(Operation(kind: .open, name: name.string)) { state throws(FileSystemError) in
+            func fail(_ errno: Errno) -> FileSystemError {
+                FileSystemError("openat", path: name, errno: errno)
+            }
+            let place = try state.place(of: name, in: directory, "openat")
+            let node: SimulatedDisk.NodeID
+            switch (mode, place.node) {
+            case (.createNew, .some): throw fail(.fileExists)
+            case (.createNew(let permissions), nil), (.createIfMissing(let permissions), nil):
+                node = state.makeNode(.regular, permissions, place.name, in: place.folder)
+            case (_, nil): throw fail(.noSuchFileOrDirectory)
+            case (_, let found?): node = found
+            }
+            switch (mode, state.disk.node(node).kind) {
+            case (.directory, .directory), (.directoryFollowingLinks, .directory): break
+            case (.directory, _), (.directoryFollowingLinks, _): throw fail(.notDirectory)
+            case (_, .symbolicLink): throw fail(.tooManySymbolicLinkLevels)
+            case (.read, _), (.readFollowingLinks, _), (.readFollowingLinksWithoutWaiting, _): break
+            case (_, .directory): throw fail(.isDirectory)
+            default: break
+            }
+            let isWritable =
+                switch mode {
+                case .readWrite, .createNew, .createIfMissing: true
+                default: false
+                }
+            state.lastDescriptor += 1
+            let file = Descriptor(rawValue: state.lastDescriptor)
+            state.open[file] = OpenFile(node: node, name: name.string, isWritable: isWritable)
+            return file
+        }
+    }
+
+    public func attributes(of name: FilePath, in directory: Descriptor)
+        throws(FileSystemError) -> FileAttributes?
+    {
+        try perform(Operation(kind: .attributes, name: name.string)) { state throws(FileSystemError) in
+            do throws(FileSystemError) {
+                return try state.place(of: name, in: directory, "fstatat").node.map(state.attributes)
+            } catch {
+                guard error.isNotFound else { throw error }
+                return nil
+            }
+        }
+    }
+
+    public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
+        throws(FileSystemError) -> Bool
+    {
+        try perform(Operation(kind: .makeDirectory, name: name.string)) { state throws(FileSystemError) in
+            let place = try state.place(of: name, in: directory, "mkdirat")
+            guard place.node == nil else { return false }
+            _ = state.makeNode(.directory, permissions, place.name, in: place.folder)
+            return true
+        }
+    }
+
+    public func rename(
+        _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
+        _ mode: RenameMode
+    ) throws(FileSystemError) {
+        let operation = Operation(kind: .rename, name: name.string, newName: newName.string)
+        try perform(operation) { state throws(FileSystemError) in
+            func fail(_ errno: Errno) -> FileSystemError {
+                FileSystemError("renameat2", path: name, errno: errno)
+            }
+            let old = try state.place(of: name, in: directory, "renameat2")
+            let new = try state.place(of: newName, in: newDirectory, "renameat2")
+            guard let node = old.node else { throw fail(.noSuchFileOrDirectory) }
+            guard state.disk.node(old.folder).device == state.disk.node(new.folder).device else {
+                throw fail(.improperLink)
+            }
+            switch mode {
+            case .exclusive: if new.node != nil { throw fail(.fileExists) }
+            case .exchanging: throw fail(.notSupported)
+            case .replacing: if new.node == node { return }
+            }
+            if old.folder == new.folder {
+                state.change(
+                    .renaming(folder: old.folder, name: old.name, newName: new.name, node))
+            } else {
+                state.change(.entry(folder: new.folder, name: new.name, node))
+                state.change(
+                    .departure(
+                        folder: old.folder, name: old.name, node,
+                        .init(folder: new.folder, name: new.name)))
+            }
+        }
+    }
+
+    public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+        try perform(Operation(kind: .unlink, name: name.string)) { state throws(FileSystemError) in
+            let place = try state.place(of: name, in: directory, "unlinkat")
+            guard let node = place.node else {
+                throw FileSystemError("unlinkat", path: name, errno: .noSuchFileOrDirectory)
+            }
+            guard state.disk.node(node).kind != .directory else {
+                throw FileSystemError("unlinkat", path: name, errno: .isDirectory)
+            }
+            state.change(.entry(folder: place.folder, name: place.name, nil))
+        }
+    }
+
+    public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+        try perform(Operation(kind: .removeDirectory, name: name.string)) { state throws(FileSystemError) in
+            let place = try state.place(of: name, in: directory, "unlinkat")
+            guard let node = place.node, state.disk.node(node).entries.isEmpty else {
+                throw FileSystemError("unlinkat", path: name, errno: .directoryNotEmpty)
+            }
+            state.change(.entry(folder: place.folder, name: place.name, nil))
+        }
+    }
+}

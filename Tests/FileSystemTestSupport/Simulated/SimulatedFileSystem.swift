@@ -1,0 +1,191 @@
+public import FileSystem
+internal import Synchronization
+public import SystemPackage
+
+/// A file system in memory that knows what a loss of power would leave of it.
+///
+/// What was written is *pending* until its file or folder is flushed, and closing is not flushing. Of
+/// what is pending any part may survive: pages of one write, lengths and marks one by one, the entries
+/// of folders one by one. A rename within a folder is one change; one across folders is two, the new
+/// name first. When flushing a file fails, what was pending of its content can be read on, but never
+/// becomes durable any more, as on Linux: a later flush that succeeds means nothing. Folders are
+/// journaled, as everywhere: what one flush left pending the next may make durable.
+///
+/// Before every operation a test may look at it, and make it fail.
+public final class SimulatedFileSystem: FileSystem {
+    public typealias Interceptor = @Sendable (Operation) throws(FileSystemError) -> Void
+
+    /// What survives or not is decided for so many bytes at a time.
+    static let pageLength = 4096
+
+    struct OpenFile {
+        let node: SimulatedDisk.NodeID
+        let name: String
+        let isWritable: Bool
+    }
+
+    struct State {
+        var disk: SimulatedDisk
+        var durable: SimulatedDisk
+        var pending: [SimulatedChange] = []
+        var open: [Descriptor: OpenFile] = [:]
+        var locks: [SimulatedDisk.NodeID: [Descriptor: LockMode]] = [:]
+        var lastDescriptor: CInt = 100
+        var lastNode: SimulatedDisk.NodeID
+        var history = SimulatedHistory()
+    }
+
+    let state: Mutex<State>
+    private let interceptor: Mutex<Interceptor>
+
+    /// Starts with what is on a disk, all of it durable.
+    public init(_ disk: SimulatedDisk = SimulatedDisk(), _ interceptor: @escaping Interceptor = { _ in }) {
+        var state = State(disk: disk, durable: disk, lastNode: disk.nodes.keys.max() ?? 1)
+        state.record("start")
+        self.state = Mutex(state)
+        self.interceptor = Mutex(interceptor)
+    }
+
+    /// Replaces the interceptor.
+    public func intercept(_ interceptor: @escaping Interceptor) {
+        self.interceptor.withLock { $0 = interceptor }
+    }
+
+    /// The disk as processes see it.
+    public var disk: SimulatedDisk { state.withLock { $0.disk } }
+
+    public var history: SimulatedHistory { state.withLock { $0.history } }
+
+    /// Takes note of something that a caller was told.
+    public func note(_ text: String) {
+        state.withLock { state in
+            state.history.notes.append(text)
+            state.record("note \(text)")
+        }
+    }
+
+    /// Makes everything durable, and forgets the past.
+    public func settle() {
+        state.withLock { state in
+            state.durable = state.disk
+            state.pending = []
+            state.history = SimulatedHistory()
+            state.record("start")
+        }
+    }
+
+    /// Makes a folder that begins another volume.
+    public func mount(_ path: FilePath, device: UInt64) {
+        state.withLock { state in
+            var parent = SimulatedDisk.root
+            for component in path.components {
+                if let next = state.disk.node(parent).entries[component.string] {
+                    parent = next
+                } else {
+                    parent = state.makeNode(
+                        .directory, [.ownerReadWriteExecute], component.string, in: parent)
+                }
+            }
+            state.disk.nodes[parent]?.device = device
+            state.durable.nodes[parent]?.device = device
+        }
+    }
+
+    /// Puts a symbolic link in a folder that is there.
+    public func makeLink(_ path: FilePath, to target: String) {
+        state.withLock { state in
+            guard let name = path.lastComponent, let folder = state.disk.find(path.removingLastComponent())
+            else { preconditionFailure("no folder for \(path)") }
+            let link = state.makeNode(.symbolicLink, [], name.string, in: folder)
+            state.disk.nodes[link]?.target = target
+            state.durable.nodes[link]?.target = target
+        }
+    }
+
+    func perform<Result: Sendable>(
+        _ operation: Operation, _ body: (inout State) throws(FileSystemError) -> Result
+    ) throws(FileSystemError) -> Result {
+        let interceptor = interceptor.withLock { $0 }
+        do {
+            try interceptor(operation)
+        } catch {
+            if operation.kind == .synchronize { loseContent(named: operation.name) }
+            throw error
+        }
+        return try state.withLock { state throws(FileSystemError) in
+            let result = try body(&state)
+            if operation.kind.isChange, operation.kind != .open || state.hasNewNode {
+                state.record("\(operation)")
+            }
+            return result
+        }
+    }
+
+    /// A flush has failed: what it was to make durable never will be.
+    private func loseContent(named name: String) {
+        state.withLock { state in
+            let nodes = Set(state.open.values.lazy.filter { $0.name == name }.map(\.node))
+            for node in nodes where state.disk.node(node).kind == .regular {
+                state.pending.removeAll { $0.isContent(of: node) }
+            }
+        }
+    }
+
+    func name(of file: Descriptor) -> String {
+        state.withLock { $0.open[file]?.name ?? "#\(file.rawValue)" }
+    }
+}
+
+extension SimulatedFileSystem.State {
+    /// Whether a node was made since the last moment.
+    var hasNewNode: Bool { history.moments.last?.durable.nodes.count != durable.nodes.count }
+
+    mutating func record(_ operation: String) {
+        history.moments.append(
+            SimulatedHistory.Moment(
+                operation: operation, durable: durable, pending: pending, notes: history.notes.count))
+    }
+
+    /// Does something that is not durable yet.
+    mutating func change(_ change: SimulatedChange) {
+        disk.apply(change)
+        pending.append(change)
+    }
+
+    mutating func flush(where isFlushed: (SimulatedChange) -> Bool) {
+        var rest: [SimulatedChange] = []
+        var arrived: Set<SimulatedChange.Arrival> = []
+        for change in pending {
+            guard isFlushed(change) else {
+                rest.append(change)
+                continue
+            }
+            durable.apply(change)
+            if case .entry(let folder, let name, .some) = change {
+                arrived.insert(.init(folder: folder, name: name))
+            }
+        }
+        pending = rest.map { change in
+            if case .departure(let folder, let name, let node, let arrival?) = change,
+                arrived.contains(arrival)
+            {
+                return .departure(folder: folder, name: name, node, nil)
+            }
+            return change
+        }
+    }
+
+    /// A node is there from the beginning; only its name can be lost.
+    mutating func makeNode(
+        _ kind: FileAttributes.Kind, _ permissions: FilePermissions, _ name: String,
+        in folder: SimulatedDisk.NodeID
+    ) -> SimulatedDisk.NodeID {
+        lastNode += 1
+        let node = SimulatedDisk.Node(
+            kind: kind, device: disk.node(folder).device, permissions: permissions)
+        disk.nodes[lastNode] = node
+        durable.nodes[lastNode] = node
+        change(.entry(folder: folder, name: name, lastNode))
+        return lastNode
+    }
+}

@@ -1,0 +1,57 @@
+/// All that a disk went through, change by change, and what its user was told on the way.
+public struct SimulatedHistory: Sendable {
+    /// The disk between two operations.
+    public struct Moment: Sendable {
+        /// The operation before it; the first moment has none.
+        public let operation: String
+        /// What is on the disk whatever happens …
+        let durable: SimulatedDisk
+        /// … and what may be, or not.
+        let pending: [SimulatedChange]
+        /// How many notes had been taken.
+        public let notes: Int
+    }
+
+    public internal(set) var moments: [Moment] = []
+    public internal(set) var notes: [String] = []
+}
+
+extension SimulatedHistory.Moment {
+    /// The disk when only the process dies: all that was done is there.
+    public var undisturbed: SimulatedDisk { disk { _ in true } }
+
+    /// The disk when power goes and nothing survives that was not flushed.
+    public var leastDisk: SimulatedDisk { durable }
+
+    /// The disks that the loss of power may leave: every choice of the changes that were not flushed
+    /// when there are at most `limit` of them, else the two extremes and seeded ones, `limit` in all.
+    public func disks(limit: Int, using random: inout some RandomNumberGenerator) -> [SimulatedDisk] {
+        let count = pending.count
+        if count < Int.bitWidth - 1, 1 << count <= limit {
+            return (0..<(1 << count)).map { choice in disk { choice & (1 << $0) != 0 } }
+        }
+        var disks = [disk { _ in false }, disk { _ in true }]
+        while disks.count < limit {
+            // Few losses and many, not only halves.
+            let share = Double.random(in: 0...1, using: &random)
+            let choice = (0..<count).map { _ in Double.random(in: 0..<1, using: &random) < share }
+            disks.append(disk { choice[$0] })
+        }
+        return disks
+    }
+
+    private func disk(where isKept: (Int) -> Bool) -> SimulatedDisk {
+        var disk = durable
+        var areRecordsKept = true
+        for (index, change) in pending.enumerated() {
+            if case .record = change {
+                // A commit that survives brings those before it along.
+                areRecordsKept = areRecordsKept && isKept(index)
+                if areRecordsKept { disk.apply(change) }
+            } else if isKept(index) {
+                disk.apply(change)
+            }
+        }
+        return disk
+    }
+}

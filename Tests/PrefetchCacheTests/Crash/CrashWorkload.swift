@@ -1,0 +1,240 @@
+import FileSystem
+import FileSystemTestSupport
+import ItemFormat
+import StorageAreas
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Something that promotes, and what must hold whenever it is interrupted.
+struct CrashWorkload: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Durable in the cache at the beginning: whatever happens, opening them gives them whole.
+    var kept: [SimulatedItem] = []
+    /// Cached in between and never flushed: whole, or not there.
+    var volatile: [SimulatedItem] = []
+    /// Files of the user's, by their paths.
+    var foreign: [String: [UInt8]] = [:]
+    /// A file that the user takes away: whether it is there is not asked.
+    var mayBeGone: Set<String> = []
+    /// A folder that is on another volume.
+    var otherVolume: FilePath?
+    var prepare: @Sendable (SimulatedWorld) throws -> Void = { _ in }
+    let run: @Sendable (SimulatedWorld) throws -> Void
+
+    var testDescription: String { name }
+
+    /// The disk before the first operation, all of it durable.
+    func start() throws -> SimulatedDisk {
+        let world = SimulatedWorld()
+        if let otherVolume { world.fileSystem.mount(otherVolume, device: 2) }
+        for item in kept { try world.cache(item) }
+        for (path, content) in foreign { try world.write(content, to: FilePath(path)) }
+        try prepare(world)
+        return world.fileSystem.disk
+    }
+
+    /// Runs it to its end.
+    func history(from disk: SimulatedDisk, isLedgerFlushed: Bool = true) throws -> SimulatedHistory {
+        let world = SimulatedWorld(disk, isLedgerFlushed: isLedgerFlushed)
+        try run(world)
+        return world.fileSystem.history
+    }
+}
+
+extension CrashWorkload {
+    private static let documents = SimulatedWorld.areas.documents
+
+    /// Opens one item that is cached.
+    private static func opening(_ name: String, _ item: SimulatedItem) -> CrashWorkload {
+        CrashWorkload(name: name, kept: [item]) { world in try world.open(item.key, world.engine()) }
+    }
+
+    private static func opening(
+        _ name: String, _ item: SimulatedItem, besides content: [UInt8]
+    ) -> CrashWorkload {
+        var workload = opening(name, item)
+        workload.foreign = [documents.appending(item.key.string).string: content]
+        return workload
+    }
+
+    private static func crossing(_ name: String, _ item: SimulatedItem) -> CrashWorkload {
+        var workload = opening(name, item)
+        workload.otherVolume = documents
+        return workload
+    }
+
+    /// Opens one item whose destination is in a folder, which may be on another volume.
+    private static func descending(
+        _ name: String, _ item: SimulatedItem, otherVolume: FilePath? = nil, besides content: [UInt8]? = nil
+    ) -> CrashWorkload {
+        var item = item
+        let destination = item.metadata.destination
+        item.metadata.destination = .documents(destination.name, in: SimulatedWorld.folder)
+        var workload = opening(name, item)
+        workload.otherVolume = otherVolume
+        if let content {
+            workload.foreign = [
+                documents.pushing(SimulatedWorld.folder.path).pushing(destination.name.path).string: content
+            ]
+        }
+        return workload
+    }
+
+    private static let text = SimulatedItem("text.txt", .lz4)
+    private static let film = SimulatedItem("film.mp4", .identity)
+    private static let strange = Array("somebody else's".utf8)
+
+    static let all: [CrashWorkload] =
+        [
+            opening("first open, LZ4", text),
+            opening("first open, identity", film),
+            opening("foreign file, LZ4", text, besides: strange),
+            opening("foreign file, identity", film, besides: strange),
+            opening("identical file, LZ4", text, besides: text.content),
+            opening("identical file, identity", film, besides: film.content),
+            crossing("another volume, LZ4", text),
+            crossing("another volume, identity", film),
+            descending("a folder, LZ4", text),
+            descending("a folder, identity", film),
+            descending("a folder with a foreign file, LZ4", text, besides: strange),
+            descending("a folder on another volume, LZ4", text, otherVolume: documents),
+            descending("a volume in a folder, LZ4", text, otherVolume: documents.appending("Podcasts")),
+            descending("a volume in a folder, identity", film, otherVolume: documents.appending("Podcasts")),
+            opening(
+                "Application Support, no backup, LZ4",
+                SimulatedItem("data.json", .lz4, area: .applicationSupport, backup: .exclude)),
+            opening(
+                "Application Support, no backup, identity",
+                SimulatedItem("data.zip", .identity, area: .applicationSupport, backup: .exclude)),
+            severalKeys, sharedName, forgottenAndStoredAgain, takenAwayAndStoredAgain, changedByItsUser,
+            delivered,
+        ]
+        + (1...3).map(recovered)
+
+    private static var severalKeys: CrashWorkload {
+        let items = [text, film, SimulatedItem("more.txt", .lz4, length: 5000, seed: 3)]
+        return CrashWorkload(name: "several keys", kept: items) { world in
+            let engine = try world.engine()
+            for item in items { try world.open(item.key, engine) }
+        }
+    }
+
+    /// Two keys that want one name.
+    private static var sharedName: CrashWorkload {
+        let first = SimulatedItem("one", .lz4, seed: 5)
+        var second = SimulatedItem("two", .identity, seed: 6)
+        second.metadata.destination = first.metadata.destination
+        let items = [first, second]
+        return CrashWorkload(name: "one name for two keys", kept: items) { world in
+            let engine = try world.engine()
+            for item in items { try world.open(item.key, engine) }
+        }
+    }
+
+    private static var forgottenAndStoredAgain: CrashWorkload {
+        let again = SimulatedItem("text.txt", .lz4, seed: 9)
+        var workload = CrashWorkload(name: "stored again after it was forgotten") { world in
+            let engine = try world.engine()
+            try engine.ledger.remove(again.key)
+            try world.cache(again)
+            try world.open(again.key, engine)
+        }
+        workload.volatile = [again]
+        workload.foreign = [documents.appending("text.txt").string: text.content]
+        workload.prepare = { world in
+            try world.cache(text)
+            try world.fileSystem.removeFile(documents.appending("text.txt"))
+            _ = try world.engine().open(text.key)
+        }
+        return workload
+    }
+
+    private static var takenAwayAndStoredAgain: CrashWorkload {
+        let again = SimulatedItem("film.mp4", .identity, seed: 9)
+        var workload = CrashWorkload(name: "stored again after its file was taken away") { world in
+            try world.cache(again)
+            try world.open(again.key, world.engine())
+        }
+        workload.volatile = [again]
+        workload.prepare = { world in
+            try world.cache(film)
+            _ = try world.engine().open(film.key)
+            try world.fileSystem.removeFile(documents.appending("film.mp4"))
+        }
+        return workload
+    }
+
+    /// The file is its user's as soon as it is there, and stays as the user made it.
+    private static var changedByItsUser: CrashWorkload {
+        let path = documents.appending("text.txt")
+        var workload = CrashWorkload(name: "changed by its user") { world in
+            try world.open(text.key, world.engine())
+        }
+        workload.foreign = [path.string: strange]
+        workload.prepare = { world in
+            try world.fileSystem.removeFile(path)
+            try world.cache(text)
+            _ = try world.engine().open(text.key)
+            try world.write(strange, to: path)
+            // A store that raced with the promotion.
+            try world.cache(text)
+        }
+        return workload
+    }
+
+    private static var delivered: CrashWorkload {
+        let item = SimulatedItem("asked for", .identity, seed: 11)
+        var metadata = item.metadata
+        metadata.intent = .userRequested
+        let requested = metadata
+        var workload = CrashWorkload(name: "delivered") { world in
+            let engine = try world.engine()
+            guard
+                case .begun(let store) = try engine.beginStore(
+                    requested, encoding: .automatic, expectedLength: Int64(item.content.count))
+            else { return }
+            let outcome = try item.content.withBytes { bytes throws(CacheError) in
+                try store.commit(appending: bytes)
+            }
+            if case .delivered(let opened) = outcome {
+                world.fileSystem.note("\(item.key)\t\(opened.path)")
+            }
+        }
+        workload.volatile = [item]
+        return workload
+    }
+
+    /// A process that died after a number of ledger commits and changes of names; its successor's
+    /// recovery is what is interrupted here.
+    private static func recovered(after changes: Int) -> CrashWorkload {
+        var workload = opening("recovery \(changes)", film)
+        workload.prepare = { world in
+            let engine = try world.engine()
+            let count = CallCounter()
+            world.fileSystem.intercept { operation throws(FileSystemError) in
+                guard [.commit, .rename].contains(operation.kind),
+                    operation.newName != CacheLayout.nobody.string
+                else { return }
+                if count.next() >= changes { throw FileSystemError("died", errno: .ioError) }
+            }
+            do {
+                _ = try engine.open(film.key)
+            } catch {
+                guard "\(error)".contains("died") else { throw error }
+            }
+            world.fileSystem.intercept { _ in }
+        }
+        return workload
+    }
+}
+
+extension SimulatedFileSystem {
+    /// Removes a file that may not be there.
+    func removeFile(_ path: FilePath) throws {
+        if try attributes(of: path, in: .workingDirectory) != nil {
+            try unlink(path, in: .workingDirectory)
+        }
+    }
+}

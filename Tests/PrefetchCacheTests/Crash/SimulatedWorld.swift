@@ -1,0 +1,122 @@
+import FileSystem
+import FileSystemTestSupport
+import ItemFormat
+import Logging
+import StorageAreas
+import Synchronization
+import SystemPackage
+import Testing
+import VolumeCapacity
+
+@testable import PrefetchCache
+
+/// A container on a simulated disk, and processes that use it one after the other.
+final class SimulatedWorld: Sendable {
+    static let areas: StorageAreas = {
+        do {
+            return try .container(at: "/nothing/is/here" as FilePath)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }()
+    static let staging = areas.applicationSupport.appending("PrefetchCache/staging")
+    static let foreignStaging = areas.documents.appending(CacheLayout.foreignStaging.string)
+    /// The folder of the items that have one.
+    static let folder: FolderPath = "Podcasts/Daily"
+    static let items = areas.caches.appending("PrefetchCache/items")
+    static let supportFiles = areas.applicationSupport.appending("PrefetchCache/files")
+
+    let fileSystem: SimulatedFileSystem
+    /// No two processes are the same, in whatever world.
+    private static let processes = Atomic<UInt64>(0)
+    private let isLedgerFlushed: Bool
+
+    init(_ disk: SimulatedDisk = SimulatedDisk(), isLedgerFlushed: Bool = true) {
+        fileSystem = SimulatedFileSystem(disk)
+        self.isLedgerFlushed = isLedgerFlushed
+    }
+
+    /// The engine of a process of its own.
+    func engine() throws -> Engine {
+        let number = Self.processes.wrappingAdd(1, ordering: .relaxed).newValue
+        let session = "0000\(String(number + 0x1000_0000_0000, radix: 16))"
+        var ledger = SimulatedLedger(fileSystem: fileSystem)
+        ledger.isFlushed = isLedgerFlushed
+        return try Engine(
+            areas: Self.areas,
+            environment: CacheEnvironment(
+                fileSystem: fileSystem, now: { 1_700_000_000_000 }, uptime: { .zero },
+                probe: FixedVolumeProbe.roomy, session: String(session.suffix(16)), bootIdentifier: "boot",
+                parallelism: 1, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
+            ledger: ledger)
+    }
+
+    /// Puts an item into the cache as a store does, without the books.
+    func cache(_ item: SimulatedItem) throws {
+        let items = try Directory.openOrCreate(
+            Self.items, permissions: CacheLayout.folderPermissions, in: fileSystem)
+        let folder = try items.openOrCreate(
+            CacheLayout.folder(of: item.key.hash), permissions: CacheLayout.folderPermissions)
+        let partial: FilePath = "partial"
+        try fileSystem.withFile(partial, in: folder.descriptor, .createNew(CacheLayout.filePermissions)) {
+            file throws(FileSystemError) in
+            do throws(ItemFormatError) {
+                let writer = try ItemWriter(
+                    file, of: fileSystem, codecs: CodecPool(parallelism: 1), metadata: item.metadata,
+                    encoding: .forced(item.encoding))
+                _ = try item.content.withBytes { bytes throws(ItemFormatError) in
+                    try writer.finish(appending: bytes)
+                }
+            } catch {
+                preconditionFailure("\(error)")
+            }
+        }
+        try fileSystem.rename(
+            partial, in: folder.descriptor, to: FilePath(item.key.hash.hexadecimal), in: folder.descriptor,
+            .replacing)
+    }
+
+    /// Writes a file as its user would.
+    func write(_ content: [UInt8], to path: FilePath) throws {
+        let folder = try Directory.openOrCreate(
+            path.removingLastComponent(), permissions: CacheLayout.userFolderPermissions, in: fileSystem)
+        let name = FilePath(root: nil, [try #require(path.lastComponent)])
+        if try fileSystem.attributes(of: name, in: folder.descriptor) != nil {
+            try fileSystem.unlink(name, in: folder.descriptor)
+        }
+        try fileSystem.withFile(name, in: folder.descriptor, .createNew(CacheLayout.filePermissions)) {
+            file throws(FileSystemError) in try fileSystem.writeAll(content, to: file, at: 0)
+        }
+    }
+
+    /// Opens a key as an app does, and notes what it was told.
+    @discardableResult
+    func open(_ key: ItemKey, _ engine: Engine) throws -> Lookup<OpenedItem> {
+        let lookup = try engine.open(key)
+        if case .hit(let opened) = lookup { fileSystem.note("\(key)\t\(opened.path)") }
+        return lookup
+    }
+}
+
+/// An item of a workload.
+struct SimulatedItem: Sendable {
+    let key: ItemKey
+    let content: [UInt8]
+    let encoding: ItemEncoding
+    var metadata: ItemMetadata
+
+    /// - Parameter length: Bytes of content; more than a page.
+    init(
+        _ key: ItemKey, _ encoding: ItemEncoding, length: Int = 9000, seed: UInt64 = 1,
+        area: Area = .documents, backup: BackupPolicy = .include
+    ) {
+        self.key = key
+        self.encoding = encoding
+        content = Array(encoding == .lz4 ? prose(length, seed: seed) : noise(length, seed: seed))
+        let name = FileName(sanitizing: key.string)
+        metadata = ItemMetadata(
+            key: key,
+            destination: area == .documents
+                ? .documents(name, backup: backup) : .applicationSupport(name, backup: backup))
+    }
+}
