@@ -3,10 +3,12 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 const unsigned int cplatform_rename_noreplace = RENAME_NOREPLACE;
@@ -28,6 +30,17 @@ int cplatform_fsetxattr(int fd, const char *name, const void *value, size_t size
 }
 
 int cplatform_fremovexattr(int fd, const char *name) { return fremovexattr(fd, name); }
+
+int cplatform_birth_time(int fd, int64_t *nanoseconds) {
+    struct statx status;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) {
+        // Kernels before 4.11, and sandboxes that filter what they do not know.
+        return errno == ENOSYS || errno == EPERM ? 0 : -1;
+    }
+    if ((status.stx_mask & STATX_BTIME) == 0) return 0;
+    *nanoseconds = (int64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+    return 1;
+}
 
 int cplatform_get_no_dump(int fd) {
     int flags = 0;

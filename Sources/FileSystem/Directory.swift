@@ -38,15 +38,18 @@ public final class Directory: Sendable {
 
     /// Opens the sub-folder at a relative `path`, creating what is missing of it, durably, one
     /// component at a time and without following links.
-    public func openOrCreate(_ path: FilePath, permissions: FilePermissions)
+    ///
+    /// - Parameter flushing: Whether the names of components that are there already are flushed, too:
+    ///   whoever made them may have died before that.
+    public func openOrCreate(_ path: FilePath, permissions: FilePermissions, flushing: Bool = false)
         throws(FileSystemError) -> Directory
     {
         var current = self
         for component in path.components {
             let name = FilePath(root: nil, [component])
-            if try fileSystem.makeDirectory(name, in: current.descriptor, permissions: permissions) {
-                try fileSystem.synchronize(current.descriptor)
-            }
+            let isNew = try fileSystem.makeDirectory(
+                name, in: current.descriptor, permissions: permissions)
+            if isNew || flushing { try fileSystem.synchronize(current.descriptor) }
             current = Directory(
                 try fileSystem.open(name, in: current.descriptor, .directory), of: fileSystem)
         }

@@ -45,6 +45,11 @@ public protocol FileSystem: Sendable {
     /// The attributes of a name, without following a link (`fstatat`), or `nil` when there is none.
     func attributes(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> FileAttributes?
 
+    /// When an open file was created, in nanoseconds since 1970 (`statx`; `st_birthtimespec` on Darwin),
+    /// or `nil` where the file system does not keep it. Neither writing nor renaming changes it, and a
+    /// later file that is given the same inode has another.
+    func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64?
+
     /// Creates a folder (`mkdirat`). Returns `false` when the name exists already.
     func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
@@ -109,6 +114,9 @@ public enum LockMode: Sendable {
 }
 
 extension FileSystem {
+    /// As a file system answers that does not keep it.
+    public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
+
     /// Takes the exclusive lock of an open file.
     public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
         try lock(file, .exclusive, waiting: waiting)

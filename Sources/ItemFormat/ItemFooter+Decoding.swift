@@ -34,9 +34,11 @@ extension ItemFooter {
     private static func metadata(_ head: Head, _ fields: Fields) throws(ItemFormatError) -> ItemMetadata {
         do {
             let name = try FileName(fields.texts[FieldTag.destinationName] ?? "")
-            guard let destination = Destination(area: head.area, name: name, backup: head.backup) else {
-                throw ItemFormatError.damaged(.footerFields)
-            }
+            let folder = try fields.texts[FieldTag.destinationFolder].map(FolderPath.init)
+            guard
+                let destination = Destination(
+                    area: head.area, name: name, in: folder, backup: head.backup)
+            else { throw ItemFormatError.damaged(.footerFields) }
             let metadata = ItemMetadata(
                 key: try ItemKey(fields.texts[FieldTag.key] ?? ""),
                 source: fields.texts[FieldTag.source] ?? "",
@@ -129,18 +131,18 @@ private struct Fields {
 
     init(_ reader: inout ByteReader) throws(ItemFormatError) {
         // No writer writes a field twice; of two, nobody could tell which one to believe.
-        var seen: UInt8 = 0
+        var seen: UInt16 = 0
         while reader.count > 0 {
             guard let tag = reader.take(UInt16.self), reader.take(UInt16.self) == 0,
                 let length = reader.take(UInt32.self), let value = reader.take(count: Int(clamping: length))
             else { throw .damaged(.footerFields) }
-            let bit: UInt8 = FieldTag.known.contains(tag) ? 1 << tag : 0
+            let bit = FieldTag.bit(of: tag) ?? 0
             guard seen & bit == 0 else { throw .damaged(.footerFields) }
             seen |= bit
 
             switch tag {
             case FieldTag.key, FieldTag.source, FieldTag.destinationName, FieldTag.entityTag,
-                FieldTag.lastModified:
+                FieldTag.lastModified, FieldTag.destinationFolder:
                 guard let text = String(validating: value, as: UTF8.self) else {
                     throw .damaged(.footerFields)
                 }

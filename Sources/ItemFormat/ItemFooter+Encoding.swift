@@ -68,6 +68,7 @@ extension ItemFooter {
             (FieldTag.destinationName, metadata.destination.name.string),
             (FieldTag.entityTag, metadata.validator.entityTag ?? ""),
             (FieldTag.lastModified, metadata.validator.lastModified ?? ""),
+            (FieldTag.destinationFolder, metadata.destination.folder?.string ?? ""),
         ].filter { !$0.1.isEmpty }
     }
 }

@@ -93,6 +93,16 @@ enum FieldTag {
     static let lastModified: UInt16 = 5
     static let attributes: UInt16 = 6
     static let chunkTable: UInt16 = 7
-    static let known = key...chunkTable
+    /// Whoever does not know it would hand the item over in the wrong place.
+    static let destinationFolder: UInt16 = critical | 8
     static let critical: UInt16 = 0x8000
+
+    /// A bit of its own for every tag that this code knows, `nil` for any other.
+    static func bit(of tag: UInt16) -> UInt16? {
+        switch tag {
+        case key...chunkTable: 1 << tag
+        case destinationFolder: 1 << 8
+        default: nil
+        }
+    }
 }

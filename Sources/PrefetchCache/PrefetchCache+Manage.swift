@@ -25,6 +25,22 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.remove(key) }
     }
 
+    /// Forgets that an item was opened. Its file is its user's, and stays where it is.
+    ///
+    /// The key is then like any other: it may be stored again, and its next ``open(_:)`` hands it over
+    /// anew, under the next free name where the old one is taken by something else. There is no need to
+    /// forget a key whose file its user moved or deleted: that one may be stored again as it is.
+    ///
+    /// A promotion that was interrupted is completed first.
+    ///
+    /// - Returns: Whether there was a record of the key.
+    /// - Throws: ``CacheError/destination(_:_:)`` when an interrupted promotion cannot be completed;
+    ///   the record stays then.
+    @discardableResult
+    public func forget(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run { engine throws(CacheError) in try engine.forget(key) }
+    }
+
     /// Evicts the least recently used items until `count` bytes of charged length are free.
     ///
     /// - Returns: The charged bytes that were freed.

@@ -17,7 +17,8 @@ struct Cachectl: AsyncParsableCommand {
             77 not permitted, 78 wrong configuration.
             """,
         subcommands: [
-            Put.self, List.self, Show.self, Cat.self, Open.self, Evict.self, Trim.self, CapacityCommand.self,
+            Put.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self, Trim.self,
+            CapacityCommand.self,
             Configure.self, Stats.self,
         ])
 

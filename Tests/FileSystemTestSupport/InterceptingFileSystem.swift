@@ -89,6 +89,11 @@ public final class InterceptingFileSystem: FileSystem {
         return try live.attributes(of: name, in: directory)
     }
 
+    public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+        try note(Operation(kind: .attributes, name: name(of: file)))
+        return try live.birthTime(of: file)
+    }
+
     public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
     {

@@ -50,6 +50,26 @@ import Testing
         #expect(one.identity != other.identity)
     }
 
+    @Test func theTimeOfCreationStaysWithItsFile() throws {
+        func birthTime(_ name: FilePath) throws -> Int64? {
+            try live.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
+                try live.birthTime(of: file)
+            }
+        }
+        try folder.write("", to: "file")
+        guard let first = try birthTime("file") else { return }
+        #expect(first > 1_500_000_000_000_000_000)
+        try live.withFile("file", in: folder.descriptor, .readWrite) { file throws(FileSystemError) in
+            try live.writeAll([1, 2, 3], to: file, at: 0)
+        }
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_234_567_890)],
+            ofItemAtPath: folder.path.appending("file").string)
+        try live.rename(
+            "file", in: folder.descriptor, to: "renamed", in: folder.descriptor, .exclusive)
+        #expect(try birthTime("renamed") == first)
+    }
+
     @Test func modificationTimeIsNanosecondsSince1970() throws {
         try folder.write("", to: "file")
         let date = Date(timeIntervalSince1970: 1_234_567_890)

@@ -13,6 +13,7 @@ import Testing
         #expect(read.intent == .userRequested)
         #expect(read.destination.area == .applicationSupport)
         #expect(read.destination.name.string.utf8.elementsEqual("Folge 42 – Größe.m4a".utf8))
+        #expect(read.destination.folder?.string.utf8.elementsEqual("Größe/42".utf8) == true)
         #expect(read.destination.backup == .exclude)
         #expect(read.validator.entityTag == "W/\"5f3e\"")
         #expect(read.validator.lastModified == "Tue, 15 Nov 1994 12:45:26 GMT")
@@ -30,6 +31,7 @@ import Testing
         #expect(read.validator == Validator())
         #expect(read.expiresAt == nil)
         #expect(read.attributes.isEmpty)
+        #expect(read.destination.folder == nil)
     }
 
     /// To Swift the two are equal; to the server that issued them they are not.
@@ -53,7 +55,10 @@ import Testing
         let metadata = ItemMetadata(
             key: try ItemKey(String(repeating: "k", count: ItemKey.maximumLength)),
             source: String(repeating: "s", count: ItemLimits.sourceLength),
-            destination: .documents(try FileName(String(repeating: "n", count: FileName.maximumLength))),
+            destination: .documents(
+                try FileName(String(repeating: "n", count: FileName.maximumLength)),
+                in: try FolderPath(
+                    [255, 255].map { String(repeating: "f", count: $0) }.joined(separator: "/"))),
             validator: Validator(
                 entityTag: String(repeating: "e", count: ItemLimits.validatorLength),
                 lastModified: String(repeating: "l", count: ItemLimits.validatorLength)),
@@ -63,6 +68,18 @@ import Testing
             #expect(item.footer.metadata == metadata)
             #expect(areSame(item.content, content))
         }
+    }
+
+    /// A reader that does not know the field must not take the item for one without it.
+    @Test func theFolderIsAFieldThatMustBeUnderstood() throws {
+        var forged = ForgedItem(content: Sample.text(100))
+        forged.fields.insert(.init(tag: 0x8008, value: Array("Podcasts/Daily".utf8)), at: 2)
+        let destination = Destination.documents("name.txt", in: "Podcasts/Daily")
+        #expect(try read(forged.image).footer.metadata.destination == destination)
+        let written = try image(
+            of: Sample.text(100), ItemMetadata(key: "key", destination: destination),
+            encoding: .forced(.identity))
+        #expect(written == forged.image)
     }
 
     @Test func aFieldOfALaterMinorVersionIsPassedOver() throws {

@@ -87,6 +87,19 @@ struct Forgery: Sendable, CustomTestStringConvertible {
         + ["", ".hidden", "..", "../up", "a/b", "a\\b", "a\0b", "\u{202E}fdp.exe"].map { name in
             Forgery("the destination name \(name.debugDescription)") { $0.set(3, to: Array(name.utf8)) }
         }
+        + [
+            "", "/", "a/", "/a", "a//b", ".", "a/..", "../a", "a/.b/c", "a\\b", "a\0b",
+            "1/2/3/4/5/6/7/8/9", String(repeating: "a", count: 256),
+            Array(repeating: String(repeating: "a", count: 200), count: 3).joined(separator: "/"),
+        ].map { folder in
+            Forgery("the destination folder \(folder.debugDescription)") {
+                $0.fields.append(.init(tag: 0x8008, value: Array(folder.utf8)))
+            }
+        } + [
+            Forgery("two destination folders") {
+                for _ in 1...2 { $0.fields.append(.init(tag: 0x8008, value: Array("a".utf8))) }
+            }
+        ]
         + [0, 3, 255].flatMap { value in
             [
                 Forgery("encoding \(value)") { $0.encoding = value },

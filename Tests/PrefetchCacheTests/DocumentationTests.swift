@@ -149,6 +149,7 @@ import Testing
             "`ItemLimits.attributesLength`": Int64(ItemLimits.attributesLength),
             "`ItemKey.maximumLength`": Int64(ItemKey.maximumLength),
             "`FileName.maximumLength`": Int64(FileName.maximumLength),
+            "`FolderPath.maximumLength`": Int64(FolderPath.maximumLength),
         ]
         let rows = try article.rows(under: "Bound")
         #expect(Set(rows.map { $0[0] }) == Set(bounds.keys))
@@ -243,7 +244,7 @@ private struct Article {
 private struct DescribedItem {
     private static let full = ItemMetadata(
         key: "feed/épisode 42", source: "feeds.example.org", intent: .userRequested,
-        destination: .applicationSupport("Épisode 42.mp3", backup: .exclude),
+        destination: .applicationSupport("Épisode 42.mp3", in: "Podcasts/Été", backup: .exclude),
         validator: Validator(entityTag: "W/\"5f3e\"", lastModified: "Tue, 15 Nov 1994 12:45:26 GMT"),
         priority: 0.625, storedAt: 1_700_000_000_123, expiresAt: 1_800_000_000_456,
         attributes: [0, 1, 2, 0xFF])
@@ -326,6 +327,7 @@ private struct DescribedItem {
         return [
             "key": Array(metadata.key.string.utf8), "source": Array(metadata.source.utf8),
             "destination name": Array(metadata.destination.name.string.utf8),
+            "destination folder": Array((metadata.destination.folder?.string ?? "").utf8),
             "entity tag": Array((metadata.validator.entityTag ?? "").utf8),
             "last-modified date": Array((metadata.validator.lastModified ?? "").utf8),
             "attributes of the caller": metadata.attributes, "chunk table": table,

@@ -50,7 +50,8 @@ import Testing
     @Test func everyCommandHasAName() {
         #expect(
             Cachectl.commandNames == [
-                "put", "list", "show", "cat", "open", "evict", "trim", "capacity", "configure", "stats",
+                "put", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity", "configure",
+                "stats",
             ])
     }
 }

@@ -6,6 +6,7 @@
 #if defined(__linux__)
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /// `renameat2` flags: fail when the target exists; swap the two names in one step.
@@ -21,6 +22,9 @@ int cplatform_allocate(int fd, off_t length);
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size);
 int cplatform_fsetxattr(int fd, const char *name, const void *value, size_t size);
 int cplatform_fremovexattr(int fd, const char *name);
+
+/// When a file was created, in nanoseconds since 1970. 1 when that is known, 0 when not, -1 with errno.
+int cplatform_birth_time(int fd, int64_t *nanoseconds);
 
 /// Sets or clears the inode's "no dump" attribute (`chattr +d`). Returns 0, or -1 with errno.
 int cplatform_set_no_dump(int fd, int enabled);

@@ -30,6 +30,12 @@ extension LiveFileSystem {
         }
     }
 
+    public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+        var time: Int64 = 0
+        let isKnown = try Platform.retrying("statx") { Platform.birthTime(file.rawValue, &time) }
+        return isKnown == 1 ? time : nil
+    }
+
     public func setPermissions(_ permissions: FilePermissions, of file: Descriptor)
         throws(FileSystemError)
     {

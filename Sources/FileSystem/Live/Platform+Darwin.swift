@@ -59,6 +59,15 @@
             return status.st_flags & UInt32(UF_NODUMP) != 0 ? 1 : 0
         }
 
+        static func birthTime(_ file: CInt, _ nanoseconds: inout Int64) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            nanoseconds =
+                Int64(status.st_birthtimespec.tv_sec) * 1_000_000_000
+                + Int64(status.st_birthtimespec.tv_nsec)
+            return 1
+        }
+
         static func modified(_ status: stat) -> Int64 {
             Int64(status.st_mtimespec.tv_sec) * 1_000_000_000 + Int64(status.st_mtimespec.tv_nsec)
         }

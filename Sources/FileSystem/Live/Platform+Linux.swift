@@ -46,6 +46,10 @@
             cplatform_get_no_dump(file)
         }
 
+        static func birthTime(_ file: CInt, _ nanoseconds: inout Int64) -> CInt {
+            cplatform_birth_time(file, &nanoseconds)
+        }
+
         static func modified(_ status: stat) -> Int64 {
             Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
         }

@@ -60,15 +60,15 @@ struct CatalogRow: Sendable {
 extension CatalogRow {
     static let upsert = """
         INSERT INTO item (hash, kind, key, source, intent, area, name, backup, encoding, contentLength,
-            storedLength, chargedLength, priority, storedAt, expiresAt, lastUse, isVisited)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+            storedLength, chargedLength, priority, storedAt, expiresAt, lastUse, folder, isVisited)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
         ON CONFLICT (hash) DO UPDATE SET kind = excluded.kind, key = excluded.key,
             source = excluded.source, intent = excluded.intent, area = excluded.area,
             name = excluded.name, backup = excluded.backup, encoding = excluded.encoding,
             contentLength = excluded.contentLength, storedLength = excluded.storedLength,
             chargedLength = excluded.chargedLength, priority = excluded.priority,
             storedAt = excluded.storedAt, expiresAt = excluded.expiresAt, lastUse = excluded.lastUse,
-            isVisited = 0
+            folder = excluded.folder, isVisited = 0
         """
 
     func write(to database: Database, lastUse: Int64) throws {
@@ -80,6 +80,7 @@ extension CatalogRow {
             Int((metadata?.destination.backup ?? .include).rawValue), Int(encoding.rawValue),
             contentLength, storedLength, chargedLength, Double(metadata?.priority ?? 0),
             metadata?.storedAt ?? 0, metadata?.expiresAt, lastUse,
+            metadata?.destination.folder?.string ?? "",
         ])
     }
 }
@@ -87,7 +88,7 @@ extension CatalogRow {
 extension CachedItem {
     static let select = """
         SELECT key, source, intent, area, name, backup, encoding, contentLength, storedLength,
-            chargedLength, priority, storedAt, expiresAt, lastUse
+            chargedLength, priority, storedAt, expiresAt, lastUse, folder
         FROM item
         """
 
@@ -98,7 +99,9 @@ extension CachedItem {
             let key = try ItemKey(row[0])
             guard let intent = Intent(rawValue: row[2]), let area = Area(rawValue: row[3]),
                 let backup = BackupPolicy(rawValue: row[5]), let encoding = ItemEncoding(rawValue: row[6]),
-                let destination = Destination(area: area, name: try FileName(row[4]), backup: backup),
+                let destination = Destination(
+                    area: area, name: try FileName(row[4]), in: try FolderPath?(stored: row[14]),
+                    backup: backup),
                 let location = AreaPath(
                     area: .caches,
                     relative: CacheLayout.root.pushing(CacheLayout.items)

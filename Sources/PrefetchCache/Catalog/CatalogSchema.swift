@@ -5,7 +5,7 @@ internal import GRDB
 /// The catalog is disposable: a version that this code does not know, older or newer, is replaced
 /// and filled from the items, never migrated.
 enum CatalogSchema {
-    static let version = 2
+    static let version = 3
 
     static func create(in database: Database) throws {
         try database.execute(
@@ -17,6 +17,7 @@ enum CatalogSchema {
                     source TEXT NOT NULL,
                     intent INTEGER NOT NULL,
                     area INTEGER NOT NULL,
+                    folder TEXT NOT NULL,
                     name TEXT NOT NULL,
                     backup INTEGER NOT NULL,
                     encoding INTEGER NOT NULL,

@@ -21,6 +21,9 @@ enum CacheLayout {
     /// Where staging lies when a destination is on another volume than Application Support.
     static let foreignStaging = FilePath(".PrefetchCache-staging")
 
+    /// A name that no file has, see ``SupportFolders/isOneVolume(_:_:)``.
+    static let nobody = FilePath(".PrefetchCache-nobody")
+
     static let folderPermissions: FilePermissions = [.ownerReadWriteExecute]
     static let filePermissions: FilePermissions = [.ownerReadWrite]
     /// For Documents, when the app starts on a machine that has none: as its user would create it.

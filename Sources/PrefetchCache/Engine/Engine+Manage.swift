@@ -44,6 +44,12 @@ extension Engine {
         }
     }
 
+    /// Drops the record of a promotion; the file stays.
+    /// - Returns: Whether there was one.
+    func forget(_ key: ItemKey) throws(CacheError) -> Bool {
+        try promoter.forget(key)
+    }
+
     /// Evicts the least recently used items until `bytes` of charged length are free.
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {

@@ -19,7 +19,10 @@ extension Engine {
     func withPromotedFile<Value>(
         _ entry: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
-        let folder = try promoter.destination(in: entry.area)
+        guard let folder = try promoter.existingFolder(of: entry) else {
+            catalog.noteMiss(entry.key.hash)
+            return .miss(.absent)
+        }
         let file: Descriptor
         do throws(FileSystemError) {
             file = try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)

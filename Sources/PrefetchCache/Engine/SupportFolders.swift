@@ -24,8 +24,31 @@ struct SupportFolders: Sendable {
         }
     }
 
-    /// The folder that promoted items of an area go to, made when it is first needed.
-    func destination(in area: Area) throws(FileSystemError) -> Directory {
+    /// The folder that a promoted item goes to, made when it is missing, durably: whoever made a part of
+    /// it before may have died before it was flushed. Links below the area are not followed.
+    func destination(in area: Area, _ folder: FolderPath?) throws(FileSystemError) -> Directory {
+        let top = try topFolder(of: area)
+        guard let folder else { return top }
+        let permissions =
+            area == .applicationSupport ? CacheLayout.folderPermissions : CacheLayout.userFolderPermissions
+        return try top.openOrCreate(folder.path, permissions: permissions, flushing: true)
+    }
+
+    /// The folder that a promoted item went to, or `nil` when it is not there any more: it is its user's,
+    /// and is not made again for a look.
+    func existingDestination(in area: Area, _ folder: FolderPath?) throws(FileSystemError) -> Directory? {
+        let top = try topFolder(of: area)
+        guard let folder else { return top }
+        do {
+            return try top.open(folder.path)
+        } catch {
+            // A link or a file in the place of a folder.
+            guard error.isNoRegularFile else { throw error }
+            return nil
+        }
+    }
+
+    private func topFolder(of area: Area) throws(FileSystemError) -> Directory {
         switch area {
         case .applicationSupport:
             return try root.openOrCreate(CacheLayout.files, permissions: CacheLayout.folderPermissions)
@@ -35,19 +58,30 @@ struct SupportFolders: Sendable {
         }
     }
 
-    /// Where a promoted item lies relative to its area.
-    func relativePath(of name: FilePath.Component, in area: Area) -> FilePath {
-        area == .applicationSupport
-            ? CacheLayout.root.pushing(CacheLayout.files).appending(name) : FilePath(root: nil, [name])
+    /// Where promoted items lie relative to their area.
+    func relativePath(in area: Area, _ folder: FolderPath?) -> FilePath {
+        let top = area == .applicationSupport ? CacheLayout.root.pushing(CacheLayout.files) : ""
+        return folder.map { top.pushing($0.path) } ?? top
     }
 
-    /// A folder for staging on the volume of `destination`: the usual one, or a hidden one in the
-    /// destination's own folder when that is on another volume.
-    func staging(for destination: Directory) throws(FileSystemError) -> Directory {
-        let here = try fileSystem.attributes(of: staging.descriptor).identity.device
-        let there = try fileSystem.attributes(of: destination.descriptor).identity.device
-        guard here != there else { return staging }
-        let foreign = try destination.openOrCreate(
+    /// A folder for staging from which a file can be renamed into `destination`: the usual one or, when
+    /// that is on another volume, a hidden one in the outermost folder below the area, or in the area,
+    /// that is on the volume of `destination`. A folder of the user's may be a volume of its own.
+    func staging(for destination: Directory, in area: Area, _ folder: FolderPath?)
+        throws(FileSystemError) -> Directory
+    {
+        if try isOneVolume(staging, destination) { return staging }
+        var host = destination
+        var next: Directory? = try topFolder(of: area)
+        for name in folder?.components ?? [] {
+            guard let outer = next else { break }
+            if try isOneVolume(outer, destination) {
+                host = outer
+                break
+            }
+            next = try outer.open(name.path)
+        }
+        let foreign = try host.openOrCreate(
             CacheLayout.foreignStaging, permissions: CacheLayout.folderPermissions)
         try Self.excludeFromBackup(foreign)
         return foreign
@@ -65,7 +99,29 @@ struct SupportFolders: Sendable {
         }
     }
 
-    /// All folders for staging that are there.
+    /// Whether a file can be renamed from one folder into the other.
+    ///
+    /// The device does not tell everything: one that is mounted in two places has one number, and still
+    /// nothing can be renamed across them. The kernel says so before it looks for the file.
+    func isOneVolume(_ one: Directory, _ other: Directory) throws(FileSystemError) -> Bool {
+        let devices = [
+            try fileSystem.attributes(of: one.descriptor).identity.device,
+            try fileSystem.attributes(of: other.descriptor).identity.device,
+        ]
+        guard devices[0] == devices[1] else { return false }
+        do {
+            try fileSystem.rename(
+                CacheLayout.nobody, in: one.descriptor, to: CacheLayout.nobody, in: other.descriptor,
+                .exclusive)
+        } catch {
+            if error.errno == .improperLink { return false }
+            guard error.isNotFound else { throw error }
+        }
+        return true
+    }
+
+    /// All folders for staging that are there, but for those in folders below an area that are volumes of
+    /// their own: these are looked at when they are used.
     func stagingFolders() throws(FileSystemError) -> [Directory] {
         do {
             let documents = Directory(

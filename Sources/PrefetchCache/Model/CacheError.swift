@@ -65,7 +65,7 @@ extension CacheError: CustomStringConvertible {
             "'\(key)' was opened before, and its file \(path) has since been moved or deleted"
         case .database(let name, let message): "the \(name) failed: \(message)"
         case .newerLedger(let version):
-            "the ledger has version \(version), which is newer than \(Ledger.version); update the software"
+            "the ledger has version \(version), which is newer than \(LedgerSchema.version); update the software"
         case .configuration(let message): message
         case .writerIsFinished: "the writer was committed or cancelled before"
         case .closed: "the cache is closed"

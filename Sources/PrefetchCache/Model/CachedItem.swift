@@ -41,6 +41,8 @@ public struct OpenedItem: Hashable, Sendable {
     public let path: FilePath
     /// The same place, as it may be stored.
     public let location: AreaPath
+    /// The folder of its destination; `nil` for the area's own.
+    public let folder: FolderPath?
     /// Bytes of the content when it was handed over.
     public let contentLength: Int64
     /// Whether this call handed the item over; `false` when an earlier one had.

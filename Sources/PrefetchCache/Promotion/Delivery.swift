@@ -17,7 +17,6 @@ final class Delivery: StoreUnderWay {
 
     private let engine: Engine
     private let metadata: ItemMetadata
-    private let folder: Directory
     private let staging: Directory
     private let name: String
     private let file: Descriptor
@@ -40,9 +39,13 @@ final class Delivery: StoreUnderWay {
         self.engine = engine
         self.metadata = metadata
         try onItem { () throws(ItemFormatError) in try metadata.validate() }
-        let area = metadata.destination.area
-        folder = try engine.promoter.destination(in: area)
-        staging = try engine.promoter.stagingFolder(for: folder, area)
+        // Made at once: a destination that refuses the item does so before it is downloaded.
+        let target = metadata.destination
+        let folder = try engine.promoter.destination(in: target.area, target.folder)
+        staging = try engine.promoter.stagingFolder(for: folder, target.area, target.folder)
+        if target.folder != nil, staging !== engine.promoter.support.staging {
+            try Recovery(engine.promoter).sweep(staging)
+        }
         name = engine.promoter.nextStagedName(metadata.key)
         do {
             file = try Self.create(name, in: staging)
@@ -114,7 +117,7 @@ final class Delivery: StoreUnderWay {
         // an intent, removes it. The lock is kept until then.
         isFinished = true
         defer { fileSystem.close(file) }
-        return .delivered(engine.delivered(try promoter.deliver(entry(), from: staging, in: folder)))
+        return .delivered(engine.delivered(try promoter.deliver(entry(), from: staging)))
     }
 
     func cancel() {
@@ -176,8 +179,10 @@ final class Delivery: StoreUnderWay {
     private func entry() throws(CacheError) -> LedgerEntry {
         LedgerEntry(
             key: metadata.key, state: .intent, mode: .decode, area: metadata.destination.area,
-            name: metadata.destination.name, backup: metadata.destination.backup, contentLength: length,
+            folder: metadata.destination.folder, name: metadata.destination.name,
+            plainName: metadata.destination.name, backup: metadata.destination.backup, contentLength: length,
             contentChecksum: checksum.finalize(), stagedName: name,
-            inode: try promoter.attributes(of: file).identity.inode, openedAt: engine.environment.now())
+            inode: try promoter.attributes(of: file).identity.inode,
+            birthTime: try promoter.birthTime(of: file), openedAt: engine.environment.now())
     }
 }

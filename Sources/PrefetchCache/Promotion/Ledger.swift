@@ -17,9 +17,6 @@ internal import SystemPackage
 /// rest there is one file. It is created with the first promotion. Losing it costs exactly-once,
 /// never promoted bytes.
 final class Ledger: PromotionLedger {
-    /// The version of the schema, kept in `user_version`.
-    static let version = 1
-
     private let folder: Directory
     private let path: FilePath
     private let open = Mutex<OpenFile?>(nil)
@@ -139,19 +136,7 @@ final class Ledger: PromotionLedger {
                     """)
         }
         let queue = try DatabaseQueue(path: path.string, configuration: configuration)
-        try queue.writeWithoutTransaction { database in
-            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            guard found <= version else { throw CacheError.newerLedger(version: found) }
-            guard found < version else { return }
-            try database.inTransaction(.immediate) {
-                // Another process may have been first.
-                if try Int.fetchOne(database, sql: "PRAGMA user_version") == 0 {
-                    try database.execute(sql: LedgerEntry.schema)
-                    try database.execute(sql: "PRAGMA user_version = \(version)")
-                }
-                return .commit
-            }
-        }
+        try queue.writeWithoutTransaction { try LedgerSchema.bringUpToDate($0) }
         return queue
     }
 }

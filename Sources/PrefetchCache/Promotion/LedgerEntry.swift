@@ -31,41 +31,31 @@ struct LedgerEntry: Sendable, Hashable {
     var key: ItemKey
     var state: State
     var mode: Mode
-    /// Where the file goes: the area and the name in its folder for promoted items.
+    /// Where the file goes: the area, the folder below it, and the name.
     var area: Area
+    var folder: FolderPath?
+    /// The name that the file has, or is about to get: the plain one, or that with a number.
     var name: FileName
+    /// The name that the item asked for.
+    var plainName: FileName
     var backup: BackupPolicy
     var contentLength: Int64
     var contentChecksum: UInt64
     /// The file's name in the staging folder of its volume.
     var stagedName: String
-    /// The inode of the staged file, by which it is known again under its final name.
+    /// The inode of the staged file and the time of its creation in nanoseconds since 1970, `nil` where
+    /// nobody keeps it. Together they tell the file again under its final name. The inode alone does not:
+    /// it is given to another file when its own is deleted, and in a ledger from a backup it means nothing.
     var inode: UInt64
+    var birthTime: Int64?
     /// Milliseconds since 1970.
     var openedAt: Int64
 }
 
 extension LedgerEntry {
-    static let schema = """
-        CREATE TABLE promotion (
-            hash BLOB NOT NULL PRIMARY KEY,
-            key TEXT NOT NULL,
-            state INTEGER NOT NULL,
-            mode INTEGER NOT NULL,
-            area INTEGER NOT NULL,
-            name TEXT NOT NULL,
-            backup INTEGER NOT NULL,
-            contentLength INTEGER NOT NULL,
-            contentChecksum INTEGER NOT NULL,
-            stagedName TEXT NOT NULL,
-            inode INTEGER NOT NULL,
-            openedAt INTEGER NOT NULL
-        );
-        """
-
     static let select = """
         SELECT key, state, mode, area, name, backup, contentLength, contentChecksum, stagedName,
-            inode, openedAt
+            inode, openedAt, folder, plainName, birthTime
         FROM promotion
         """
 
@@ -73,13 +63,16 @@ extension LedgerEntry {
         do {
             let key = try ItemKey(row[0])
             let name = try FileName(row[4])
+            let folder = try FolderPath?(stored: row[11])
+            let plainName: String = row[12]
             guard let state = State(rawValue: row[1]), let mode = Mode(rawValue: row[2]),
                 let area = Area(rawValue: row[3]), let backup = BackupPolicy(rawValue: row[5])
             else { return nil }
             self.init(
-                key: key, state: state, mode: mode, area: area, name: name, backup: backup,
+                key: key, state: state, mode: mode, area: area, folder: folder, name: name,
+                plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
                 contentLength: row[6], contentChecksum: UInt64(bitPattern: row[7]), stagedName: row[8],
-                inode: UInt64(bitPattern: row[9]), openedAt: row[10])
+                inode: UInt64(bitPattern: row[9]), birthTime: row[13], openedAt: row[10])
         } catch {
             return nil
         }
@@ -87,11 +80,16 @@ extension LedgerEntry {
 
     func write(to database: Database) throws {
         try database.execute(
-            sql: "INSERT OR REPLACE INTO promotion VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT OR REPLACE INTO promotion (hash, key, state, mode, area, name, backup, contentLength,
+                    contentChecksum, stagedName, inode, openedAt, folder, plainName, birthTime)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [
                 key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue), name.string,
                 Int(backup.rawValue), contentLength, Int64(bitPattern: contentChecksum), stagedName,
-                Int64(bitPattern: inode), openedAt,
+                Int64(bitPattern: inode), openedAt, folder?.string ?? "", plainName.string,
+                birthTime,
             ])
     }
 }

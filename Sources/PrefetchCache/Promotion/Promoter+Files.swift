@@ -7,28 +7,48 @@ extension FileName {
     var path: FilePath { FilePath(string) }
 }
 
+extension FolderPath {
+    var path: FilePath { FilePath(string) }
+}
+
 /// The calls on files that promotion and recovery share.
 extension Promoter {
-    func destination(in area: Area) throws(CacheError) -> Directory {
+    /// The folder that an item goes to, made when it is missing.
+    func destination(in area: Area, _ folder: FolderPath?) throws(CacheError) -> Directory {
         do {
-            return try support.destination(in: area)
+            return try support.destination(in: area, folder)
         } catch {
-            throw .destination(support.areas.path(of: area) ?? "", error)
+            throw .destination(path(of: area, folder), error)
         }
     }
 
     /// The folder for staging on the volume of a destination; the names of both are durable.
-    func stagingFolder(for folder: Directory, _ area: Area) throws(CacheError) -> Directory {
+    func stagingFolder(for destination: Directory, _ area: Area, _ folder: FolderPath?)
+        throws(CacheError) -> Directory
+    {
         do {
             try support.makeNamesDurable(to: area)
-            return try support.staging(for: folder)
+            return try support.staging(for: destination, in: area, folder)
         } catch {
-            throw .destination(support.areas.path(of: area) ?? "", error)
+            throw .destination(path(of: area, folder), error)
+        }
+    }
+
+    /// The folder that an item went to, or `nil` when it is not in its place.
+    func existingFolder(of entry: LedgerEntry) throws(CacheError) -> Directory? {
+        do {
+            return try support.existingDestination(in: entry.area, entry.folder)
+        } catch {
+            throw .destination(path(of: entry.area, entry.folder), error)
         }
     }
 
     func attributes(of file: Descriptor) throws(CacheError) -> FileAttributes {
         try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
+    }
+
+    func birthTime(of file: Descriptor) throws(CacheError) -> Int64? {
+        try onFiles { () throws(FileSystemError) in try fileSystem.birthTime(of: file) }
     }
 
     func attributes(of name: FilePath, in folder: Directory) throws(CacheError) -> FileAttributes? {
@@ -92,28 +112,26 @@ extension Promoter {
         }
     }
 
-    func relativePath(of entry: LedgerEntry) -> FilePath {
-        guard let name = entry.name.path.lastComponent else { return entry.name.path }
-        return support.relativePath(of: name, in: entry.area)
+    private func path(of area: Area, _ folder: FolderPath?) -> FilePath {
+        (support.areas.path(of: area) ?? "").pushing(support.relativePath(in: area, folder))
     }
 
     /// Where an item will go, unless that name is taken.
     func path(of destination: Destination) -> FilePath {
-        let area = support.areas.path(of: destination.area) ?? ""
-        guard let name = destination.name.path.lastComponent else { return area }
-        return area.pushing(support.relativePath(of: name, in: destination.area))
+        path(of: destination.area, destination.folder).pushing(destination.name.path)
     }
 
     func path(of entry: LedgerEntry) -> FilePath {
-        (support.areas.path(of: entry.area) ?? "").pushing(relativePath(of: entry))
+        path(of: entry.area, entry.folder).pushing(entry.name.path)
     }
 
     func opened(_ entry: LedgerEntry, isFirstOpen: Bool) -> OpenedItem {
-        guard let location = AreaPath(area: entry.area, relative: relativePath(of: entry)) else {
-            preconditionFailure("a file name is one component, and never '..'")
+        let relative = support.relativePath(in: entry.area, entry.folder).pushing(entry.name.path)
+        guard let location = AreaPath(area: entry.area, relative: relative) else {
+            preconditionFailure("neither a file name nor a folder has a component '..'")
         }
         return OpenedItem(
-            key: entry.key, path: path(of: entry), location: location,
+            key: entry.key, path: path(of: entry), location: location, folder: entry.folder,
             contentLength: entry.contentLength, isFirstOpen: isFirstOpen)
     }
 }

@@ -25,7 +25,9 @@ extension Promoter {
                 }
             }
             number += 1
-            entry.name = intent.name.numbered(number)
+            // A name that recovery found in the ledger was tried just now.
+            if intent.plainName.numbered(number) == intent.name { number += 1 }
+            entry.name = intent.plainName.numbered(number)
             try ledger.put(entry)
             // No later flush of a file would mean anything after one that failed: it is not adopted.
             if let failure { throw failure }

@@ -20,9 +20,9 @@ extension Promoter {
     }
 
     /// Decodes the content into a new staging file, every chunk verified, and makes it durable.
-    /// - Returns: The inode of the file.
+    /// - Returns: The inode of the file, and when it was created.
     func decode(_ reader: ItemReader, to entry: LedgerEntry, in staging: Directory)
-        throws(CacheError) -> UInt64
+        throws(CacheError) -> (inode: UInt64, birthTime: Int64?)
     {
         try stage(entry, in: staging) { file throws(CacheError) in
             try copy(reader, to: file, for: entry)
@@ -32,7 +32,7 @@ extension Promoter {
     /// Makes a new staging file, durable with what `body` writes to it.
     private func stage(
         _ entry: LedgerEntry, in staging: Directory, _ body: (Descriptor) throws(CacheError) -> Void
-    ) throws(CacheError) -> UInt64 {
+    ) throws(CacheError) -> (inode: UInt64, birthTime: Int64?) {
         let name = FilePath(entry.stagedName)
         let file = try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.open(name, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
@@ -45,7 +45,7 @@ extension Promoter {
                 try fileSystem.synchronize(file)
                 try fileSystem.synchronize(staging.descriptor)
             }
-            return try attributes(of: file).identity.inode
+            return (try attributes(of: file).identity.inode, try birthTime(of: file))
         } catch {
             try discard(name, in: staging)
             throw error
@@ -88,7 +88,7 @@ extension Promoter {
         var copy = intent
         copy.mode = .decode
         copy.stagedName = nextStagedName(intent.key)
-        copy.inode = try stage(copy, in: staging) { file throws(CacheError) in
+        (copy.inode, copy.birthTime) = try stage(copy, in: staging) { file throws(CacheError) in
             try onDestination(intent) { () throws(FileSystemError) in
                 try fileSystem.withFile(origin, in: staging.descriptor, .read) {
                     source throws(FileSystemError) in

@@ -74,10 +74,29 @@ final class Promoter: Sendable {
         return result
     }
 
+    /// Drops the record of a promotion. The file that the item became is its user's, and stays.
+    ///
+    /// A promotion that a crash interrupted is settled first: a file that is about to get its name must
+    /// not be forgotten half-way.
+    /// - Returns: Whether there was a record.
+    func forget(_ key: ItemKey) throws(CacheError) -> Bool {
+        // Without a ledger there is nothing to forget, and no lock file to leave behind.
+        guard try ledger.entry(for: key) != nil else { return false }
+        let result = try locks.hold(key.hash, waiting: true) { () throws(CacheError) in
+            if let intent = try ledger.entry(for: key), intent.state == .intent {
+                try Recovery(self).complete(intent)
+            }
+            guard try ledger.entry(for: key) != nil else { return false }
+            try ledger.remove(key)
+            return true
+        }
+        return result ?? false
+    }
+
     /// Gives a staged file that was written whole its name, unless its key was handed over meanwhile.
-    func deliver(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
-        throws(CacheError) -> OpenedItem
-    {
+    ///
+    /// Its folder is looked for again: while the item was written it may have been moved or removed.
+    func deliver(_ entry: LedgerEntry, from staging: Directory) throws(CacheError) -> OpenedItem {
         let result = try locks.hold(entry.key.hash, waiting: true) { () throws(CacheError) in
             var earlier = try ledger.entry(for: entry.key)
             if let intent = earlier, intent.state == .intent {
@@ -89,6 +108,7 @@ final class Promoter: Sendable {
                 return opened
             }
             try ledger.put(entry)
+            let folder = try destination(in: entry.area, entry.folder)
             return opened(try publish(entry, from: staging, in: folder), isFirstOpen: true)
         }
         guard let result else { preconditionFailure("whoever waits for a lock gets it") }
@@ -97,8 +117,8 @@ final class Promoter: Sendable {
 
     /// The file of a committed promotion, or `nil` when it is not in its place.
     func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
-        let folder = try destination(in: entry.area)
-        guard let attributes = try attributes(of: entry.name.path, in: folder), attributes.kind == .regular
+        guard let folder = try existingFolder(of: entry),
+            let attributes = try attributes(of: entry.name.path, in: folder), attributes.kind == .regular
         else { return nil }
         return opened(entry, isFirstOpen: false)
     }
@@ -124,24 +144,31 @@ final class Promoter: Sendable {
         let footer = reader.footer
         // The ledger, and a folder that is made now, need room whatever the encoding.
         try admission.makeRoomToOpen(0, in: support.staging)
-        let folder = try destination(in: footer.metadata.destination.area)
-        let staging = try stagingFolder(for: folder, footer.metadata.destination.area)
+        let target = footer.metadata.destination
+        let folder = try destination(in: target.area, target.folder)
+        let staging = try stagingFolder(for: folder, target.area, target.folder)
+        if target.folder != nil, staging !== support.staging {
+            try Recovery(self).sweep(staging, holding: key.hash)
+        }
         let item = try attributes(of: file)
-        let isOnOneVolume = try attributes(of: staging.descriptor).identity.device == item.identity.device
+        let items = folders.current.items
+        let isOnOneVolume = try onFiles { () throws(FileSystemError) in
+            try support.isOneVolume(items, staging)
+        }
 
         var entry = LedgerEntry(
             key: key, state: .intent,
             // A file that has another name, too, must not be cut under that name.
             mode: footer.encoding == .identity && isOnOneVolume && item.linkCount == 1 ? .rename : .decode,
-            area: footer.metadata.destination.area, name: footer.metadata.destination.name,
-            backup: footer.metadata.destination.backup, contentLength: footer.contentLength,
+            area: target.area, folder: target.folder, name: target.name,
+            plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
             contentChecksum: footer.contentChecksum, stagedName: nextStagedName(key),
-            inode: item.identity.inode, openedAt: environment.now())
+            inode: item.identity.inode, birthTime: try birthTime(of: file), openedAt: environment.now())
         switch entry.mode {
         case .decode:
             try admission.makeRoomToOpen(footer.contentLength, in: staging)
             do {
-                entry.inode = try decode(reader, to: entry, in: staging)
+                (entry.inode, entry.birthTime) = try decode(reader, to: entry, in: staging)
             } catch {
                 if case .item(let damage) = error { return .miss(try Miss(damage)) }
                 throw error

@@ -42,21 +42,44 @@ struct Recovery {
         }
         for file in staged {
             _ = try promoter.locks.hold(file.hash, waiting: false) { () throws(CacheError) in
-                let isClaimed = try promoter.ledger.intents().contains { $0.stagedName == file.name.string }
-                if !isClaimed { try discardLeftover(FilePath(root: nil, [file.name]), in: file.folder) }
+                try discardUnclaimed(file)
+            }
+        }
+    }
+
+    /// Removes what a process that died has left in a staging folder that nobody knows of when the cache is
+    /// opened: one in a folder below an area that is a volume of its own. Costs one listing.
+    ///
+    /// - Parameter held: The key whose lock the caller holds, if any.
+    func sweep(_ staging: Directory, holding held: KeyHash? = nil) throws(CacheError) {
+        let staged = try onFiles { () throws(FileSystemError) in try stagedFiles(in: staging) }
+        for file in staged {
+            if let held, CacheLayout.keyLock(of: held) == CacheLayout.keyLock(of: file.hash) {
+                try discardUnclaimed(file)
+                continue
+            }
+            _ = try promoter.locks.hold(file.hash, waiting: false) { () throws(CacheError) in
+                try discardUnclaimed(file)
             }
         }
     }
 
     private func stagedFiles() throws(FileSystemError) -> [Staged] {
         var staged: [Staged] = []
-        for folder in try promoter.support.stagingFolders() {
-            for entry in try promoter.fileSystem.entries(of: folder.descriptor) {
-                guard let hash = CacheLayout.hash(ofStaged: entry.name) else { continue }
-                staged.append(Staged(hash: hash, name: entry.name, folder: folder))
-            }
-        }
+        for folder in try promoter.support.stagingFolders() { staged += try stagedFiles(in: folder) }
         return staged
+    }
+
+    private func stagedFiles(in folder: Directory) throws(FileSystemError) -> [Staged] {
+        try promoter.fileSystem.entries(of: folder.descriptor).compactMap { entry in
+            CacheLayout.hash(ofStaged: entry.name).map { Staged(hash: $0, name: entry.name, folder: folder) }
+        }
+    }
+
+    /// The caller holds the lock of the file's key.
+    private func discardUnclaimed(_ file: Staged) throws(CacheError) {
+        let isClaimed = try promoter.ledger.intents().contains { $0.stagedName == file.name.string }
+        if !isClaimed { try discardLeftover(FilePath(root: nil, [file.name]), in: file.folder) }
     }
 
     /// Removes a staged file, unless somebody still writes it: one that goes straight to its destination
@@ -92,8 +115,8 @@ struct Recovery {
 
     /// Settles one intent. The caller holds the lock of its key.
     func complete(_ intent: LedgerEntry) throws(CacheError) {
-        let folder = try promoter.destination(in: intent.area)
-        let staging = try promoter.stagingFolder(for: folder, intent.area)
+        let folder = try promoter.destination(in: intent.area, intent.folder)
+        let staging = try promoter.stagingFolder(for: folder, intent.area, intent.folder)
         let staged = try promoter.attributes(of: FilePath(intent.stagedName), in: staging)
         let destination = try promoter.attributes(of: intent.name.path, in: folder)
 
@@ -108,12 +131,37 @@ struct Recovery {
             }
             _ = try promoter.publish(intact, from: staging, in: folder)
         case (nil, let destination?):
-            var isOurs = destination.identity.inode == intent.inode
+            // The intent may come from a backup, and the file be anybody's.
+            var isOurs = try wasStaged(destination, by: intent, in: folder)
             if !isOurs { isOurs = try promoter.isIdentical(intent, in: folder) }
             guard isOurs else { return try promoter.ledger.remove(intent.key) }
             _ = try promoter.commit(intent, in: folder)
         case (nil, nil):
             try promoter.ledger.remove(intent.key)
+        }
+    }
+
+    /// Whether the file under an intent's name is the one that was staged, even when its user has changed
+    /// it since.
+    private func wasStaged(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
+        throws(CacheError) -> Bool
+    {
+        guard let birthTime = intent.birthTime, file.kind == .regular,
+            file.identity.inode == intent.inode
+        else { return false }
+        do {
+            return try promoter.fileSystem.withFile(intent.name.path, in: folder.descriptor, .read) {
+                opened throws(FileSystemError) in
+                guard try promoter.fileSystem.attributes(of: opened).identity == file.identity else {
+                    return false
+                }
+                return try promoter.fileSystem.birthTime(of: opened) == birthTime
+            }
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(promoter.path(of: intent), error)
+            }
+            return false
         }
     }
 

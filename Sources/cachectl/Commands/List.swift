@@ -23,11 +23,10 @@ struct List: CacheCommand {
         var table = TextTable([.right, .right, .left, .left, .left, .left, .left])
         table.add(["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
         for item in items {
-            let destination = "\(item.destination.area.name)/\(item.destination.name)"
             table.add([
                 Size.text(item.contentLength), Size.text(item.storedLength), item.encoding.name,
                 item.expiresAt.map { Timestamp.text(milliseconds: $0) } ?? "never",
-                destination.escapedForTerminal, item.source.escapedForTerminal,
+                item.destination.text.escapedForTerminal, item.source.escapedForTerminal,
                 item.key.string.escapedForTerminal,
             ])
         }

@@ -27,6 +27,13 @@ struct Put: CacheCommand {
         transform: FileName.parse)
     var name: FileName?
 
+    @Option(
+        help: ArgumentHelp(
+            "The folder below the area that it goes to, such as Podcasts/Daily; made when it is missing.",
+            valueName: "path"),
+        transform: FolderPath.parse)
+    var folder: FolderPath?
+
     @Option(help: "The feed or server that the item comes from.")
     var source = ""
 
@@ -77,7 +84,7 @@ struct Put: CacheCommand {
     private func store(_ input: InputFile, in cache: PrefetchCache) async throws -> StoreOutcome {
         let metadata = ItemMetadata(
             key: key, source: source, intent: requested ? .userRequested : .opportunistic,
-            destination: to.destination(fileName, backup: backup), priority: priority ?? 0,
+            destination: to.destination(fileName, in: folder, backup: backup), priority: priority ?? 0,
             expiresAt: expires?.end(from: Timestamp.now))
         let isWatched =
             StandardStreams.isErrorTerminal && input.length ?? 0 > ProgressLine.smallestTotal

@@ -37,7 +37,7 @@ struct Show: CacheCommand {
             ("content", Size.exactText(item.contentLength)),
             ("stored", "\(Size.exactText(item.storedLength)), \(record.encoding)"),
             ("charged", Size.exactText(item.chargedLength)),
-            ("destination", "\(record.destination.area)/\(record.destination.name)"),
+            ("destination", item.destination.text),
             ("backup", record.destination.backup),
             ("priority", "\(record.priority)"),
             ("stored at", Timestamp.text(milliseconds: item.storedAt)),
@@ -51,15 +51,15 @@ struct Show: CacheCommand {
         var record = OpenedRecord(item)
         record.status = "promoted"
         guard !output.isJSON else { return try output.print(json: record) }
-        try printRows(
-            [
-                ("status", "promoted"),
-                ("key", record.key),
-                ("content", Size.exactText(item.contentLength)),
-                ("area", record.area),
-                ("name", record.name),
-                ("path", record.path),
-            ], to: output)
+        var rows = [
+            ("status", "promoted"),
+            ("key", record.key),
+            ("content", Size.exactText(item.contentLength)),
+            ("area", record.area),
+        ]
+        if let folder = record.folder { rows.append(("folder", folder)) }
+        rows += [("name", record.name), ("path", record.path)]
+        try printRows(rows, to: output)
     }
 
     private func printRows(_ rows: [(name: String, value: String)], to output: Output) throws {

@@ -57,7 +57,8 @@ extension CommandFailure {
             case .largerThanLargestItem:
                 "'cachectl configure --largest' changes that, and so does a larger budget: "
                     + "'cachectl configure --budget'"
-            case .alreadyPromoted: "'cachectl open' names the file"
+            case .alreadyPromoted:
+                "'cachectl open' names the file, 'cachectl forget' lets the item be stored again"
             case .pressure: "make room on the volume; 'cachectl capacity' tells how much"
             case .disabled: "'cachectl configure --storing on' switches it on"
             }

@@ -5,10 +5,10 @@ internal import PrefetchCache
 enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
     case documents, support
 
-    func destination(_ name: FileName, backup: BackupChoice) -> Destination {
+    func destination(_ name: FileName, in folder: FolderPath?, backup: BackupChoice) -> Destination {
         switch self {
-        case .documents: .documents(name, backup: backup.policy)
-        case .support: .applicationSupport(name, backup: backup.policy)
+        case .documents: .documents(name, in: folder, backup: backup.policy)
+        case .support: .applicationSupport(name, in: folder, backup: backup.policy)
         }
     }
 }

@@ -5,6 +5,11 @@ extension ItemKey {
     static func parse(_ argument: String) throws -> ItemKey { try ItemKey(argument) }
 }
 
+extension FolderPath {
+    /// A folder from the command line, refused when it is none.
+    static func parse(_ argument: String) throws -> FolderPath { try FolderPath(argument) }
+}
+
 extension FileName {
     /// A file name from the command line. It is refused, not changed, when it is none: the user asked
     /// for this one.

@@ -5,6 +5,8 @@ internal import SystemPackage
 struct ItemRecord: Encodable {
     struct DestinationRecord: Encodable {
         let area: String
+        /// Left out where the file goes to the area's own folder.
+        let folder: String?
         let name: String
         let backup: String
     }
@@ -33,7 +35,8 @@ struct ItemRecord: Encodable {
         chargedBytes = item.chargedLength
         encoding = item.encoding.name
         destination = DestinationRecord(
-            area: item.destination.area.name, name: item.destination.name.string,
+            area: item.destination.area.name, folder: item.destination.folder?.string,
+            name: item.destination.name.string,
             backup: item.destination.backup.name)
         path = place.relativePath(item.location)
         priority = item.priority
@@ -41,6 +44,11 @@ struct ItemRecord: Encodable {
         expiresAtMilliseconds = Nullable(item.expiresAt)
         lastUse = item.lastUse
     }
+}
+
+extension Destination {
+    /// The area, the folder and the name as one text for people.
+    var text: String { [area.name, folder?.string, name.string].compactMap(\.self).joined(separator: "/") }
 }
 
 extension Intent {

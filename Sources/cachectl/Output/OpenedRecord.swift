@@ -6,6 +6,8 @@ struct OpenedRecord: Encodable {
     let key: String
     let path: String
     let area: String
+    /// Left out where the file lies in the area's own folder.
+    let folder: String?
     let name: String
     let contentBytes: Int64
     /// Left out where nothing was opened.
@@ -19,6 +21,7 @@ struct OpenedRecord: Encodable {
         key = item.key.string
         path = item.path.string
         area = item.location.area.name
+        folder = item.folder?.string
         name = item.location.relative.lastComponent?.string ?? ""
         contentBytes = item.contentLength
     }

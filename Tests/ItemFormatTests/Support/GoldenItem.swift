@@ -45,6 +45,12 @@ struct GoldenItem: Sendable, CustomTestStringConvertible {
                     entityTag: "W/\"0123456789\"", lastModified: "Tue, 15 Nov 1994 12:45:26 GMT"),
                 priority: 1, storedAt: 1_700_000_000_123, expiresAt: 1_800_000_000_456,
                 attributes: Array(0...255))),
+        GoldenItem(
+            name: "version-1-folder", encoding: .identity,
+            content: Array(0...255), contentChecksum: 0x02D1_D705_4DB1_8B7D, chunkCount: 1,
+            metadata: ItemMetadata(
+                key: "golden/folder",
+                destination: .documents("Größe 42.txt", in: "Podcasts/Tägliche Größe"))),
     ]
 
     private static func repeating(_ text: String, to length: Int) -> [UInt8] {

@@ -50,7 +50,7 @@ extension ItemMetadata {
     /// Something in every field.
     static let full = ItemMetadata(
         key: "https://example.org/feed/42", source: "https://example.org/feed", intent: .userRequested,
-        destination: .applicationSupport("Folge 42 – Größe.m4a", backup: .exclude),
+        destination: .applicationSupport("Folge 42 – Größe.m4a", in: "Größe/42", backup: .exclude),
         validator: Validator(entityTag: "W/\"5f3e\"", lastModified: "Tue, 15 Nov 1994 12:45:26 GMT"),
         priority: 0.625, storedAt: 1_700_000_000_123, expiresAt: 1_800_000_000_456,
         attributes: [0, 1, 2, 0xFF])

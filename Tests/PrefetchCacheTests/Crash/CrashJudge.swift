@@ -114,7 +114,9 @@ struct CrashJudge {
 
     private func destinationFiles(on disk: SimulatedDisk) -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
-        for folder in [SimulatedWorld.areas.documents, SimulatedWorld.supportFiles] {
+        let documents = SimulatedWorld.areas.documents
+        let folders = [documents, documents.pushing(SimulatedWorld.folder.path), SimulatedWorld.supportFiles]
+        for folder in folders {
             for (name, content) in disk.files(in: folder) { files[folder.appending(name).string] = content }
         }
         return files

@@ -19,7 +19,8 @@ struct CrashWorkload: Sendable, CustomTestStringConvertible {
     var foreign: [String: [UInt8]] = [:]
     /// A file that its user has written and not flushed: it may be anything until it is reported.
     var unflushed: String?
-    var isDocumentsAnotherVolume = false
+    /// A folder that is on another volume.
+    var otherVolume: FilePath?
     var prepare: @Sendable (SimulatedWorld) throws -> Void = { _ in }
     let run: @Sendable (SimulatedWorld) throws -> Void
 
@@ -28,7 +29,7 @@ struct CrashWorkload: Sendable, CustomTestStringConvertible {
     /// The disk before the first operation, all of it durable.
     func start() throws -> SimulatedDisk {
         let world = SimulatedWorld()
-        if isDocumentsAnotherVolume { world.fileSystem.mount(SimulatedWorld.areas.documents, device: 2) }
+        if let otherVolume { world.fileSystem.mount(otherVolume, device: 2) }
         for item in kept { try world.cache(item) }
         for (path, content) in foreign { try world.write(content, to: FilePath(path)) }
         try prepare(world)
@@ -61,7 +62,24 @@ extension CrashWorkload {
 
     private static func crossing(_ name: String, _ item: SimulatedItem) -> CrashWorkload {
         var workload = opening(name, item)
-        workload.isDocumentsAnotherVolume = true
+        workload.otherVolume = documents
+        return workload
+    }
+
+    /// Opens one item whose destination is in a folder, which may be on another volume.
+    private static func descending(
+        _ name: String, _ item: SimulatedItem, otherVolume: FilePath? = nil, besides content: [UInt8]? = nil
+    ) -> CrashWorkload {
+        var item = item
+        let destination = item.metadata.destination
+        item.metadata.destination = .documents(destination.name, in: SimulatedWorld.folder)
+        var workload = opening(name, item)
+        workload.otherVolume = otherVolume
+        if let content {
+            workload.foreign = [
+                documents.pushing(SimulatedWorld.folder.path).pushing(destination.name.path).string: content
+            ]
+        }
         return workload
     }
 
@@ -79,6 +97,12 @@ extension CrashWorkload {
             opening("identical file, identity", film, besides: film.content),
             crossing("another volume, LZ4", text),
             crossing("another volume, identity", film),
+            descending("a folder, LZ4", text),
+            descending("a folder, identity", film),
+            descending("a folder with a foreign file, LZ4", text, besides: strange),
+            descending("a folder on another volume, LZ4", text, otherVolume: documents),
+            descending("a volume in a folder, LZ4", text, otherVolume: documents.appending("Podcasts")),
+            descending("a volume in a folder, identity", film, otherVolume: documents.appending("Podcasts")),
             opening(
                 "Application Support, no backup, LZ4",
                 SimulatedItem("data.json", .lz4, area: .applicationSupport, backup: .exclude)),
@@ -258,7 +282,9 @@ extension CrashWorkload {
             let engine = try world.engine()
             let count = CallCounter()
             world.fileSystem.intercept { operation throws(FileSystemError) in
-                guard [.commit, .rename].contains(operation.kind) else { return }
+                guard [.commit, .rename].contains(operation.kind),
+                    operation.newName != CacheLayout.nobody.string
+                else { return }
                 if count.next() >= changes { throw FileSystemError("died", errno: .ioError) }
             }
             do {

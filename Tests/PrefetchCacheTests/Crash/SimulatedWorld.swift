@@ -21,6 +21,8 @@ final class SimulatedWorld: Sendable {
     }()
     static let staging = areas.applicationSupport.appending("PrefetchCache/staging")
     static let foreignStaging = areas.documents.appending(CacheLayout.foreignStaging.string)
+    /// The folder of the items that have one.
+    static let folder: FolderPath = "Podcasts/Daily"
     static let items = areas.caches.appending("PrefetchCache/items")
     static let supportFiles = areas.applicationSupport.appending("PrefetchCache/files")
 

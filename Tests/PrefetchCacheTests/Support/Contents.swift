@@ -41,6 +41,22 @@ extension Engine {
         }
     }
 
+    /// Stores an item whose destination is in a folder and named after the key.
+    @discardableResult
+    func store(
+        _ content: Data, _ key: ItemKey, in folder: FolderPath, of area: Area = .documents,
+        intent: Intent = .opportunistic, encoding: EncodingChoice = .automatic
+    ) throws -> StoreOutcome {
+        let name = FileName(sanitizing: key.string)
+        let metadata = ItemMetadata(
+            key: key, intent: intent,
+            destination: area == .documents
+                ? .documents(name, in: folder) : .applicationSupport(name, in: folder))
+        return try content.withBytes { bytes throws(CacheError) in
+            try store(bytes, as: metadata, encoding: encoding)
+        }
+    }
+
     func content(_ key: ItemKey) throws -> Data? {
         try read(key, nil).value
     }

@@ -92,6 +92,38 @@ import Testing
             ])
     }
 
+    @Test func theFolderIsThatOfTheOpenedFile() throws {
+        try container.succeed(
+            "put", "k", "-", "--to", "documents", "--folder", "Podcasts/Daily", "--name", "n.txt", input: text
+        )
+        let item = try #require(try container.list().first)
+        let destination = [
+            "area": "documents", "folder": "Podcasts/Daily", "name": "n.txt", "backup": "include",
+        ]
+        #expect(item["destination"] as? [String: String] == destination)
+        #expect(try container.json("show", "k")["destination"] as? [String: String] == destination)
+        #expect(try container.succeed("list").text.contains(" documents/Podcasts/Daily/n.txt "))
+        #expect(
+            try container.succeed("show", "k").text
+                .contains("destination  documents/Podcasts/Daily/n.txt\n"))
+
+        let path = container.root.appending(path: "Documents/Podcasts/Daily/n.txt").path
+        #expect(try container.succeed("open", "k").text == path + "\n")
+        let object = try container.json("show", "k")
+        #expect(object["folder"] as? String == "Podcasts/Daily")
+        #expect(object["name"] as? String == "n.txt")
+        #expect(try container.json("open", "k")["folder"] as? String == "Podcasts/Daily")
+        #expect(try container.succeed("show", "k").text.contains("folder   Podcasts/Daily\n"))
+    }
+
+    @Test(arguments: ["", "/", "../x", "a/..", "/tmp", "a//b", ".hidden", "1/2/3/4/5/6/7/8/9"])
+    func whatIsNoFolderIsWrongUsage(_ folder: String) throws {
+        let outcome = try container.cachectl("put", "k", "-", "--folder", folder, input: text)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("folder"))
+        #expect(try container.list().isEmpty)
+    }
+
     @Test(arguments: [
         (".hidden file", "hidden file"), ("back\\slash", "back_slash"), ("caf\u{E9}", "caf\u{E9}"),
     ])

@@ -1,0 +1,62 @@
+internal import GRDB
+
+/// The table of `ledger.sqlite`, and how one of an older version becomes one of this.
+///
+/// The ledger is durable: every version that was ever written is migrated, in one transaction, and a
+/// newer one is refused and left as it is.
+enum LedgerSchema {
+    /// The version of the schema, kept in `user_version`.
+    static let version = migrations.count
+
+    /// What makes a ledger of version 1 of an empty file, one of version 2 of that, and so on.
+    private static let migrations = [
+        """
+        CREATE TABLE promotion (
+            hash BLOB NOT NULL PRIMARY KEY,
+            key TEXT NOT NULL,
+            state INTEGER NOT NULL,
+            mode INTEGER NOT NULL,
+            area INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            backup INTEGER NOT NULL,
+            contentLength INTEGER NOT NULL,
+            contentChecksum INTEGER NOT NULL,
+            stagedName TEXT NOT NULL,
+            inode INTEGER NOT NULL,
+            openedAt INTEGER NOT NULL
+        );
+        """,
+        // Version 1 had no folders. It kept neither the plain name, for which empty stands for a name
+        // that is taken as it is, nor the time of creation.
+        """
+        ALTER TABLE promotion ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+        ALTER TABLE promotion ADD COLUMN plainName TEXT NOT NULL DEFAULT '';
+        ALTER TABLE promotion ADD COLUMN birthTime INTEGER;
+        """,
+    ]
+
+    /// - Throws: ``CacheError/newerLedger(version:)``; nothing has been written then.
+    static func bringUpToDate(_ database: Database) throws {
+        guard try isOld(database) else { return }
+        try database.inTransaction(.immediate) {
+            // Another process may have been first.
+            if try isOld(database) {
+                for migration in migrations[try version(of: database)...] {
+                    try database.execute(sql: migration)
+                }
+                try database.execute(sql: "PRAGMA user_version = \(version)")
+            }
+            return .commit
+        }
+    }
+
+    private static func isOld(_ database: Database) throws -> Bool {
+        let found = try version(of: database)
+        guard found <= version else { throw CacheError.newerLedger(version: found) }
+        return found < version
+    }
+
+    private static func version(of database: Database) throws -> Int {
+        max(0, try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
+    }
+}

@@ -1,0 +1,33 @@
+internal import ArgumentParser
+internal import PrefetchCache
+
+/// `cachectl forget`
+struct Forget: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Forgets that an item was opened; its file stays.",
+        discussion: """
+            The key can then be stored again, even while its file is in its place. A key whose file was \
+            moved or deleted can be stored again anyway.
+            """)
+
+    @Argument(help: "The key of the item.", transform: ItemKey.parse)
+    var key: ItemKey
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(in session: Session) async throws {
+        guard try await session.cache.forget(key) else {
+            throw CommandFailure(.notFound, "the item '\(key)' was never opened, or was forgotten before")
+        }
+        if session.output.isJSON {
+            try session.output.print(json: ForgottenRecord(forgotten: key.string))
+        } else {
+            try session.output.print("forgot \(key.string.escapedForTerminal); its file stays")
+        }
+    }
+}
+
+private struct ForgottenRecord: Encodable {
+    let forgotten: String
+}

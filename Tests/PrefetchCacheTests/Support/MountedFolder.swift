@@ -1,0 +1,65 @@
+import FileSystem
+import Foundation
+import Testing
+
+/// A folder in which something else is mounted, until the test lets go of it.
+final class MountedFolder: Sendable {
+    enum Kind: Sendable, CaseIterable {
+        /// A volume of its own.
+        case tmpfs
+        /// Another folder of the same volume, with the same device number.
+        case bind
+    }
+
+    /// Whether anything can be mounted here, found out by doing it.
+    static let isPossible: Bool = {
+        #if os(Linux)
+            guard LiveFileSystem().userID == 0 else { return false }
+            do {
+                let container = try TemporaryContainer()
+                return try withExtendedLifetime(container) {
+                    _ = try MountedFolder(.bind, at: container.root.appending(path: "probe"))
+                    return true
+                }
+            } catch {
+                return false
+            }
+        #else
+            false
+        #endif
+    }()
+
+    private let path: String
+
+    /// Makes the folder and mounts something in it.
+    init(_ kind: Kind, at folder: URL) throws {
+        path = folder.path
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        switch kind {
+        case .tmpfs: try Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", path)
+        case .bind:
+            let origin = folder.deletingLastPathComponent()
+                .appending(path: "origin of \(folder.lastPathComponent)")
+            try FileManager.default.createDirectory(at: origin, withIntermediateDirectories: true)
+            try Self.run("/bin/mount", "--bind", origin.path, path)
+        }
+    }
+
+    deinit {
+        do {
+            try Self.run("/bin/umount", "-l", path)
+        } catch {
+            print("left behind: \(path) (\(error))")
+        }
+    }
+
+    private static func run(_ command: String, _ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: command)
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(command) \(arguments)")
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@Suite struct ForgetTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+    }
+
+    @Test func theFileStaysAndTheKeyMayBeStoredAgain() throws {
+        try container.succeed("put", "k", "-", "--to", "documents", "--name", "n.txt", input: text)
+        try container.succeed("open", "k")
+        #expect(try container.cachectl("put", "k", "-", input: text).status == 75)
+
+        #expect(try container.succeed("forget", "k").text == "forgot k; its file stays\n")
+        #expect(try Data(contentsOf: container.root.appending(path: "Documents/n.txt")) == text)
+        let later = Data("later".utf8)
+        try container.succeed("put", "k", "-", "--to", "documents", "--name", "n.txt", input: later)
+        let path = try container.succeed("open", "k").text
+        #expect(path == container.root.appending(path: "Documents/n (2).txt").path + "\n")
+    }
+
+    @Test func jsonTellsWhatWasForgotten() throws {
+        try container.succeed("put", "k", "-", input: text)
+        try container.succeed("open", "k")
+        let object = try container.json("forget", "k")
+        #expect(object as? [String: String] == ["forgotten": "k"])
+    }
+
+    @Test func whatWasNeverOpenedIsNotFound() throws {
+        try container.succeed("put", "k", "-", input: text)
+        for key in ["k", "unknown\u{1B}"] {
+            let outcome = try container.cachectl("forget", key)
+            #expect(outcome.status == 66)
+            #expect(outcome.output.isEmpty)
+            #expect(!outcome.errors.contains("\u{1B}"))
+        }
+        #expect(try container.succeed("cat", "k").output == text)
+    }
+}
