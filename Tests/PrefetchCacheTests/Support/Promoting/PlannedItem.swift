@@ -55,11 +55,12 @@ struct PlannedItem: Sendable {
             elements[Int.random(in: 0..<elements.count, using: &generator)]
         }
         let isDelivered = oneIn(4)
+        // A length in whole blocks matters: cutting a file within a block makes some file systems flush it.
         let isCached = !isDelivered || oneIn(2)
         return PlannedItem(
             try ItemKey(number: number), cached: isCached ? any([.lz4, .identity]) : nil,
             isDelivered: isDelivered, name: any(Name.allCases),
             area: !isDelivered && oneIn(4) ? .applicationSupport : .documents,
-            length: any([900, 30_000, 30_000, 30_000, 200_000]), opens: any([1, 2]))
+            length: any([900, 30_000, 32_768, 32_768, 204_800]), opens: any([1, 2]))
     }
 }

@@ -55,6 +55,15 @@ final class PreparedPlan: Sendable {
         return foreign
     }
 
+    /// Without a flush, which Foundation may make.
+    private func write(_ bytes: [UInt8], toNewFile file: URL) throws {
+        let live = LiveFileSystem()
+        try live.withFile(FilePath(file.path), in: .workingDirectory, .createNew(.ownerReadWrite)) {
+            file throws(FileSystemError) in
+            try live.writeAll(bytes, to: file, at: 0)
+        }
+    }
+
     private func isItem(_ path: String) -> Bool { path.contains("/items/") }
 
     private func copy(_ paths: [String], to container: TemporaryContainer) throws {
@@ -64,7 +73,7 @@ final class PreparedPlan: Sendable {
             if try source.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {
                 try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
             } else {
-                try Data(contentsOf: source).write(to: copy)
+                try write(try [UInt8](Data(contentsOf: source)), toNewFile: copy)
             }
         }
     }
