@@ -59,6 +59,17 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/CacheStress"),
+        // Promotes items, and dies or cuts the power of its volume in the middle.
+        .executableTarget(
+            name: "promotingchild",
+            dependencies: [
+                "FileSystem", "FileSystemTestSupport", "PrefetchCache", "VolumeCapacity",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/PromotingChild"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "FileSystemTestSupport"]),
         .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas", "FileSystemTestSupport"]),
         .testTarget(
@@ -69,7 +80,7 @@ let package = Package(
         .testTarget(
             name: "PrefetchCacheTests",
             dependencies: [
-                "PrefetchCache", "FileSystemTestSupport", "cachestress",
+                "PrefetchCache", "FileSystemTestSupport", "cachestress", "promotingchild",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),

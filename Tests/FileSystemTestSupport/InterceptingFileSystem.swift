@@ -11,11 +11,14 @@ public final class InterceptingFileSystem: FileSystem {
     public typealias Interceptor = @Sendable (Operation) throws(FileSystemError) -> Void
 
     private let live = LiveFileSystem()
+    private let weaknesses: Set<Weakness>
     private let interceptor: Mutex<Interceptor>
     private let gate = NSRecursiveLock()
     private let names = Mutex<[Descriptor: String]>([:])
 
-    public init(_ interceptor: @escaping Interceptor = { _ in }) {
+    /// - Parameter weaknesses: What the live file system promises and this one does not keep.
+    public init(with weaknesses: Set<Weakness> = [], _ interceptor: @escaping Interceptor = { _ in }) {
+        self.weaknesses = weaknesses
         self.interceptor = Mutex(interceptor)
     }
 
@@ -38,7 +41,7 @@ public final class InterceptingFileSystem: FileSystem {
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
-        try note(Operation(kind: .open, name: name.string))
+        try note(Operation(kind: .open, name: name.string, isCreating: mode.isCreating))
         let file = try live.open(name, in: directory, mode)
         names.withLock { $0[file] = name.string }
         return file
@@ -74,7 +77,7 @@ public final class InterceptingFileSystem: FileSystem {
 
     public func synchronize(_ file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .synchronize, name: name(of: file)))
-        try live.synchronize(file)
+        if !weaknesses.contains(.noSynchronize) { try live.synchronize(file) }
     }
 
     public func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
@@ -115,7 +118,8 @@ public final class InterceptingFileSystem: FileSystem {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .rename, name: name.string, newName: newName.string))
-        try live.rename(name, in: directory, to: newName, in: newDirectory, mode)
+        let isWeak = mode == .exclusive && weaknesses.contains(.replacingRename)
+        try live.rename(name, in: directory, to: newName, in: newDirectory, isWeak ? .replacing : mode)
     }
 
     public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
@@ -179,5 +183,14 @@ public final class InterceptingFileSystem: FileSystem {
     public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
         try note(Operation(kind: .volume, name: name(of: file)))
         return try live.volume(of: file)
+    }
+}
+
+extension OpenMode {
+    fileprivate var isCreating: Bool {
+        switch self {
+        case .createNew, .createIfMissing: true
+        default: false
+        }
     }
 }

@@ -23,6 +23,11 @@ public struct Operation: Sendable, Hashable, CustomStringConvertible {
     public var offset: Int64 = 0
     /// Bytes wanted or given.
     public var count = 0
+    /// Whether an `open` makes the file when there is none.
+    public var isCreating = false
+
+    /// Whether this very call can change what is on disk.
+    public var isChange: Bool { kind == .open ? isCreating : kind.isChange }
 
     public var description: String {
         newName.map { "\(kind) \(name) → \($0)" } ?? "\(kind) \(name)"

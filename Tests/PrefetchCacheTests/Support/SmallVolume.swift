@@ -24,10 +24,6 @@ final class SmallVolume: Sendable {
         }
     }
 
-    private struct Failure: Error {
-        let command: String
-    }
-
     /// The kinds that there are on this machine: none for anybody but root.
     static let kinds = LiveFileSystem().userID == 0 ? Kind.allCases.filter(\.isPossible) : []
     static let isPossible = !kinds.isEmpty
@@ -59,7 +55,7 @@ final class SmallVolume: Sendable {
     deinit {
         Self.live.close(filler)
         do {
-            try Self.run("/bin/umount", "-l", root.path)
+            try SystemCommand.run("/bin/umount", "-l", root.path)
             try FileManager.default.removeItem(at: root)
         } catch {
             print("left behind: \(root.path) (\(error))")
@@ -68,27 +64,17 @@ final class SmallVolume: Sendable {
 
     private static func mount(_ kind: Kind, _ megabytes: Int, at root: URL) throws {
         switch kind {
-        case .tmpfs: try run("/bin/mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", root.path)
+        case .tmpfs:
+            try SystemCommand.run("/bin/mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", root.path)
         case .ext4:
             let image = root.appendingPathExtension("img")
             // The mount keeps the image when its name is gone.
             defer { unlink(image.path) }
-            try run("/usr/bin/truncate", "-s", "\(megabytes)M", image.path)
+            try SystemCommand.run("/usr/bin/truncate", "-s", "\(megabytes)M", image.path)
             // Nothing is set aside for root, who runs this.
-            try run("/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", image.path)
-            try run("/bin/mount", "-o", "loop", image.path, root.path)
+            try SystemCommand.run("/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", image.path)
+            try SystemCommand.run("/bin/mount", "-o", "loop", image.path, root.path)
         }
-    }
-
-    private static func run(_ command: String, _ arguments: String...) throws {
-        guard FileManager.default.isExecutableFile(atPath: command) else { throw Failure(command: command) }
-        let process = Process()
-        process.executableURL = URL(filePath: command)
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(command: command) }
     }
 
     var available: Int64 {

@@ -11,7 +11,7 @@ final class StressProcess: Sendable {
 
     init(_ arguments: [String], in container: TemporaryContainer) throws {
         process = Process()
-        process.executableURL = try Self.executable
+        process.executableURL = try BuiltProduct.named("cachestress")
         process.arguments = arguments + ["--container", container.root.path]
         output = Pipe()
         input = Pipe()
@@ -25,16 +25,6 @@ final class StressProcess: Sendable {
 
     deinit {
         if process.isRunning { kill() }
-    }
-
-    private static var executable: URL {
-        get throws {
-            let file = Bundle.main.bundleURL.appending(path: "cachestress", directoryHint: .notDirectory)
-            if FileManager.default.isExecutableFile(atPath: file.path) { return file }
-            // Where tests run inside a helper process, the test bundle tells the folder.
-            let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
-            return bundle.bundleURL.deletingLastPathComponent().appending(path: "cachestress")
-        }
     }
 
     /// The first bytes that it prints; returns when there are some.

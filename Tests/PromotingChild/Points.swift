@@ -1,0 +1,50 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Synchronization
+
+/// When the process ends: `point:17` at the seventeenth point, `time:2500` after so many microseconds.
+enum Moment: ExpressibleByArgument, Equatable {
+    case point(Int)
+    case time(microseconds: UInt32)
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ":").map(String.init)
+        guard parts.count == 2 else { return nil }
+        if parts[0] == "point", let number = Int(parts[1]) {
+            self = .point(number)
+        } else if parts[0] == "time", let time = UInt32(parts[1]) {
+            self = .time(microseconds: time)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// The points at which this process can end: before every call that changes the file system, those that SQLite
+/// makes among them.
+///
+/// There is one for the process, because the functions that SQLite is given know of nothing else.
+final class Points: Sendable {
+    static let shared = Points()
+
+    private let count = Atomic<Int>(0)
+    private let ending = Mutex<(moment: Moment, end: @Sendable () -> Void)?>(nil)
+
+    var passed: Int { count.load(ordering: .relaxed) }
+
+    /// From now on, the process ends at `moment`.
+    func end(at moment: Moment, by end: @escaping @Sendable () -> Void) {
+        ending.withLock { $0 = (moment, end) }
+        guard case .time(let microseconds) = moment else { return }
+        Thread.detachNewThread {
+            usleep(microseconds)
+            end()
+        }
+    }
+
+    func pass() {
+        let number = count.wrappingAdd(1, ordering: .relaxed).newValue
+        let end = ending.withLock { ending in ending?.moment == .point(number) ? ending?.end : nil }
+        end?()
+    }
+}

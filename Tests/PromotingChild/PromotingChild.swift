@@ -1,0 +1,99 @@
+internal import ArgumentParser
+internal import FileSystem
+internal import FileSystemTestSupport
+internal import Foundation
+internal import Logging
+internal import PrefetchCache
+internal import SystemPackage
+internal import VolumeCapacity
+
+/// Promotes items, and ends in the middle: by `SIGKILL`, and first, where it is told to, by cutting the
+/// power of a volume. Says on its standard output what it has been given. For tests.
+@main
+struct PromotingChild: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "promotingchild",
+        abstract: "Promotes items, and dies or cuts the power of its volume in the middle.")
+
+    @Option(help: "The app's container.")
+    var container: String
+    @Option(help: "When to end: point:NUMBER or time:MICROSECONDS. Otherwise at the end.")
+    var end: Moment?
+    @Option(help: "The mounted volume to cut off before this process ends, wherever it ends.")
+    var cut: String?
+    @Option(
+        help: "Something that the file system is not to do as it should.",
+        transform: { name in
+            guard let weakness = Weakness(rawValue: name) else { throw ValidationError("unknown: \(name)") }
+            return weakness
+        })
+    var weakness: [Weakness] = []
+    @Argument(help: "What to do: open=KEY or deliver=KEY=FILE.")
+    var steps: [Step]
+
+    func run() async throws {
+        let end = try ending()
+        try SQLiteCalls.intercept(pointsAfter: cut != nil)
+        let fileSystem = InterceptingFileSystem(with: Set(weakness)) { operation in
+            if operation.isChange { Points.shared.pass() }
+        }
+        let start = ContinuousClock.now
+        if let moment = self.end { Points.shared.end(at: moment, by: end) }
+
+        let cache: PrefetchCache
+        do {
+            cache = try await PrefetchCache(inContainer: container, on: fileSystem)
+        } catch {
+            // The power may be gone already, and this process just not yet.
+            if cut != nil { end() }
+            throw error
+        }
+        for step in steps {
+            do {
+                guard let opened = try await step.take(in: cache) else {
+                    try say("missed", step.key.string)
+                    continue
+                }
+                try say("opened", step.key.string, opened.path.string)
+            } catch {
+                try say("failed", step.key.string, "\(error)")
+            }
+        }
+        let duration = start.duration(to: .now)
+        try say("finished", "\(Points.shared.passed)", "\(duration / .microseconds(1))")
+        if cut != nil { end() }
+    }
+
+    private func ending() throws -> @Sendable () -> Void {
+        let kill: @Sendable () -> Void = { _ = Foundation.kill(getpid(), SIGKILL) }
+        guard let cut else { return kill }
+        #if os(Linux)
+            let power = try PowerSwitch(of: cut)
+            return {
+                power.cut()
+                kill()
+            }
+        #else
+            throw ValidationError("The power of \(cut) can be cut on Linux only.")
+        #endif
+    }
+
+    /// One line, written at once.
+    private func say(_ words: String...) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data((words.joined(separator: "\t") + "\n").utf8))
+    }
+}
+
+extension PrefetchCache {
+    /// The cache in a container, on a volume that is never short of space.
+    convenience init(inContainer path: String, on fileSystem: any FileSystem) async throws {
+        var environment = CacheEnvironment.live(
+            logger: Logger(label: "promotingchild", factory: { _ in SwiftLogNoOpLogHandler() }))
+        environment.fileSystem = fileSystem
+        environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39))
+        // That of the process which filled the cache: the machine has not been down in between.
+        environment.bootIdentifier = "boot-1"
+        let root = URL(filePath: path, directoryHint: .isDirectory)
+        try await self.init(areas: .container(at: root), environment: environment)
+    }
+}
