@@ -44,7 +44,7 @@ import Testing
 
     @Test func foldersAreEqualWhenTheirBytesAre() throws {
         #expect(try FolderPath("\u{E9}") != FolderPath("e\u{301}"))
-        #expect(try FolderPath("a/b") == FolderPath(["a", "b"]))
+        #expect(try FolderPath("a/b") == (try FolderPath(["a", "b"])))
     }
 
     @Test func aDestinationHasOneOrNone() {

@@ -35,7 +35,8 @@ extension Promoter {
         return try commit(entry, in: folder)
     }
 
-    private func flushFile(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
+    /// Makes the content of a file that was found under the entry's name durable.
+    func flushFile(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
                 file throws(FileSystemError) in try fileSystem.synchronize(file)

@@ -132,9 +132,13 @@ struct Recovery {
             _ = try promoter.publish(intact, from: staging, in: folder)
         case (nil, let destination?):
             // The intent may come from a backup, and the file be anybody's.
-            var isOurs = try wasStaged(destination, by: intent, in: folder)
-            if !isOurs { isOurs = try promoter.isIdentical(intent, in: folder) }
-            guard isOurs else { return try promoter.ledger.remove(intent.key) }
+            if try !wasStaged(destination, by: intent, in: folder) {
+                guard try promoter.isIdentical(intent, in: folder) else {
+                    return try promoter.ledger.remove(intent.key)
+                }
+                // Adopted, or about to be: nobody knows whether it was flushed.
+                try promoter.flushFile(of: intent, in: folder)
+            }
             _ = try promoter.commit(intent, in: folder)
         case (nil, nil):
             try promoter.ledger.remove(intent.key)

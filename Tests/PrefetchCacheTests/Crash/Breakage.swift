@@ -34,7 +34,6 @@ extension Breakage {
         Breakage(name: "no key locks", sabotage: { $0.kind == .lock && $0.name.hasSuffix(".lock") }),
         Breakage(name: "intents are not flushed", unflushed: [.intent]),
         Breakage(name: "no intents", omitted: [.intent]),
-        Breakage(name: "no commits", omitted: [.committed]),
     ]
 
     /// What only saves work after a crash, or stands behind another precaution.
@@ -42,6 +41,7 @@ extension Breakage {
         flush("of the folder of the item") { $0.count == 2 },
         Breakage(name: "no leases", sabotage: { $0.kind == .lock && !$0.name.hasSuffix(".lock") }),
         Breakage(name: "commits are not flushed", unflushed: [.committed]),
+        Breakage(name: "no commits", omitted: [.committed]),
     ]
 
     private static func flush(_ name: String, _ isMeant: @escaping @Sendable (String) -> Bool) -> Breakage {

@@ -29,13 +29,26 @@ struct CrashEnumeration {
     }
 
     /// Disks per moment, unless all choices are fewer.
-    var choices = 64
+    var choices = isThorough ? 64 : 2
     /// Crashes in the middle of each recovery.
-    var secondCrashes = 2
+    var secondCrashes = isThorough ? 2 : 0
+
+    /// Code that is not optimised takes thirty times as long, most of it in checking paths: then a sample
+    /// has to do.
+    static let isThorough: Bool = {
+        #if DEBUG
+            false
+        #else
+            true
+        #endif
+    }()
 
     let workload: CrashWorkload
     let seed: UInt64
     var breakage = Breakage.none
+
+    /// Said beside the counts of a sample.
+    static let sample = isThorough ? "" : " (a sample: all of them with -c release)"
 
     func run(only steps: [Step]? = nil) throws -> Outcome {
         var outcome = Outcome()

@@ -26,6 +26,9 @@ struct CrashWorkload: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// Whether somebody else is at work at the same time.
+    var isBeside = false
+
     /// The disk before the first operation, all of it durable.
     func start() throws -> SimulatedDisk {
         let world = SimulatedWorld()
@@ -157,7 +160,7 @@ extension CrashWorkload {
         let again = SimulatedItem("text.txt", .lz4, seed: 9)
         var workload = CrashWorkload(name: "stored again after it was forgotten") { world in
             let engine = try world.engine()
-            try engine.ledger.remove(again.key)
+            _ = try engine.forget(again.key)
             try world.cache(again)
             try world.open(again.key, engine)
         }
@@ -231,7 +234,7 @@ extension CrashWorkload {
         var workload = opening("\(item.key) beside an eviction at \(moment)", item, at: moment) { world in
             let files = CacheFiles(folders: try world.engine().folders)
             let victim = Victim(
-                hash: item.key.hash, key: item.key.string, kind: .item, chargedLength: 0)
+                hash: item.key.hash, key: item.key.string, kind: .item, chargedLength: 0, priority: 0)
             _ = try files.remove(victim)
         }
         // Evicted before it was opened.
@@ -256,7 +259,7 @@ extension CrashWorkload {
         _ name: String, _ item: SimulatedItem, at moment: Int,
         while other: @escaping @Sendable (SimulatedWorld) throws -> Void
     ) -> CrashWorkload {
-        CrashWorkload(name: name, kept: [item]) { world in
+        var workload = CrashWorkload(name: name, kept: [item]) { world in
             let engine = try world.engine()
             let count = CallCounter()
             let failure = Mutex<(any Error)?>(nil)
@@ -272,6 +275,8 @@ extension CrashWorkload {
             world.fileSystem.intercept { _ in }
             if let failure = failure.withLock({ $0 }) { throw failure }
         }
+        workload.isBeside = true
+        return workload
     }
 
     /// A process that died after a number of ledger commits and changes of names; its successor's

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func noFaultLosesDuplicatesTearsOrOverwrites() async throws {
-        let workloads = CrashWorkload.all.filter { !$0.name.contains("beside") }
+        let workloads = CrashWorkload.all.filter { !$0.isBeside }
         let outcomes = try await withThrowingTaskGroup { group in
             for workload in workloads {
                 group.addTask { try Self.outcome(of: workload) }
@@ -35,8 +35,8 @@ import Testing
             #expect(outcome.reports == [])
             total.add(outcome)
         }
-        print("faults: \(workloads.count) workloads, \(total)")
-        #expect(total.states >= 5000)
+        print("faults\(CrashEnumeration.sample): \(workloads.count) workloads, \(total)")
+        #expect(total.states >= (CrashEnumeration.isThorough ? 5000 : 500))
     }
 
     private static func outcome(of workload: CrashWorkload) throws -> CrashEnumeration.Outcome {
@@ -49,7 +49,7 @@ import Testing
                 while try inject(
                     Fault(number: number, errno: errno, isSticky: isSticky), start, workload, &outcome)
                 {
-                    number += 1
+                    number += CrashEnumeration.isThorough ? 1 : 50
                 }
             }
         }
