@@ -44,7 +44,7 @@ import Testing
 
     @Test func foldersAreEqualWhenTheirBytesAre() throws {
         #expect(try FolderPath("\u{E9}") != FolderPath("e\u{301}"))
-        let spelled = try FolderPath("a/b")
+        let spelled: FolderPath = "a/b"
         let listed = try FolderPath(["a", "b"])
         #expect(spelled == listed)
     }
