@@ -61,6 +61,25 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: container.item("key").path))
     }
 
+    @Test(.enabled(if: SmallVolume.isPossible)) func aDestinationThatIsTooSmallLeavesTheItemCached() throws {
+        let volume = try SmallVolume(.tmpfs, megabytes: 4)
+        try FileManager.default.createSymbolicLink(at: container.documents, withDestinationURL: volume.root)
+        let content = prose(8_000_000)
+        let engine = try container.engine(probe: nil)
+        try engine.store(content, "key")
+        let before = try container.files(below: volume.root)
+        #expect {
+            try engine.open("key")
+        } throws: { error in
+            guard case CacheError.insufficientSpace(Int64(content.count), let available) = error else {
+                return false
+            }
+            return (1..<4 << 20).contains(available)
+        }
+        #expect(try container.files(below: volume.root) == before)
+        #expect(try engine.content("key") == content)
+    }
+
     @Test func noSpaceForTheDecodedContentNamesTheDestination() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
@@ -77,6 +96,26 @@ import Testing
         fileSystem.intercept { _ in }
         #expect(try engine.content("key") == prose(9000))
         #expect(try container.files(below: container.documents).isEmpty)
+    }
+
+    /// Files have the times of the machine, whatever the clock of the engine says.
+    @Test(arguments: [nil, 1, -1] as [Int64?])
+    func aLargeIdentityItemIsReadWhenItWasStoredBeforeTheMachineWasStarted(hoursFromNow: Int64?) throws {
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        let engine = try container.engine(
+            bootedAt: hoursFromNow.map { now + $0 * 3_600_000 }, now: { now + 7_200_000 })
+        try engine.store(noise(5_000_000), "key")
+        let file = try FileHandle(forUpdating: container.item("key"))
+        try file.seek(toOffset: 700_000)
+        try file.write(contentsOf: Data(repeating: 0, count: 4096))
+        try file.close()
+        if hoursFromNow == -1 {
+            // Its bytes are those that this machine was given since it was started.
+            #expect(try engine.open("key").value != nil)
+        } else {
+            guard case .miss(.damaged) = try engine.open("key") else { Issue.record("handed over"); return }
+            #expect(try container.files(below: container.documents).isEmpty)
+        }
     }
 
     @Test func aDamagedIdentityItemOfUsualSizeIsNotHandedOver() throws {

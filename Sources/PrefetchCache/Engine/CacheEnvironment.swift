@@ -20,6 +20,10 @@ public struct CacheEnvironment: Sendable {
     public var session: String
     /// Changes with every start of the operating system.
     public var bootIdentifier: String
+    /// When the operating system was started, in milliseconds since 1970 and by the clock of ``now``;
+    /// `nil` when nobody knows. What was stored before it is read before it is handed over, whatever its
+    /// size: a crash may have kept it from the device.
+    public var bootedAt: Int64?
     /// How many chunks of a large item are compressed or decompressed at a time.
     public var parallelism: Int
     public var logger: Logger
@@ -28,7 +32,7 @@ public struct CacheEnvironment: Sendable {
     public init(
         fileSystem: any FileSystem, now: @escaping @Sendable () -> Int64,
         uptime: @escaping @Sendable () -> Duration, probe: (any VolumeProbing)? = nil, session: String,
-        bootIdentifier: String, parallelism: Int, logger: Logger
+        bootIdentifier: String, bootedAt: Int64? = nil, parallelism: Int, logger: Logger
     ) {
         self.fileSystem = fileSystem
         self.now = now
@@ -36,6 +40,7 @@ public struct CacheEnvironment: Sendable {
         self.probe = probe ?? VolumeProbe(fileSystem: fileSystem)
         self.session = session
         self.bootIdentifier = bootIdentifier
+        self.bootedAt = bootedAt
         self.parallelism = parallelism
         self.logger = logger
     }

@@ -5,18 +5,27 @@ internal import SystemPackage
 /// Getting the content of an item into staging, whole and durable: decoded, or by taking its file.
 extension Promoter {
     /// An identity item of at most this many bytes is verified before it is handed over, which takes
-    /// less time than the flushes. A larger one is not read at all, so that its promotion does not
-    /// depend on its size.
+    /// less time than the flushes. A larger one is not read, so that its promotion does not depend on its
+    /// size, unless it was stored before the machine was started: stores are not flushed, and what a crash
+    /// has left of it is anybody's guess.
     static let longestVerified: Int64 = 4 << 20
 
-    func damage(of reader: ItemReader) throws(CacheError) -> Miss? {
-        guard reader.footer.contentLength <= Self.longestVerified else { return nil }
+    func damage(of item: FileAttributes, _ reader: ItemReader) throws(CacheError) -> Miss? {
+        guard reader.footer.contentLength <= Self.longestVerified || !wasStoredSinceBoot(item) else {
+            return nil
+        }
         do throws(ItemFormatError) {
             try reader.stream(0..<reader.footer.contentLength) { _ in }
             return nil
         } catch {
             return try Miss(error)
         }
+    }
+
+    private func wasStoredSinceBoot(_ item: FileAttributes) -> Bool {
+        guard let bootedAt = environment.bootedAt else { return false }
+        // A time in the future is that of a clock which was set back since.
+        return (bootedAt...max(bootedAt, environment.now())).contains(item.modified / 1_000_000)
     }
 
     /// Decodes the content into a new staging file, every chunk verified, and makes it durable.

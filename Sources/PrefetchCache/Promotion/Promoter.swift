@@ -180,7 +180,7 @@ final class Promoter: Sendable {
             try onDestination(entry) { () throws(FileSystemError) in
                 try fileSystem.requireWritable(folder.descriptor)
             }
-            if let damage = try damage(of: reader) { return .miss(damage) }
+            if let damage = try damage(of: item, reader) { return .miss(damage) }
             try ledger.put(entry)
             guard try take(item, as: entry, into: staging) else {
                 try ledger.remove(key)

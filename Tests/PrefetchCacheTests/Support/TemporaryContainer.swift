@@ -40,7 +40,8 @@ final class TemporaryContainer: Sendable {
     ///   - now: `nil` for a clock that goes on by a second whenever it is read.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
-        probe: (any VolumeProbing)? = FixedVolumeProbe.roomy, now: (@Sendable () -> Int64)? = nil
+        bootedAt: Int64? = nil, probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
+        now: (@Sendable () -> Int64)? = nil
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
@@ -49,7 +50,7 @@ final class TemporaryContainer: Sendable {
             environment: CacheEnvironment(
                 fileSystem: fileSystem, now: { now?() ?? clock.next() }, uptime: { clock.uptime },
                 probe: probe,
-                session: session, bootIdentifier: boot,
+                session: session, bootIdentifier: boot, bootedAt: bootedAt,
                 parallelism: 2,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })))
     }

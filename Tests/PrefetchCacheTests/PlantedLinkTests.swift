@@ -1,0 +1,73 @@
+import FileSystem
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Somebody has put a symbolic link where promotion writes: nothing outside the container is touched.
+@Suite struct PlantedLinkTests {
+    private let container: TemporaryContainer
+    private let outside: TemporaryContainer
+    private let key: ItemKey = "key"
+
+    init() throws {
+        container = try TemporaryContainer()
+        outside = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.store(prose(9000), key)
+        try engine.close()
+        try Data("secret".utf8).write(to: outside.root.appending(path: "file"))
+    }
+
+    private func plant(_ place: URL, to target: URL) throws {
+        try FileManager.default.createDirectory(
+            at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+        if FileManager.default.fileExists(atPath: place.path) {
+            try FileManager.default.removeItem(at: place)
+        }
+        try FileManager.default.createSymbolicLink(at: place, withDestinationURL: target)
+    }
+
+    private func expectNothingOutsideHasChanged() throws {
+        #expect(try container.files(below: outside.root) == ["file"])
+        #expect(try Data(contentsOf: outside.root.appending(path: "file")) == Data("secret".utf8))
+    }
+
+    @Test(arguments: ["file", "nobody"])
+    func underTheNameOfTheFileItIsATakenName(target: String) throws {
+        try plant(container.documents.appending(path: "key"), to: outside.root.appending(path: target))
+        let opened = try #require(try container.engine().open(key).value)
+        #expect(opened.url.lastPathComponent == "key (2)")
+        #expect(try Data(contentsOf: opened.url) == prose(9000))
+        try expectNothingOutsideHasChanged()
+    }
+
+    @Test func inThePlaceOfStagingItIsAnErrorThatNamesIt() throws {
+        let staging = container.support.appending(path: "staging")
+        try plant(staging, to: outside.root)
+        #expect {
+            _ = try container.engine()
+        } throws: { error in
+            "\(error)".contains("staging")
+        }
+        try expectNothingOutsideHasChanged()
+        try FileManager.default.removeItem(at: staging)
+        #expect(try container.engine().open(key).value != nil)
+    }
+
+    @Test(arguments: ["file", "nobody"])
+    func inThePlaceOfALockItIsAnErrorThatNamesIt(target: String) throws {
+        let lock = CacheLayout.keyLock(of: key.hash).string
+        try plant(
+            container.support.appending(path: "staging/\(lock)"), to: outside.root.appending(path: target))
+        let engine = try container.engine()
+        #expect {
+            _ = try engine.open(key)
+        } throws: { error in
+            "\(error)".contains(lock)
+        }
+        try expectNothingOutsideHasChanged()
+        #expect(try engine.content(key) == prose(9000))
+    }
+}
