@@ -74,7 +74,7 @@ import Testing
             guard case CacheError.insufficientSpace(Int64(content.count), let available) = error else {
                 return false
             }
-            return (1..<4 << 20).contains(available)
+            return (1...4 << 20).contains(available)
         }
         #expect(try container.files(below: volume.root) == before)
         #expect(try engine.content("key") == content)
