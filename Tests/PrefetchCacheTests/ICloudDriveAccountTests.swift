@@ -79,7 +79,12 @@ import Testing
             try engine.store(noise(5000), "key", to: .iCloudDrive)
             #expect(throws: CacheError.self) { try engine.open("key") }
         }
-        #expect(throws: unavailable) { try container.engine(areas: areas()).open("key") }
+        do {
+            let engine = try container.engine(areas: areas())
+            try engine.store(prose(400), "other")
+            #expect(try engine.open("other").value != nil)
+            #expect(throws: unavailable) { try engine.open("key") }
+        }
         let opened = try #require(try container.engine().open("key").value)
         #expect(try Data(contentsOf: opened.url) == noise(5000))
     }
