@@ -3,8 +3,8 @@ internal import Synchronization
 /// A cache for what the user will probably want.
 ///
 /// Downloads go in ahead of time, compressed, under a byte budget; the least recently used go when
-/// space runs short; and what the user opens is handed over, whole and durable, to Documents or
-/// Application Support.
+/// space runs short; and what the user opens is handed over, whole and durable, to Documents,
+/// Application Support or iCloud Drive.
 ///
 /// ```swift
 /// let cache = try await PrefetchCache(areas: .application(id: "org.example.podcasts"))

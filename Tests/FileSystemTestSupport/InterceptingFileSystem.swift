@@ -15,6 +15,7 @@ public final class InterceptingFileSystem: FileSystem {
     private let interceptor: Mutex<Interceptor>
     private let gate = NSRecursiveLock()
     private let names = Mutex<[Descriptor: String]>([:])
+    private let paths = Mutex<[Descriptor: FilePath]>([:])
 
     /// - Parameter weaknesses: What the live file system promises and this one does not keep.
     public init(with weaknesses: Set<Weakness> = [], _ interceptor: @escaping Interceptor = { _ in }) {
@@ -27,9 +28,27 @@ public final class InterceptingFileSystem: FileSystem {
         self.interceptor.withLock { $0 = interceptor }
     }
 
+    private func note(_ operation: Operation, of file: Descriptor) throws(FileSystemError) {
+        var operation = operation
+        operation.path = path(of: file)
+        try note(operation)
+    }
+
+    private func note(_ operation: Operation, in directory: Descriptor) throws(FileSystemError) {
+        var operation = operation
+        operation.path = path(of: FilePath(operation.name), in: directory)
+        try note(operation)
+    }
+
     private func note(_ operation: Operation) throws(FileSystemError) {
         let interceptor = interceptor.withLock { $0 }
         try interceptor(operation)
+    }
+
+    private func path(of file: Descriptor) -> FilePath? { paths.withLock { $0[file] } }
+
+    private func path(of name: FilePath, in directory: Descriptor) -> FilePath? {
+        name.isAbsolute ? name : path(of: directory)?.pushing(name)
     }
 
     private func name(of file: Descriptor) -> String {
@@ -41,21 +60,24 @@ public final class InterceptingFileSystem: FileSystem {
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
-        try note(Operation(kind: .open, name: name.string, isCreating: mode.isCreating))
+        try note(Operation(kind: .open, name: name.string, isCreating: mode.isCreating), in: directory)
         let file = try live.open(name, in: directory, mode)
         names.withLock { $0[file] = name.string }
+        let path = path(of: name, in: directory)
+        paths.withLock { $0[file] = path }
         return file
     }
 
     public func close(_ file: Descriptor) {
         names.withLock { $0[file] = nil }
+        paths.withLock { $0[file] = nil }
         live.close(file)
     }
 
     public func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
     {
-        try note(Operation(kind: .read, name: name(of: file), offset: offset, count: buffer.count))
+        try note(Operation(kind: .read, name: name(of: file), offset: offset, count: buffer.count), of: file)
         return try live.read(file, into: buffer, at: offset)
     }
 
@@ -64,36 +86,36 @@ public final class InterceptingFileSystem: FileSystem {
     {
         gate.lock()
         defer { gate.unlock() }
-        try note(Operation(kind: .write, name: name(of: file), offset: offset, count: bytes.count))
+        try note(Operation(kind: .write, name: name(of: file), offset: offset, count: bytes.count), of: file)
         return try live.write(bytes, to: file, at: offset)
     }
 
     public func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
-        try note(Operation(kind: .resize, name: name(of: file), offset: length))
+        try note(Operation(kind: .resize, name: name(of: file), offset: length), of: file)
         try live.resize(file, to: length)
     }
 
     public func synchronize(_ file: Descriptor) throws(FileSystemError) {
-        try note(Operation(kind: .synchronize, name: name(of: file)))
+        try note(Operation(kind: .synchronize, name: name(of: file)), of: file)
         if !weaknesses.contains(.noSynchronize) { try live.synchronize(file) }
     }
 
     public func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
-        try note(Operation(kind: .attributes, name: name(of: file)))
+        try note(Operation(kind: .attributes, name: name(of: file)), of: file)
         return try live.attributes(of: file)
     }
 
     public func attributes(of name: FilePath, in directory: Descriptor)
         throws(FileSystemError) -> FileAttributes?
     {
-        try note(Operation(kind: .attributes, name: name.string))
+        try note(Operation(kind: .attributes, name: name.string), in: directory)
         return try live.attributes(of: name, in: directory)
     }
 
     public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
-        try note(Operation(kind: .attributes, name: name(of: file)))
+        try note(Operation(kind: .attributes, name: name(of: file)), of: file)
         return try live.birthTime(of: file)
     }
 
@@ -102,12 +124,12 @@ public final class InterceptingFileSystem: FileSystem {
     {
         gate.lock()
         defer { gate.unlock() }
-        try note(Operation(kind: .makeDirectory, name: name.string))
+        try note(Operation(kind: .makeDirectory, name: name.string), in: directory)
         return try live.makeDirectory(name, in: directory, permissions: permissions)
     }
 
     public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
-        try note(Operation(kind: .access, name: name(of: directory)))
+        try note(Operation(kind: .access, name: name(of: directory)), of: directory)
         try live.requireWritable(directory)
     }
 
@@ -117,7 +139,10 @@ public final class InterceptingFileSystem: FileSystem {
     ) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
-        try note(Operation(kind: .rename, name: name.string, newName: newName.string))
+        try note(
+            Operation(
+                kind: .rename, name: name.string, newName: newName.string,
+                path: path(of: name, in: directory), newPath: path(of: newName, in: newDirectory)))
         let isWeak = mode == .exclusive && weaknesses.contains(.replacingRename)
         try live.rename(name, in: directory, to: newName, in: newDirectory, isWeak ? .replacing : mode)
     }
@@ -125,63 +150,63 @@ public final class InterceptingFileSystem: FileSystem {
     public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
-        try note(Operation(kind: .unlink, name: name.string))
+        try note(Operation(kind: .unlink, name: name.string), in: directory)
         try live.unlink(name, in: directory)
     }
 
     public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
-        try note(Operation(kind: .removeDirectory, name: name.string))
+        try note(Operation(kind: .removeDirectory, name: name.string), in: directory)
         try live.removeDirectory(name, in: directory)
     }
 
     public func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
-        try note(Operation(kind: .entries, name: name(of: directory)))
+        try note(Operation(kind: .entries, name: name(of: directory)), of: directory)
         return try live.entries(of: directory)
     }
 
     public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
-        try note(Operation(kind: .lock, name: name(of: file)))
+        try note(Operation(kind: .lock, name: name(of: file)), of: file)
         return try live.lock(file, mode, waiting: waiting)
     }
 
     public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
-        try note(Operation(kind: .allocate, name: name(of: file), count: Int(length)))
+        try note(Operation(kind: .allocate, name: name(of: file), count: Int(length)), of: file)
         try live.allocate(length, for: file)
     }
 
     public func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {
-        try note(Operation(kind: .setPermissions, name: name(of: file)))
+        try note(Operation(kind: .setPermissions, name: name(of: file)), of: file)
         try live.setPermissions(permissions, of: file)
     }
 
     public func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
-        try note(Operation(kind: .extendedAttribute, name: self.name(of: file)))
+        try note(Operation(kind: .extendedAttribute, name: self.name(of: file)), of: file)
         return try live.extendedAttribute(name, of: file)
     }
 
     public func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
         throws(FileSystemError)
     {
-        try note(Operation(kind: .extendedAttribute, name: self.name(of: file)))
+        try note(Operation(kind: .extendedAttribute, name: self.name(of: file)), of: file)
         try live.setExtendedAttribute(name, to: value, of: file)
     }
 
     public func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
-        try note(Operation(kind: .noDump, name: name(of: file)))
+        try note(Operation(kind: .noDump, name: name(of: file)), of: file)
         try live.setNoDump(enabled, of: file)
     }
 
     public func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
-        try note(Operation(kind: .noDump, name: name(of: file)))
+        try note(Operation(kind: .noDump, name: name(of: file)), of: file)
         return try live.isNoDump(file)
     }
 
     public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
-        try note(Operation(kind: .volume, name: name(of: file)))
+        try note(Operation(kind: .volume, name: name(of: file)), of: file)
         return try live.volume(of: file)
     }
 }

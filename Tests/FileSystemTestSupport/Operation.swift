@@ -1,3 +1,5 @@
+public import SystemPackage
+
 /// One call on a file system, as a test sees it. Descriptors are shown by the path they were opened
 /// under, as far as that is known.
 public struct Operation: Sendable, Hashable, CustomStringConvertible {
@@ -25,6 +27,11 @@ public struct Operation: Sendable, Hashable, CustomStringConvertible {
     public var count = 0
     /// Whether an `open` makes the file when there is none.
     public var isCreating = false
+    /// Where it happens, as far as the descriptors of its folders were opened by absolute paths; of a rename
+    /// where the file comes from …
+    public var path: FilePath?
+    /// … and where it goes to.
+    public var newPath: FilePath?
 
     /// Whether this very call can change what is on disk.
     public var isChange: Bool { kind == .open ? isCreating : kind.isChange }

@@ -107,8 +107,14 @@ struct Forgery: Sendable, CustomTestStringConvertible {
                 Forgery("backup policy \(value)") { $0.backup = value },
             ]
         }
-        // Caches, temporary and iCloud Drive are areas, but no destinations.
-        + [0, 3, 4, 5, 255].map { value in Forgery("area \(value)") { $0.area = value } }
+        // Caches and temporary are areas, but no destinations.
+        + [0, 3, 4, 255].map { value in Forgery("area \(value)") { $0.area = value } }
+        + [
+            Forgery("left out of iCloud Drive") {
+                $0.area = 5
+                $0.backup = 2
+            }
+        ]
 
     static let chunkTables =
         [Int64.max, Int64.max - 1, (64 << 30) + 1, 1001, 999, 0, -1, .min].map { length in

@@ -17,7 +17,8 @@ import Testing
         #expect(areas.applicationSupport == folder.path.appending("Library/Application Support"))
         #expect(areas.caches == folder.path.appending("Library/Caches"))
         #expect(areas.temporary == folder.path.appending("tmp"))
-        #expect(areas.path(of: .iCloudDrive) == nil)
+        #expect(areas.iCloudDrive == folder.path.appending("Library/Mobile Documents"))
+        #expect(areas.path(of: .iCloudDrive) == areas.iCloudDrive)
     }
 
     @Test func aContainerNeedNotExistAndIsNotCreated() throws {

@@ -16,9 +16,15 @@ import Testing
         #expect(
             Destination(area: .applicationSupport, name: name, backup: .exclude)
                 == .applicationSupport(name, backup: .exclude))
+        #expect(Destination(area: .iCloudDrive, name: name, in: "a/b") == .iCloudDrive(name, in: "a/b"))
     }
 
-    @Test(arguments: [Area.caches, .temporary, .iCloudDrive])
+    @Test func nothingInICloudDriveIsExcluded() {
+        #expect(Destination.iCloudDrive(name).backup == .include)
+        #expect(Destination(area: .iCloudDrive, name: name, backup: .exclude) == nil)
+    }
+
+    @Test(arguments: [Area.caches, .temporary])
     func anyOtherAreaIsNone(_ area: Area) {
         #expect(Destination(area: area, name: name) == nil)
     }

@@ -16,6 +16,9 @@ public struct CacheEnvironment: Sendable {
     public var uptime: @Sendable () -> Duration
     /// Tells how much space the volume of the cache has.
     public var probe: any VolumeProbing
+    /// Coordinates what is done in iCloud Drive. `nil` for the system's `NSFileCoordinator`, and where there
+    /// is none for a lock that the processes of one cache share.
+    public var coordinator: (any FileCoordinating)?
     /// Distinguishes the writers of a cache: 16 hexadecimal digits.
     public var session: String
     /// Changes with every start of the operating system.
@@ -28,16 +31,20 @@ public struct CacheEnvironment: Sendable {
     public var parallelism: Int
     public var logger: Logger
 
-    /// - Parameter probe: `nil` for one that asks the file system.
+    /// - Parameters:
+    ///   - probe: `nil` for one that asks the file system.
+    ///   - coordinator: See ``coordinator``.
     public init(
         fileSystem: any FileSystem, now: @escaping @Sendable () -> Int64,
-        uptime: @escaping @Sendable () -> Duration, probe: (any VolumeProbing)? = nil, session: String,
-        bootIdentifier: String, bootedAt: Int64? = nil, parallelism: Int, logger: Logger
+        uptime: @escaping @Sendable () -> Duration, probe: (any VolumeProbing)? = nil,
+        coordinator: (any FileCoordinating)? = nil, session: String, bootIdentifier: String,
+        bootedAt: Int64? = nil, parallelism: Int, logger: Logger
     ) {
         self.fileSystem = fileSystem
         self.now = now
         self.uptime = uptime
         self.probe = probe ?? VolumeProbe(fileSystem: fileSystem)
+        self.coordinator = coordinator
         self.session = session
         self.bootIdentifier = bootIdentifier
         self.bootedAt = bootedAt

@@ -21,6 +21,9 @@ enum CacheLayout {
     /// Where staging lies when a destination is on another volume than Application Support.
     static let foreignStaging = FilePath(".PrefetchCache-staging")
 
+    /// Below ``staging``, see ``LockFileCoordinator``.
+    static let coordinationLock = FilePath("coordination.lock")
+
     /// A name that no file has, see ``SupportFolders/isOneVolume(_:_:)``.
     static let nobody = FilePath(".PrefetchCache-nobody")
 

@@ -19,15 +19,11 @@ extension Engine {
     func withPromotedFile<Value>(
         _ entry: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
-        guard let folder = try promoter.existingFolder(of: entry) else {
-            catalog.noteMiss(entry.key.hash)
-            return .miss(.absent)
+        // What `body` does is the app's, and not coordinated: the descriptor keeps the content.
+        let opened = try promoter.coordinated(.readContent, entry) { () throws(CacheError) in
+            try openPromotedFile(entry)
         }
-        let file: Descriptor
-        do throws(FileSystemError) {
-            file = try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
-        } catch {
-            guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
+        guard let file = opened else {
             catalog.noteMiss(entry.key.hash)
             return .miss(.absent)
         }
@@ -38,6 +34,16 @@ extension Engine {
         let value = try body(file, attributes.length)
         catalog.inMemory { $0.pending.count(.hits) }
         return .hit(value)
+    }
+
+    private func openPromotedFile(_ entry: LedgerEntry) throws(CacheError) -> Descriptor? {
+        guard let folder = try promoter.existingFolder(of: entry) else { return nil }
+        do throws(FileSystemError) {
+            return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
+            return nil
+        }
     }
 
     func stream(

@@ -68,8 +68,8 @@ final class Engine: Sendable {
         promotedKeys = PromotedKeys(self.ledger)
         promoter = Promoter(
             environment: environment, folders: folders, support: support, ledger: self.ledger,
-            catalog: catalog,
-            itemLocks: locks, codecs: codecs, admission: admission)
+            catalog: catalog, itemLocks: locks, codecs: codecs, admission: admission,
+            coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging))
 
         _ = try configuration.current()
         let incoming = folders.current.incoming
@@ -86,6 +86,14 @@ final class Engine: Sendable {
                 "The volume's block size is unknown.", metadata: ["error": "\(error)"])
             return 0
         }
+    }
+
+    private static func platformCoordinator(_ staging: Directory) -> any FileCoordinating {
+        #if canImport(Darwin)
+            SystemFileCoordinator()
+        #else
+            LockFileCoordinator(staging: staging)
+        #endif
     }
 
     /// Changes of more items than this are written without waiting for the next regular time.

@@ -37,7 +37,7 @@ struct SupportFolders: Sendable {
     /// The folder that a promoted item went to, or `nil` when it is not there any more: it is its user's,
     /// and is not made again for a look.
     func existingDestination(in area: Area, _ folder: FolderPath?) throws(FileSystemError) -> Directory? {
-        let top = try topFolder(of: area)
+        guard let top = try existingTopFolder(of: area) else { return nil }
         guard let folder else { return top }
         do {
             return try top.open(folder.path)
@@ -54,8 +54,29 @@ struct SupportFolders: Sendable {
             return try root.openOrCreate(CacheLayout.files, permissions: CacheLayout.folderPermissions)
         default:
             return try Directory.openOrCreate(
-                areas.documents, permissions: CacheLayout.userFolderPermissions, in: fileSystem)
+                root(of: area), permissions: CacheLayout.userFolderPermissions, in: fileSystem)
         }
+    }
+
+    /// The folder of iCloud Drive comes and goes with the account, and is not made for a look.
+    private func existingTopFolder(of area: Area) throws(FileSystemError) -> Directory? {
+        guard area == .iCloudDrive else { return try topFolder(of: area) }
+        do {
+            let folder = try fileSystem.open(
+                root(of: area), in: .workingDirectory, .directoryFollowingLinks)
+            return Directory(folder, of: fileSystem)
+        } catch {
+            guard error.isNotFound else { throw error }
+            return nil
+        }
+    }
+
+    private func root(of area: Area) throws(FileSystemError) -> FilePath {
+        guard area == .iCloudDrive else { return areas.documents }
+        guard let root = areas.iCloudDrive else {
+            throw FileSystemError("open", path: FilePath(area.name), errno: .noSuchFileOrDirectory)
+        }
+        return root
     }
 
     /// Where promoted items lie relative to their area.
@@ -67,10 +88,13 @@ struct SupportFolders: Sendable {
     /// A folder for staging from which a file can be renamed into `destination`: the usual one or, when
     /// that is on another volume, a hidden one in the outermost folder below the area, or in the area,
     /// that is on the volume of `destination`. A folder of the user's may be a volume of its own.
+    ///
+    /// - Throws: `EXDEV` for another volume in iCloud Drive: what is under way there would be uploaded.
     func staging(for destination: Directory, in area: Area, _ folder: FolderPath?)
         throws(FileSystemError) -> Directory
     {
         if try isOneVolume(staging, destination) { return staging }
+        if area == .iCloudDrive { throw FileSystemError("rename", errno: .improperLink) }
         var host = destination
         var next: Directory? = try topFolder(of: area)
         for name in folder?.components ?? [] {

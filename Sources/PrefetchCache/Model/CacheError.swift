@@ -22,6 +22,9 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The destination of an item cannot be written to. Nothing is lost: the item stays cached, or, when
     /// the destination failed late, prepared for the next open.
     case destination(FilePath, FileSystemError)
+    /// The destination of an item is in an area that there is not: ``Area/iCloudDrive`` where the user has
+    /// no account. Nothing is lost: the item stays cached, and a file that is there already stays.
+    case destinationUnavailable(Area)
     /// The volume has too little room for what the user asked for, in bytes, even when cached items
     /// make way: `available` is the most that there could be. Nothing is lost.
     case insufficientSpace(needed: Int64, available: Int64)
@@ -59,6 +62,9 @@ extension CacheError: CustomStringConvertible {
                 + "give the cache a folder of its own, or repair owner and permissions"
         case .destination(let path, let error):
             "cannot write to \(path): \(error); nothing is lost, open it again when that is repaired"
+        case .destinationUnavailable(let area):
+            "there is no \(area.title) here: has the user an account? Nothing is lost, "
+                + "open it again when there is"
         case .insufficientSpace(let needed, let available):
             "\(needed) bytes are needed, and \(available) bytes are available; make room on the volume"
         case .movedOrDeleted(let key, let path):

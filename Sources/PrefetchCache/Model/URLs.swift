@@ -23,6 +23,9 @@ extension StorageAreas {
     public var cachesURL: URL { URL(filePath: caches.string) }
     public var temporaryURL: URL { URL(filePath: temporary.string) }
 
+    /// `nil` where the user has no account.
+    public var iCloudDriveURL: URL? { iCloudDrive.map { URL(filePath: $0.string) } }
+
     /// Where a file is now; `nil` in an area without a path.
     public func url(of location: AreaPath) -> URL? {
         path(of: location.area).map { URL(filePath: $0.pushing(location.relative).string) }

@@ -15,10 +15,14 @@ extension FolderPath {
 extension Promoter {
     /// The folder that an item goes to, made when it is missing.
     func destination(in area: Area, _ folder: FolderPath?) throws(CacheError) -> Directory {
-        do {
-            return try support.destination(in: area, folder)
-        } catch {
-            throw .destination(path(of: area, folder), error)
+        try requireRoot(of: area)
+        let path = path(of: area, folder)
+        return try coordinated(.write, in: area, at: path) { () throws(CacheError) in
+            do throws(FileSystemError) {
+                return try support.destination(in: area, folder)
+            } catch {
+                throw .destination(path, error)
+            }
         }
     }
 
@@ -26,15 +30,18 @@ extension Promoter {
     func stagingFolder(for destination: Directory, _ area: Area, _ folder: FolderPath?)
         throws(CacheError) -> Directory
     {
-        do {
-            try support.makeNamesDurable(to: area)
-            return try support.staging(for: destination, in: area, folder)
-        } catch {
-            throw .destination(path(of: area, folder), error)
+        let path = path(of: area, folder)
+        return try coordinated(.write, in: area, at: path) { () throws(CacheError) in
+            do throws(FileSystemError) {
+                try support.makeNamesDurable(to: area)
+                return try support.staging(for: destination, in: area, folder)
+            } catch {
+                throw .destination(path, error)
+            }
         }
     }
 
-    /// The folder that an item went to, or `nil` when it is not in its place.
+    /// The folder that an item went to, or `nil` when it is not in its place. The caller coordinates.
     func existingFolder(of entry: LedgerEntry) throws(CacheError) -> Directory? {
         do {
             return try support.existingDestination(in: entry.area, entry.folder)

@@ -9,21 +9,12 @@ extension Promoter {
     {
         var entry = intent
         var number = 1
-        while try !publishOnce(entry, from: staging, in: folder) {
-            var failure: CacheError?
-            if try isIdentical(entry, in: folder) {
-                do {
-                    try flushFile(of: entry, in: folder)
-                    // Its name may be as young as its content, and what is staged is still all there is.
-                    try onDestination(entry) { () throws(FileSystemError) in
-                        try fileSystem.synchronize(folder.descriptor)
-                    }
-                    try discard(FilePath(entry.stagedName), in: staging)
-                    break
-                } catch {
-                    failure = error
-                }
+        while true {
+            let tried = entry
+            let outcome = try coordinated(.write, tried) { () throws(CacheError) in
+                try place(tried, from: staging, in: folder)
             }
+            guard case .isTaken(let failure) = outcome else { break }
             number += 1
             // A name that recovery found in the ledger was tried just now.
             if intent.plainName.numbered(number) == intent.name { number += 1 }
@@ -33,6 +24,31 @@ extension Promoter {
             if let failure { throw failure }
         }
         return try commit(entry, in: folder)
+    }
+
+    private enum Placing {
+        case isInPlace
+        /// The name is somebody else's, or it could not be adopted.
+        case isTaken(CacheError?)
+    }
+
+    /// Puts the staged file under the entry's name, or adopts the file that is there.
+    private func place(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
+        throws(CacheError) -> Placing
+    {
+        if try publishOnce(entry, from: staging, in: folder) { return .isInPlace }
+        guard try isIdentical(entry, in: folder) else { return .isTaken(nil) }
+        do {
+            try flushFile(of: entry, in: folder)
+            // Its name may be as young as its content, and what is staged is still all there is.
+            try onDestination(entry) { () throws(FileSystemError) in
+                try fileSystem.synchronize(folder.descriptor)
+            }
+            try discard(FilePath(entry.stagedName), in: staging)
+            return .isInPlace
+        } catch {
+            return .isTaken(error)
+        }
     }
 
     /// Makes the content of a file that was found under the entry's name durable.
@@ -47,8 +63,10 @@ extension Promoter {
     /// Makes the name of a published file durable, and then commits: whoever finds the file there after
     /// a crash does not know whether its name would survive the next.
     func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
-        try onDestination(intent) { () throws(FileSystemError) in
-            try fileSystem.synchronize(folder.descriptor)
+        try coordinated(.write, intent) { () throws(CacheError) in
+            try onDestination(intent) { () throws(FileSystemError) in
+                try fileSystem.synchronize(folder.descriptor)
+            }
         }
         var entry = intent
         entry.state = .committed

@@ -19,12 +19,13 @@ final class Promoter: Sendable {
     let itemLocks: ItemLocks
     let codecs: CodecPool
     let admission: Admission
+    let coordinator: any FileCoordinating
     private let lastNumber = Atomic<UInt64>(0)
 
     init(
         environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders,
-        ledger: any PromotionLedger,
-        catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool, admission: Admission
+        ledger: any PromotionLedger, catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool,
+        admission: Admission, coordinator: any FileCoordinating
     ) {
         self.environment = environment
         self.folders = folders
@@ -34,6 +35,7 @@ final class Promoter: Sendable {
         self.itemLocks = itemLocks
         self.codecs = codecs
         self.admission = admission
+        self.coordinator = coordinator
     }
 
     var fileSystem: any FileSystem { environment.fileSystem }
@@ -42,7 +44,8 @@ final class Promoter: Sendable {
     /// The file of a promoted item, handing it over first when nobody has.
     ///
     /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the user took the file away and there is
-    ///   no cached copy; ``CacheError/destination(_:_:)`` when the file cannot be put in its place.
+    ///   no cached copy; ``CacheError/destination(_:_:)`` when the file cannot be put in its place;
+    ///   ``CacheError/destinationUnavailable(_:)``.
     func open(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
         if let entry = try ledger.entry(for: key), entry.state == .committed,
             let opened = try existingFile(of: entry)
@@ -117,10 +120,11 @@ final class Promoter: Sendable {
 
     /// The file of a committed promotion, or `nil` when it is not in its place.
     func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
-        guard let folder = try existingFolder(of: entry),
-            let attributes = try attributes(of: entry.name.path, in: folder), attributes.kind == .regular
-        else { return nil }
-        return opened(entry, isFirstOpen: false)
+        let isInPlace = try coordinated(.readMetadata, entry) { () throws(CacheError) in
+            guard let folder = try existingFolder(of: entry) else { return false }
+            return try attributes(of: entry.name.path, in: folder)?.kind == .regular
+        }
+        return isInPlace ? opened(entry, isFirstOpen: false) : nil
     }
 
     private func promote(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
@@ -177,8 +181,10 @@ final class Promoter: Sendable {
         case .rename:
             // Once the item is in staging it can no longer be read from the cache: that must not
             // happen for a destination that refuses it.
-            try onDestination(entry) { () throws(FileSystemError) in
-                try fileSystem.requireWritable(folder.descriptor)
+            try coordinated(.write, entry) { () throws(CacheError) in
+                try onDestination(entry) { () throws(FileSystemError) in
+                    try fileSystem.requireWritable(folder.descriptor)
+                }
             }
             if let damage = try damage(of: item, reader) { return .miss(damage) }
             try ledger.put(entry)

@@ -110,6 +110,10 @@ struct Recovery {
             promoter.environment.logger.warning(
                 "A promotion cannot be completed yet.",
                 metadata: ["key": "\(key)", "path": "\(path)", "error": "\(error)"])
+        } catch .destinationUnavailable(let area) {
+            promoter.environment.logger.warning(
+                "A promotion cannot be completed without its area.",
+                metadata: ["key": "\(key)", "area": "\(area.name)"])
         }
     }
 
@@ -118,7 +122,9 @@ struct Recovery {
         let folder = try promoter.destination(in: intent.area, intent.folder)
         let staging = try promoter.stagingFolder(for: folder, intent.area, intent.folder)
         let staged = try promoter.attributes(of: FilePath(intent.stagedName), in: staging)
-        let destination = try promoter.attributes(of: intent.name.path, in: folder)
+        let destination = try promoter.coordinated(.readMetadata, intent) { () throws(CacheError) in
+            try promoter.attributes(of: intent.name.path, in: folder)
+        }
 
         switch (staged, destination) {
         case (let staged?, let destination?) where staged.identity == destination.identity:
@@ -131,18 +137,26 @@ struct Recovery {
             }
             _ = try promoter.publish(intact, from: staging, in: folder)
         case (nil, let destination?):
-            // The intent may come from a backup, and the file be anybody's.
-            if try !wasStaged(destination, by: intent, in: folder) {
-                guard try promoter.isIdentical(intent, in: folder) else {
-                    return try promoter.ledger.remove(intent.key)
-                }
-                // Adopted, or about to be: nobody knows whether it was flushed.
-                try promoter.flushFile(of: intent, in: folder)
+            let isClaimed = try promoter.coordinated(.write, intent) { () throws(CacheError) in
+                try isOurs(destination, by: intent, in: folder)
             }
+            guard isClaimed else { return try promoter.ledger.remove(intent.key) }
             _ = try promoter.commit(intent, in: folder)
         case (nil, nil):
             try promoter.ledger.remove(intent.key)
         }
+    }
+
+    /// Whether the file under an intent's name is the one of the intent: it may come from a backup, and the
+    /// file be anybody's.
+    private func isOurs(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
+        throws(CacheError) -> Bool
+    {
+        if try wasStaged(file, by: intent, in: folder) { return true }
+        guard try promoter.isIdentical(intent, in: folder) else { return false }
+        // Adopted, or about to be: nobody knows whether it was flushed.
+        try promoter.flushFile(of: intent, in: folder)
+        return true
     }
 
     /// Whether the file under an intent's name is the one that was staged, even when its user has changed

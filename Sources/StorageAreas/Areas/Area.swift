@@ -28,7 +28,7 @@ extension Area {
     }
 
     /// The name that the platform's own guidelines use.
-    var title: String {
+    package var title: String {
         switch self {
         case .documents: "Documents"
         case .applicationSupport: "Application Support"

@@ -4,7 +4,7 @@
 /// let destination = Destination.documents("Episode 42.mp3", in: "Podcasts/Daily")
 /// ```
 public struct Destination: Sendable, Hashable {
-    /// ``Area/documents`` or ``Area/applicationSupport``.
+    /// ``Area/documents``, ``Area/applicationSupport`` or ``Area/iCloudDrive``.
     public let area: Area
     /// The folder below the area that the file goes to, made when it is missing; `nil` for the area's
     /// own.
@@ -13,13 +13,15 @@ public struct Destination: Sendable, Hashable {
     public let backup: BackupPolicy
 
     /// Returns `nil` for an area that cannot keep what was opened: the system purges ``Area/caches``
-    /// and ``Area/temporary``, and ``Area/iCloudDrive`` has no path of its own.
+    /// and ``Area/temporary``. Also for ``Area/iCloudDrive`` with ``BackupPolicy/exclude``: what is there
+    /// is uploaded, and nothing is left out.
     public init?(
         area: Area, name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
     ) {
         switch area {
         case .documents: self = .documents(name, in: folder, backup: backup)
         case .applicationSupport: self = .applicationSupport(name, in: folder, backup: backup)
+        case .iCloudDrive where backup == .include: self = .iCloudDrive(name, in: folder)
         case .caches, .temporary, .iCloudDrive: return nil
         }
     }
@@ -43,5 +45,14 @@ public struct Destination: Sendable, Hashable {
         _ name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
     ) -> Destination {
         Destination(.applicationSupport, name, folder, backup)
+    }
+
+    /// A document that its user meets on all devices of the account. It is uploaded, and so there is no
+    /// choice of a ``BackupPolicy``.
+    ///
+    /// The user may have no account when the item is opened: that is an error of the open, and the item
+    /// stays cached.
+    public static func iCloudDrive(_ name: FileName, in folder: FolderPath? = nil) -> Destination {
+        Destination(.iCloudDrive, name, folder, .include)
     }
 }

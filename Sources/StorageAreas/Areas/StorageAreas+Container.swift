@@ -10,6 +10,9 @@ public import SystemPackage
 extension StorageAreas {
     /// The areas inside an app's container, such as the `AppData` folder of an `.xcappdata` bundle.
     ///
+    /// iCloud Drive is not in a container: the folder `Library/Mobile Documents` stands in for it, and
+    /// nothing uploads what is there.
+    ///
     /// - Parameter root: The container. It need not exist yet. A relative path is taken from the
     ///   working directory; `.` and `..` are folded without a look at symbolic links.
     /// - Throws: ``StorageAreasError/notADirectory(_:)`` when something else than a folder is at
@@ -23,7 +26,8 @@ extension StorageAreas {
             documents: root.appending("Documents"),
             applicationSupport: library.appending("Application Support"),
             caches: library.appending("Caches"),
-            temporary: root.appending("tmp"))
+            temporary: root.appending("tmp"),
+            iCloudDrive: library.appending("Mobile Documents"))
     }
 
     private static func absolute(_ path: FilePath) throws(StorageAreasError) -> FilePath {

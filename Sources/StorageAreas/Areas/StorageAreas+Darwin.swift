@@ -9,6 +9,10 @@
         /// other platforms they are in the app's own container and stay as they are: the paths are
         /// then those of ``container(at:)`` for a copy of that container.
         ///
+        /// iCloud Drive is the `Documents` folder of the app's first iCloud container, and `nil` where the
+        /// app has none or the user no account. An app that has one waits for the system here the first
+        /// time: it does not call this on its main thread.
+        ///
         /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``,
         ///   ``StorageAreasError/areaUnavailable(_:)``
         public static func application(id: String) throws(StorageAreasError) -> StorageAreas {
@@ -18,7 +22,14 @@
                 applicationSupport: try path(
                     of: .applicationSupportDirectory, .applicationSupport, component),
                 caches: try path(of: .cachesDirectory, .caches, component),
-                temporary: own(FilePath(NSTemporaryDirectory()), component))
+                temporary: own(FilePath(NSTemporaryDirectory()), component),
+                iCloudDrive: visibleFolderOfICloudContainer())
+        }
+
+        /// What lies beside `Documents` in the container is uploaded, too, and hidden from the user.
+        private static func visibleFolderOfICloudContainer() -> FilePath? {
+            FileManager.default.url(forUbiquityContainerIdentifier: nil)
+                .map { FilePath($0.path(percentEncoded: false)).appending("Documents") }
         }
 
         private static func path(

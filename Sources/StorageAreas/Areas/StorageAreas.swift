@@ -11,16 +11,17 @@ public struct StorageAreas: Sendable, Hashable {
     public let applicationSupport: FilePath
     public let caches: FilePath
     public let temporary: FilePath
+    /// The app's folder in iCloud Drive, as the user sees it; `nil` where the user has no account.
+    public let iCloudDrive: FilePath?
 
-    /// The root of an area, or `nil` for ``Area/iCloudDrive``, which has no path without the user's
-    /// account.
+    /// The root of an area, or `nil` for ``Area/iCloudDrive`` where the user has no account.
     public func path(of area: Area) -> FilePath? {
         switch area {
         case .documents: documents
         case .applicationSupport: applicationSupport
         case .caches: caches
         case .temporary: temporary
-        case .iCloudDrive: nil
+        case .iCloudDrive: iCloudDrive
         }
     }
 }

@@ -11,6 +11,8 @@ extension StorageAreas {
     /// | caches | `$XDG_CACHE_HOME`, or `$HOME/.cache` |
     /// | temporary | `$TMPDIR`, or `/tmp` |
     ///
+    /// There is no iCloud Drive.
+    ///
     /// A variable whose value is not an absolute path is ignored, as the specification demands.
     /// `/tmp` is shared with other users, one of whom may have taken the name: whoever creates the
     /// folder has to look at its owner.
@@ -30,7 +32,8 @@ extension StorageAreas {
             documents: try documents(base).appending(id),
             applicationSupport: try base.data().appending(id),
             caches: try base.cache().appending(id),
-            temporary: base.temporary.appending(id))
+            temporary: base.temporary.appending(id),
+            iCloudDrive: nil)
     }
 
     private static func documents(_ base: BaseDirectories) throws(StorageAreasError) -> FilePath {

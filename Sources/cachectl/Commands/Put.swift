@@ -66,6 +66,9 @@ struct Put: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
+        if to == .icloud, backup == .exclude {
+            throw ValidationError("--backup exclude is not for --to icloud: what is there is uploaded")
+        }
         guard requested, expires != nil || priority != nil || encoding != .automatic else { return }
         throw ValidationError(
             "--expires, --priority and --encoding are for what stays in the cache; "

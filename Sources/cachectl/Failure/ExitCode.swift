@@ -47,7 +47,7 @@ extension ExitCode {
             case .item(let error): ExitCode(error)
             case .fileSystem(let error): ExitCode(error)
             case .notOurs: .notPermitted
-            case .destination: .cannotCreate
+            case .destination, .destinationUnavailable: .cannotCreate
             case .insufficientSpace: .refused
             case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput

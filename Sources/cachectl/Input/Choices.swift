@@ -3,12 +3,14 @@ internal import PrefetchCache
 
 /// The areas that an item can go to when it is opened.
 enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
-    case documents, support
+    case documents, support, icloud
 
     func destination(_ name: FileName, in folder: FolderPath?, backup: BackupChoice) -> Destination {
         switch self {
         case .documents: .documents(name, in: folder, backup: backup.policy)
         case .support: .applicationSupport(name, in: folder, backup: backup.policy)
+        // `Put.validate()` has refused to exclude anything there.
+        case .icloud: .iCloudDrive(name, in: folder)
         }
     }
 }

@@ -115,7 +115,11 @@ struct CrashJudge {
     private func destinationFiles(on disk: SimulatedDisk) -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
         let documents = SimulatedWorld.areas.documents
-        let folders = [documents, documents.pushing(SimulatedWorld.folder.path), SimulatedWorld.supportFiles]
+        let iCloudDrive = SimulatedWorld.iCloudDrive
+        let folders = [
+            documents, documents.pushing(SimulatedWorld.folder.path), SimulatedWorld.supportFiles,
+            iCloudDrive, iCloudDrive.pushing(SimulatedWorld.folder.path),
+        ]
         for folder in folders {
             for (name, content) in disk.files(in: folder) { files[folder.appending(name).string] = content }
         }

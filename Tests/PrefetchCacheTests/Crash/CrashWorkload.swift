@@ -86,6 +86,20 @@ extension CrashWorkload {
         return workload
     }
 
+    /// Opens one item whose destination is in iCloud Drive.
+    private static func uploading(
+        _ name: String, _ item: SimulatedItem, in folder: FolderPath? = nil, besides content: [UInt8]? = nil
+    ) -> CrashWorkload {
+        var item = item
+        let file = item.metadata.destination.name
+        item.metadata.destination = .iCloudDrive(file, in: folder)
+        var workload = opening(name, item)
+        if let content {
+            workload.foreign = [SimulatedWorld.iCloudDrive.appending(file.string).string: content]
+        }
+        return workload
+    }
+
     private static let text = SimulatedItem("text.txt", .lz4)
     private static let film = SimulatedItem("film.mp4", .identity)
     private static let strange = Array("somebody else's".utf8)
@@ -112,6 +126,11 @@ extension CrashWorkload {
             opening(
                 "Application Support, no backup, identity",
                 SimulatedItem("data.zip", .identity, area: .applicationSupport, backup: .exclude)),
+            uploading("iCloud Drive, LZ4", text), uploading("iCloud Drive, identity", film),
+            uploading("iCloud Drive, foreign file, LZ4", text, besides: strange),
+            uploading("iCloud Drive, identical file, LZ4", text, besides: text.content),
+            uploading("iCloud Drive, identical file, identity", film, besides: film.content),
+            uploading("iCloud Drive, a folder, LZ4", text, in: SimulatedWorld.folder),
             besideUnflushed(text), besideUnflushed(film), severalKeys, sharedName, forgottenAndStoredAgain,
             takenAwayAndStoredAgain, changedByItsUser,
             delivered,

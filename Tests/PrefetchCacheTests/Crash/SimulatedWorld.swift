@@ -24,6 +24,7 @@ final class SimulatedWorld: Sendable {
     /// The folder of the items that have one.
     static let folder: FolderPath = "Podcasts/Daily"
     static let items = areas.caches.appending("PrefetchCache/items")
+    static let iCloudDrive = areas.path(of: .iCloudDrive) ?? "there is one in every container"
     static let supportFiles = areas.applicationSupport.appending("PrefetchCache/files")
 
     let fileSystem: SimulatedFileSystem
@@ -137,7 +138,6 @@ struct SimulatedItem: Sendable {
         let name = FileName(sanitizing: key.string)
         metadata = ItemMetadata(
             key: key,
-            destination: area == .documents
-                ? .documents(name, backup: backup) : .applicationSupport(name, backup: backup))
+            destination: .in(area, name, backup: backup))
     }
 }

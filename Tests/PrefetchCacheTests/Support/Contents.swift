@@ -26,8 +26,19 @@ func prose(_ count: Int, seed: UInt64 = 1) -> Data {
 extension ItemMetadata {
     /// Metadata with a destination that is named after the key.
     init(_ key: ItemKey, to area: Area = .documents) {
-        let name = FileName(sanitizing: key.string)
-        self.init(key: key, destination: area == .documents ? .documents(name) : .applicationSupport(name))
+        self.init(key: key, destination: .in(area, FileName(sanitizing: key.string)))
+    }
+}
+
+extension Destination {
+    /// In an area that can be one.
+    static func `in`(
+        _ area: Area, _ name: FileName, _ folder: FolderPath? = nil, backup: BackupPolicy = .include
+    ) -> Destination {
+        guard let destination = Destination(area: area, name: name, in: folder, backup: backup) else {
+            preconditionFailure("\(area) keeps nothing")
+        }
+        return destination
     }
 }
 
@@ -47,11 +58,8 @@ extension Engine {
         _ content: Data, _ key: ItemKey, in folder: FolderPath, of area: Area = .documents,
         intent: Intent = .opportunistic, encoding: EncodingChoice = .automatic
     ) throws -> StoreOutcome {
-        let name = FileName(sanitizing: key.string)
         let metadata = ItemMetadata(
-            key: key, intent: intent,
-            destination: area == .documents
-                ? .documents(name, in: folder) : .applicationSupport(name, in: folder))
+            key: key, intent: intent, destination: .in(area, FileName(sanitizing: key.string), folder))
         return try content.withBytes { bytes throws(CacheError) in
             try store(bytes, as: metadata, encoding: encoding)
         }

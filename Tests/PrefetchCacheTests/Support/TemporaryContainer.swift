@@ -29,6 +29,7 @@ final class TemporaryContainer: Sendable {
     var caches: URL { root.appending(path: "Library/Caches/PrefetchCache") }
     var support: URL { root.appending(path: "Library/Application Support/PrefetchCache") }
     var documents: URL { root.appending(path: "Documents") }
+    var iCloudDrive: URL { root.appending(path: "Library/Mobile Documents") }
     var catalog: URL { caches.appending(path: "catalog.sqlite") }
 
     func areas() throws -> StorageAreas { try .container(at: root) }
@@ -37,22 +38,27 @@ final class TemporaryContainer: Sendable {
     ///
     /// - Parameters:
     ///   - probe: `nil` for the volume that the tests run on, which may be short of space.
+    ///   - coordinator: `nil` for the one of the platform.
+    ///   - areas: `nil` for those of the container.
+    ///   - ledger: `nil` for the one in the container.
     ///   - now: `nil` for a clock that goes on by a second whenever it is read.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
         bootedAt: Int64? = nil, probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
-        now: (@Sendable () -> Int64)? = nil
+        coordinator: (any FileCoordinating)? = nil, areas: StorageAreas? = nil,
+        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
         return try Engine(
-            areas: areas(),
+            areas: areas ?? self.areas(),
             environment: CacheEnvironment(
                 fileSystem: fileSystem, now: { now?() ?? clock.next() }, uptime: { clock.uptime },
-                probe: probe,
+                probe: probe, coordinator: coordinator,
                 session: session, bootIdentifier: boot, bootedAt: bootedAt,
                 parallelism: 2,
-                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })))
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
+            ledger: ledger)
     }
 
     func cache() async throws -> PrefetchCache {

@@ -1,0 +1,40 @@
+internal import FileSystem
+internal import StorageAreas
+internal import SystemPackage
+
+extension Promoter {
+    /// Runs a body that touches a destination as its area demands: in iCloud Drive coordinated, elsewhere
+    /// just so. Locks are taken before, and the ledger is written after: whom a coordinator waits for is
+    /// not known here.
+    func coordinated<Value>(
+        _ access: CoordinatedAccess, in area: Area, at path: FilePath,
+        _ body: () throws(CacheError) -> Value
+    ) throws(CacheError) -> Value {
+        guard area == .iCloudDrive else { return try body() }
+        var result: Result<Value, CacheError>?
+        do throws(FileSystemError) {
+            try coordinator.coordinate(access, at: path) {
+                result = Result { () throws(CacheError) in try body() }
+            }
+        } catch {
+            throw .destination(path, error)
+        }
+        guard let result else {
+            throw .destination(path, FileSystemError("coordinate", path: path, errno: .canceled))
+        }
+        return try result.get()
+    }
+
+    /// Runs a body that touches the file of a promotion.
+    func coordinated<Value>(
+        _ access: CoordinatedAccess, _ entry: LedgerEntry, _ body: () throws(CacheError) -> Value
+    ) throws(CacheError) -> Value {
+        try requireRoot(of: entry.area)
+        return try coordinated(access, in: entry.area, at: path(of: entry), body)
+    }
+
+    /// Without an account there is no iCloud Drive. That says nothing about the files that are in it.
+    func requireRoot(of area: Area) throws(CacheError) {
+        guard support.areas.path(of: area) != nil else { throw .destinationUnavailable(area) }
+    }
+}

@@ -1,0 +1,166 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+@testable import StorageAreas
+
+/// iCloud Drive that is not there, and whom the cache shares it with.
+@Suite struct ICloudDriveAccountTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    /// The container of a user without an account.
+    private func areas() throws -> StorageAreas {
+        let areas = try container.areas()
+        return StorageAreas(
+            documents: areas.documents, applicationSupport: areas.applicationSupport, caches: areas.caches,
+            temporary: areas.temporary, iCloudDrive: nil)
+    }
+
+    private let unavailable = CacheError.destinationUnavailable(.iCloudDrive)
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func withoutAnAccountTheItemStaysCachedUntilThereIsOne(encoding: ItemEncoding) throws {
+        do {
+            let engine = try container.engine(areas: areas())
+            try engine.store(prose(5000), "key", to: .iCloudDrive, encoding: .forced(encoding))
+            #expect(throws: unavailable) { try engine.open("key") }
+            #expect(try engine.content("key") == prose(5000))
+            #expect(try engine.items().count == 1)
+        }
+        let opened = try #require(try container.engine().open("key").value)
+        #expect(opened.isFirstOpen)
+        #expect(try Data(contentsOf: opened.url) == prose(5000))
+    }
+
+    @Test func whatWasAskedForIsRefusedBeforeItIsDownloaded() throws {
+        let engine = try container.engine(areas: areas())
+        var metadata = ItemMetadata("key", to: .iCloudDrive)
+        metadata.intent = .userRequested
+        let requested = metadata
+        #expect(throws: unavailable) {
+            _ = try engine.beginStore(requested, encoding: .automatic, expectedLength: 9)
+        }
+    }
+
+    /// Nobody can tell whether the file is there: it is not taken for one that was deleted.
+    @Test func aFileIsNotGoneBecauseTheAccountIs() throws {
+        do {
+            let engine = try container.engine()
+            try engine.store(prose(5000), "key", to: .iCloudDrive)
+            #expect(try engine.open("key").value?.isFirstOpen == true)
+        }
+        do {
+            let engine = try container.engine(areas: areas())
+            #expect(throws: unavailable) { try engine.open("key") }
+            #expect(throws: unavailable) { try engine.store(prose(6000), "key", to: .iCloudDrive) }
+            try engine.store(prose(400), "other")
+            #expect(try engine.open("other").value != nil)
+        }
+        #expect(try container.engine().open("key").value?.isFirstOpen == false)
+    }
+
+    /// An interrupted promotion waits for the account, and the cache opens without it.
+    @Test func anInterruptedPromotionWaits() throws {
+        let failing = InterceptingFileSystem { operation throws(FileSystemError) in
+            if operation.kind == .rename, operation.newName == "key" {
+                throw FileSystemError("rename", errno: .ioError)
+            }
+        }
+        do {
+            let engine = try container.engine(fileSystem: failing)
+            try engine.store(noise(5000), "key", to: .iCloudDrive)
+            #expect(throws: CacheError.self) { try engine.open("key") }
+        }
+        do {
+            let engine = try container.engine(areas: areas())
+            try engine.store(prose(400), "other")
+            #expect(try engine.open("other").value != nil)
+            #expect(throws: unavailable) { try engine.open("key") }
+        }
+        let opened = try #require(try container.engine().open("key").value)
+        #expect(try Data(contentsOf: opened.url) == noise(5000))
+    }
+
+    /// Staging has to be on the volume of the destination, and what is staged there would be uploaded.
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func anotherVolumeIsRefusedAndNothingIsStagedThere(encoding: ItemEncoding) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(5000), "key", to: .iCloudDrive, encoding: .forced(encoding))
+        let iCloudDrive = FilePath(container.iCloudDrive.path)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .rename, operation.newPath?.starts(with: iCloudDrive) == true {
+                throw FileSystemError("rename", errno: .improperLink)
+            }
+        }
+        #expect {
+            try engine.open("key")
+        } throws: { error in
+            guard case CacheError.destination(_, let cause) = error else { return false }
+            return cause.errno == .improperLink
+        }
+        #expect(try engine.content("key") == prose(5000))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: container.iCloudDrive.path).isEmpty)
+    }
+
+    #if os(Linux)
+        /// The stand-in keeps processes apart: while one has access, another waits before it publishes.
+        @Test func anotherProcessWaitsForTheStandIn() throws {
+            do {
+                let engine = try container.engine()
+                try engine.store(prose(5000), "key", to: .iCloudDrive)
+                try engine.close()
+            }
+            let support = try SupportFolders(areas: container.areas(), fileSystem: LiveFileSystem())
+            let coordinator = LockFileCoordinator(staging: support.staging)
+            let hasEnded = Atomic(false)
+            let opened = Mutex<[ItemKey: String]>([:])
+            let ended = DispatchSemaphore(value: 0)
+            let container = container
+            try coordinator.coordinate(.write, at: FilePath(container.iCloudDrive.path)) {
+                Thread.detachNewThread {
+                    do {
+                        let other = try PromotingProcess(["open=key"], in: container)
+                        opened.withLock { $0 = other.opened }
+                    } catch {
+                        Issue.record(error)
+                    }
+                    hasEnded.store(true, ordering: .releasing)
+                    ended.signal()
+                }
+                do {
+                    while try !isWaitedFor(CacheLayout.coordinationLock, in: support.staging) {
+                        guard !hasEnded.load(ordering: .acquiring) else {
+                            Issue.record("it did not wait")
+                            return
+                        }
+                    }
+                    #expect(try container.files(below: container.iCloudDrive) == [])
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            ended.wait()
+            #expect(opened.withLock { Array($0.keys) } == ["key"])
+            #expect(try container.files(below: container.iCloudDrive) == ["key"])
+        }
+
+        /// Whether the kernel knows of somebody who waits for the lock of a file.
+        private func isWaitedFor(_ name: FilePath, in folder: Directory) throws -> Bool {
+            let attributes = try folder.fileSystem.attributes(of: name, in: folder.descriptor)
+            let inode = try #require(attributes).identity.inode
+            return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").contains
+            {
+                $0.contains("->") && $0.contains(":\(inode) ")
+            }
+        }
+    #endif
+}

@@ -1,0 +1,121 @@
+import FileSystem
+import FileSystemTestSupport
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// A coordinator that knows who may do what, and a file system and a ledger that ask it: whatever happens
+/// in iCloud Drive without it fails the test, and so do a lock and a call of the ledger under it.
+///
+/// For tests of one thread.
+final class CoordinationWatch: FileCoordinating {
+    private struct Current {
+        var access: CoordinatedAccess?
+        var path: FilePath = ""
+    }
+
+    private let root: FilePath
+    private let current = Mutex(Current())
+    private let seen = Mutex<[CoordinatedAccess: Set<FilePath>]>([:])
+    private let refusal = Mutex<Errno?>(nil)
+    /// Operations below the root that were watched.
+    private let watched = Mutex(0)
+
+    init(root: FilePath) {
+        self.root = root
+    }
+
+    var operations: Int { watched.withLock { $0 } }
+
+    func paths(_ access: CoordinatedAccess) -> Set<FilePath> { seen.withLock { $0[access] ?? [] } }
+
+    /// Gives access to nobody from now on, or again to everybody.
+    func refuse(_ errno: Errno?) {
+        refusal.withLock { $0 = errno }
+    }
+
+    func coordinate(
+        _ access: CoordinatedAccess, at path: FilePath, _ body: () -> Void
+    ) throws(FileSystemError) {
+        if let errno = refusal.withLock({ $0 }) {
+            throw FileSystemError("coordinate", path: path, errno: errno)
+        }
+        let outer = current.withLock { $0.access }
+        #expect(outer == nil, "\(access) of \(path) inside another access")
+        #expect(path.starts(with: root), "\(path) needs no coordination")
+        seen.withLock { _ = $0[access, default: []].insert(path) }
+        current.withLock { $0 = Current(access: access, path: path) }
+        body()
+        current.withLock { $0 = Current() }
+    }
+
+    /// A file system that is watched.
+    func fileSystem() -> InterceptingFileSystem {
+        InterceptingFileSystem { [self] operation in watch(operation) }
+    }
+
+    private func watch(_ operation: FileSystemTestSupport.Operation) {
+        let current = current.withLock { $0 }
+        if operation.kind == .lock {
+            #expect(current.access == nil, "\(operation) under coordination")
+        }
+        for path in [operation.path, operation.newPath].compactMap(\.self) where path.starts(with: root) {
+            watched.withLock { $0 += 1 }
+            guard let access = current.access else {
+                Issue.record("\(operation) at \(path) without coordination")
+                continue
+            }
+            #expect(
+                path.starts(with: current.path) || current.path.starts(with: path),
+                "\(operation) at \(path) under the coordination of \(current.path)")
+            guard operation.isChange, operation.kind != .open else { continue }
+            #expect(access == .write, "\(operation) at \(path) under \(access)")
+        }
+    }
+
+    /// Called by the ledger.
+    func expectNoAccess(_ call: String) {
+        let access = current.withLock { $0.access }
+        #expect(access == nil, "\(call) of the ledger under coordination")
+    }
+}
+
+/// A ledger that nobody may call under coordination.
+struct WatchedLedger: PromotionLedger {
+    let ledger: any PromotionLedger
+    let watch: CoordinationWatch
+
+    func attributes() throws(CacheError) -> FileAttributes? {
+        watch.expectNoAccess("attributes")
+        return try ledger.attributes()
+    }
+
+    func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        watch.expectNoAccess("entry")
+        return try ledger.entry(for: key)
+    }
+
+    func intents() throws(CacheError) -> [LedgerEntry] {
+        watch.expectNoAccess("intents")
+        return try ledger.intents()
+    }
+
+    func committedHashes() throws(CacheError) -> Set<KeyHash> {
+        watch.expectNoAccess("committedHashes")
+        return try ledger.committedHashes()
+    }
+
+    func put(_ entry: LedgerEntry) throws(CacheError) {
+        watch.expectNoAccess("put")
+        try ledger.put(entry)
+    }
+
+    func remove(_ key: ItemKey) throws(CacheError) {
+        watch.expectNoAccess("remove")
+        try ledger.remove(key)
+    }
+
+    func close() throws(CacheError) { try ledger.close() }
+}
