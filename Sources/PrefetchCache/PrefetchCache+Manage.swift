@@ -17,6 +17,22 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.open(key) }
     }
 
+    /// Opens several items. What is promised of ``open(_:)-(ItemKey)`` is promised of each of them, when this
+    /// returns; the flushes that this takes are shared by up to 32 of them, which makes it several times
+    /// as fast for small items.
+    ///
+    /// An item whose opening fails does not keep the others from being opened.
+    ///
+    /// - Parameter keys: A key may come up more than once; all but the first are later opens.
+    /// - Returns: What became of each key, in the order of `keys`: its file, why there is none, or why its
+    ///   opening failed, as ``lookUpAndOpen(_:)`` would have said.
+    /// - Throws: ``CacheError/closed``, and nothing else.
+    public func open(
+        _ keys: [ItemKey]
+    ) async throws(CacheError) -> [Result<Lookup<OpenedItem>, CacheError>] {
+        try await run { engine throws(CacheError) in engine.open(keys) }
+    }
+
     /// Removes a cached item. A file that it became is its user's, and stays.
     ///
     /// - Returns: Whether there was one.
