@@ -12,7 +12,7 @@ extension PrefetchCache {
         try await lookUpAndOpen(key).value
     }
 
-    /// As ``open(_:)``, and says why an item is not there.
+    /// As ``open(_:)-(ItemKey)``, and says why an item is not there.
     public func lookUpAndOpen(_ key: ItemKey) async throws(CacheError) -> Lookup<OpenedItem> {
         try await run { engine throws(CacheError) in try engine.open(key) }
     }
@@ -43,7 +43,7 @@ extension PrefetchCache {
 
     /// Forgets that an item was opened. Its file is its user's, and stays where it is.
     ///
-    /// The key is then like any other: it may be stored again, and its next ``open(_:)`` hands it over
+    /// The key is then like any other: it may be stored again, and its next ``open(_:)-(ItemKey)`` hands it over
     /// anew, under the next free name where the old one is taken by something else. There is no need to
     /// forget a key whose file its user moved or deleted: that one may be stored again as it is.
     ///
