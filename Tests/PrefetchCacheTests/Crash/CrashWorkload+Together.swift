@@ -19,7 +19,7 @@ extension CrashWorkload {
 
     private static func opening(_ name: String, together items: [SimulatedItem]) -> CrashWorkload {
         let keys = items.map(\.key)
-        return CrashWorkload(name: "together: \(name)", kept: items) { world in
+        return CrashWorkload(name: "together, \(name)", kept: items) { world in
             try world.open(keys, world.engine())
         }
     }
@@ -28,7 +28,7 @@ extension CrashWorkload {
     private static var mixed: CrashWorkload {
         let items = [text, film, more, clip]
         let keys = items.map(\.key) + ["nothing", text.key]
-        var workload = CrashWorkload(name: "together: LZ4, identity, and taken names", kept: items) { world in
+        var workload = CrashWorkload(name: "together, LZ4, identity, and taken names", kept: items) { world in
             try world.open(keys, world.engine())
         }
         workload.foreign = [
