@@ -123,7 +123,7 @@ extension CrashWorkload {
                 [besideEviction(item, at: moment), besideAnother(item, at: moment)]
             }
         }
-        + stride(from: 2, to: 120, by: 6).flatMap { moment in
+        + stride(from: 9, to: 120, by: 18).flatMap { moment in
             [togetherBesideEviction(at: moment), togetherBesideOthers(at: moment)]
         }
 
