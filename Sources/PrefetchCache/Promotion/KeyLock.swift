@@ -22,4 +22,28 @@ struct KeyLock: Sendable {
         let isHeld = try onFiles { () throws(FileSystemError) in try fileSystem.lock(file, waiting: waiting) }
         return isHeld ? try body() : nil
     }
+
+    /// Takes the locks of several keys, waiting for each.
+    ///
+    /// Each file is opened once, however many of the keys share it: the locks of two descriptors exclude
+    /// each other even within one thread. All callers take them in the order of their names, so that no
+    /// two wait for each other.
+    ///
+    /// - Returns: The locked files, whose closing gives the locks back.
+    func take(_ hashes: [KeyHash]) throws(FileSystemError) -> [Descriptor] {
+        let fileSystem = staging.fileSystem
+        var held: [Descriptor] = []
+        do {
+            for name in Set(hashes.map { CacheLayout.keyLock(of: $0).string }).sorted() {
+                let file = try fileSystem.open(
+                    FilePath(name), in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
+                held.append(file)
+                _ = try fileSystem.lock(file, waiting: true)
+            }
+        } catch {
+            for file in held { fileSystem.close(file) }
+            throw error
+        }
+        return held
+    }
 }

@@ -65,9 +65,11 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
-    func put(_ entry: LedgerEntry) throws(CacheError) {
+    func put(_ entries: [LedgerEntry]) throws(CacheError) {
         try run(creating: true) { queue in
-            try queue.write { try entry.write(to: $0) }
+            try queue.write { database in
+                for entry in entries { try entry.write(to: database) }
+            }
         }
     }
 

@@ -71,13 +71,18 @@ extension Promoter {
         var entry = intent
         entry.state = .committed
         try ledger.put(entry)
-        try removeCachedCopy(entry.key)
-        catalog.noteAbsent(entry.key.hash)
+        try removeCommitted(entry.key)
         return entry
     }
 
+    /// The cached copy goes when its promotion is durable.
+    func removeCommitted(_ key: ItemKey) throws(CacheError) {
+        try removeCachedCopy(key)
+        catalog.noteAbsent(key.hash)
+    }
+
     /// - Returns: `false` when there is a file of that name.
-    private func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
+    func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> Bool
     {
         do {

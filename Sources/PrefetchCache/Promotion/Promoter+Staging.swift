@@ -29,18 +29,21 @@ extension Promoter {
     }
 
     /// Decodes the content into a new staging file, every chunk verified, and makes it durable.
+    /// - Parameter isNameFlushed: Whether the name is made durable, too, or the caller does that.
     /// - Returns: The inode of the file, and when it was created.
-    func decode(_ reader: ItemReader, to entry: LedgerEntry, in staging: Directory)
-        throws(CacheError) -> (inode: UInt64, birthTime: Int64?)
-    {
-        try stage(entry, in: staging) { file throws(CacheError) in
+    func decode(
+        _ reader: ItemReader, to entry: LedgerEntry, in staging: Directory,
+        flushingName isNameFlushed: Bool = true
+    ) throws(CacheError) -> (inode: UInt64, birthTime: Int64?) {
+        try stage(entry, in: staging, flushingName: isNameFlushed) { file throws(CacheError) in
             try copy(reader, to: file, for: entry)
         }
     }
 
     /// Makes a new staging file, durable with what `body` writes to it.
     private func stage(
-        _ entry: LedgerEntry, in staging: Directory, _ body: (Descriptor) throws(CacheError) -> Void
+        _ entry: LedgerEntry, in staging: Directory, flushingName isNameFlushed: Bool = true,
+        _ body: (Descriptor) throws(CacheError) -> Void
     ) throws(CacheError) -> (inode: UInt64, birthTime: Int64?) {
         let name = FilePath(entry.stagedName)
         let file = try onDestination(entry) { () throws(FileSystemError) in
@@ -52,7 +55,7 @@ extension Promoter {
             try onDestination(entry) { () throws(FileSystemError) in
                 try mark(file, entry.backup)
                 try fileSystem.synchronize(file)
-                try fileSystem.synchronize(staging.descriptor)
+                if isNameFlushed { try fileSystem.synchronize(staging.descriptor) }
             }
             return (try attributes(of: file).identity.inode, try birthTime(of: file))
         } catch {
@@ -121,23 +124,36 @@ extension Promoter {
     func take(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
         throws(CacheError) -> Bool
     {
-        let items = folders.current.items
-        let isTaken = try itemLocks.hold(entry.key.hash) { () throws(CacheError) in
-            try rename(item, as: entry, from: items, into: staging)
-        }
-        guard isTaken else { return false }
+        guard try move(item, as: entry, into: staging) else { return false }
         // Were the cut to survive the power and the new name not, the item would be there without its
         // footer.
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.synchronize(staging.descriptor)
         }
         try finishTaking(entry, in: staging)
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.withFile(
-                CacheLayout.folder(of: entry.key.hash), in: items.descriptor, .directory
-            ) { folder throws(FileSystemError) in try fileSystem.synchronize(folder) }
-        }
+        try flushOrigin(of: entry.key.hash)
         return true
+    }
+
+    /// Renames the item's own file into staging; no name is durable yet.
+    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed.
+    func move(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
+        throws(CacheError) -> Bool
+    {
+        let items = folders.current.items
+        return try itemLocks.hold(entry.key.hash) { () throws(CacheError) in
+            try rename(item, as: entry, from: items, into: staging)
+        }
+    }
+
+    /// Flushes the folder that an item was taken from.
+    func flushOrigin(of hash: KeyHash) throws(CacheError) {
+        let items = folders.current.items
+        try onFiles { () throws(FileSystemError) in
+            try fileSystem.withFile(CacheLayout.folder(of: hash), in: items.descriptor, .directory) {
+                folder throws(FileSystemError) in try fileSystem.synchronize(folder)
+            }
+        }
     }
 
     private func rename(

@@ -130,70 +130,39 @@ final class Promoter: Sendable {
     private func promote(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
         guard let file = try folders.openItem(key.hash) else { return .miss(.absent) }
         defer { fileSystem.close(file) }
-
-        let reader: ItemReader
-        do throws(ItemFormatError) {
-            reader = try ItemReader(file, of: fileSystem, codecs: codecs)
-            guard reader.footer.metadata.key == key else { throw ItemFormatError.damaged(.key) }
-        } catch {
-            return .miss(try Miss(error))
+        switch try reader(of: file, for: key) {
+        case .miss(let miss): return .miss(miss)
+        case .hit(let reader): return try promote(key, file, reader)
         }
-        if reader.footer.metadata.hasExpired(at: environment.now) { return .miss(.expired) }
-        return try promote(key, file, reader)
     }
 
     private func promote(_ key: ItemKey, _ file: Descriptor, _ reader: ItemReader)
         throws(CacheError) -> Lookup<OpenedItem>
     {
-        let footer = reader.footer
         // The ledger, and a folder that is made now, need room whatever the encoding.
         try admission.makeRoomToOpen(0, in: support.staging)
-        let target = footer.metadata.destination
-        let folder = try destination(in: target.area, target.folder)
-        let staging = try stagingFolder(for: folder, target.area, target.folder)
-        if target.folder != nil, staging !== support.staging {
-            try Recovery(self).sweep(staging, holding: key.hash)
-        }
-        let item = try attributes(of: file)
-        let items = folders.current.items
-        let isOnOneVolume = try onFiles { () throws(FileSystemError) in
-            try support.isOneVolume(items, staging)
-        }
-
-        var entry = LedgerEntry(
-            key: key, state: .intent,
-            // A file that has another name, too, must not be cut under that name.
-            mode: footer.encoding == .identity && isOnOneVolume && item.linkCount == 1 ? .rename : .decode,
-            area: target.area, folder: target.folder, name: target.name,
-            plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
-            contentChecksum: footer.contentChecksum, stagedName: nextStagedName(key),
-            inode: item.identity.inode, birthTime: try birthTime(of: file), openedAt: environment.now())
+        let place = try place(for: reader.footer.metadata.destination, holding: [key.hash])
+        var (entry, item) = try intent(reader.footer, of: file, to: place)
         switch entry.mode {
         case .decode:
-            try admission.makeRoomToOpen(footer.contentLength, in: staging)
+            try admission.makeRoomToOpen(entry.contentLength, in: place.staging)
             do {
-                (entry.inode, entry.birthTime) = try decode(reader, to: entry, in: staging)
+                (entry.inode, entry.birthTime) = try decode(reader, to: entry, in: place.staging)
             } catch {
                 if case .item(let damage) = error { return .miss(try Miss(damage)) }
                 throw error
             }
             try ledger.put(entry)
         case .rename:
-            // Once the item is in staging it can no longer be read from the cache: that must not
-            // happen for a destination that refuses it.
-            try coordinated(.write, entry) { () throws(CacheError) in
-                try onDestination(entry) { () throws(FileSystemError) in
-                    try fileSystem.requireWritable(folder.descriptor)
-                }
-            }
+            try requireWritable(place, for: entry)
             if let damage = try damage(of: item, reader) { return .miss(damage) }
             try ledger.put(entry)
-            guard try take(item, as: entry, into: staging) else {
+            guard try take(item, as: entry, into: place.staging) else {
                 try ledger.remove(key)
                 return .miss(.absent)
             }
         }
-        let committed = try publish(entry, from: staging, in: folder)
+        let committed = try publish(entry, from: place.staging, in: place.folder)
         return .hit(opened(committed, isFirstOpen: true))
     }
 

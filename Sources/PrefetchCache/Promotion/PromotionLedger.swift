@@ -14,11 +14,17 @@ protocol PromotionLedger: Sendable {
     /// The hashes of all promoted keys.
     func committedHashes() throws(CacheError) -> Set<KeyHash>
 
-    /// Enters a promotion, or replaces the entry of the same key. Durable when it returns.
-    func put(_ entry: LedgerEntry) throws(CacheError)
+    /// Enters promotions, or replaces the entries of the same keys: all of them or none, whatever happens.
+    /// Durable when it returns.
+    func put(_ entries: [LedgerEntry]) throws(CacheError)
 
     /// Drops the entry of a key. Durable when it returns.
     func remove(_ key: ItemKey) throws(CacheError)
 
     func close() throws(CacheError)
+}
+
+extension PromotionLedger {
+    /// Enters one promotion, or replaces the entry of the same key. Durable when it returns.
+    func put(_ entry: LedgerEntry) throws(CacheError) { try put([entry]) }
 }

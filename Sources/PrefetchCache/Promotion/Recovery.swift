@@ -50,11 +50,11 @@ struct Recovery {
     /// Removes what a process that died has left in a staging folder that nobody knows of when the cache is
     /// opened: one in a folder below an area that is a volume of its own. Costs one listing.
     ///
-    /// - Parameter held: The key whose lock the caller holds, if any.
-    func sweep(_ staging: Directory, holding held: KeyHash? = nil) throws(CacheError) {
+    /// - Parameter held: The keys whose locks the caller holds. It has staged nothing for them yet.
+    func sweep(_ staging: Directory, holding held: [KeyHash] = []) throws(CacheError) {
         let staged = try onFiles { () throws(FileSystemError) in try stagedFiles(in: staging) }
         for file in staged {
-            if let held, CacheLayout.keyLock(of: held) == CacheLayout.keyLock(of: file.hash) {
+            if held.contains(where: { CacheLayout.keyLock(of: $0) == CacheLayout.keyLock(of: file.hash) }) {
                 try discardUnclaimed(file)
                 continue
             }

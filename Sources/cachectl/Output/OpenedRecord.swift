@@ -26,3 +26,25 @@ struct OpenedRecord: Encodable {
         contentBytes = item.contentLength
     }
 }
+
+extension OpenedRecord {
+    /// One of several that were opened, or why it was not.
+    enum OrFailure: Encodable {
+        case opened(OpenedRecord)
+        case failed(key: String, error: String)
+
+        private enum CodingKeys: CodingKey {
+            case key, error
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .opened(let record): try record.encode(to: encoder)
+            case .failed(let key, let error):
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(key, forKey: .key)
+                try container.encode(error, forKey: .error)
+            }
+        }
+    }
+}

@@ -16,8 +16,9 @@ enum SimulatedChange: Sendable, Hashable {
     case departure(folder: NodeID, name: String, NodeID, Arrival?)
     /// A rename within a folder, which is one change.
     case renaming(folder: NodeID, name: String, newName: String, NodeID)
-    /// A commit of the database that was not flushed.
-    case record(name: String, value: [UInt8]?)
+    /// A commit of the database that was not flushed: all of it or nothing. An empty value removes a
+    /// record.
+    case records([String: [UInt8]])
 
     struct Arrival: Sendable, Hashable {
         let folder: NodeID
@@ -32,7 +33,7 @@ enum SimulatedChange: Sendable, Hashable {
             node == id
         case .entry(let folder, _, _), .renaming(let folder, _, _, _): folder == id
         case .departure(let folder, _, _, _): folder == id
-        case .record: false
+        case .records: false
         }
     }
 
@@ -40,7 +41,7 @@ enum SimulatedChange: Sendable, Hashable {
     func isContent(of id: NodeID) -> Bool {
         switch self {
         case .write, .resize, .permissions, .extendedAttribute, .noDump: isFlushed(with: id)
-        case .entry, .renaming, .departure, .record: false
+        case .entry, .renaming, .departure, .records: false
         }
     }
 }

@@ -72,7 +72,8 @@ public struct SimulatedDisk: Sendable, Hashable {
         case .renaming(let folder, let name, let newName, let id):
             if node(folder).entries[name] == id { nodes[folder]?.entries[name] = nil }
             nodes[folder]?.entries[newName] = id
-        case .record(let name, let value): records[name] = value
+        case .records(let values):
+            for (name, value) in values { records[name] = value.isEmpty ? nil : value }
         }
     }
 

@@ -5,15 +5,16 @@ extension SimulatedFileSystem {
     /// The records as processes see them.
     public var records: [String: [UInt8]] { disk.records }
 
-    /// Commits the new value of a record, or its removal.
+    /// Commits the new values of records, all of them or none. An empty value removes a record.
     ///
     /// - Parameter isFlushed: Whether the commit, and those before it, are durable when the call returns.
-    public func commit(_ value: [UInt8]?, for name: String, isFlushed: Bool) throws(FileSystemError) {
-        try perform(Operation(kind: .commit, name: name)) { state throws(FileSystemError) in
-            state.change(.record(name: name, value: value))
+    public func commit(_ values: [String: [UInt8]], isFlushed: Bool) throws(FileSystemError) {
+        let names = values.keys.sorted().joined(separator: " ")
+        try perform(Operation(kind: .commit, name: names)) { state throws(FileSystemError) in
+            state.change(.records(values))
             if isFlushed {
                 state.flush { change in
-                    if case .record = change { return true }
+                    if case .records = change { return true }
                     return false
                 }
             }

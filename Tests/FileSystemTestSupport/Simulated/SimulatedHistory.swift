@@ -41,7 +41,7 @@ extension SimulatedHistory.Moment {
         var disk = durable
         var areRecordsKept = true
         for (index, change) in pending.enumerated() {
-            if case .record = change {
+            if case .records = change {
                 // A commit that survives brings those before it along.
                 areRecordsKept = areRecordsKept && isKept(index)
                 if areRecordsKept { disk.apply(change) }

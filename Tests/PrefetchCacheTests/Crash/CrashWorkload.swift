@@ -48,7 +48,7 @@ struct CrashWorkload: Sendable, CustomTestStringConvertible {
 }
 
 extension CrashWorkload {
-    private static let documents = SimulatedWorld.areas.documents
+    static let documents = SimulatedWorld.areas.documents
 
     /// Opens one item that is cached.
     private static func opening(_ name: String, _ item: SimulatedItem) -> CrashWorkload {
@@ -100,9 +100,9 @@ extension CrashWorkload {
         return workload
     }
 
-    private static let text = SimulatedItem("text.txt", .lz4)
-    private static let film = SimulatedItem("film.mp4", .identity)
-    private static let strange = Array("somebody else's".utf8)
+    static let text = SimulatedItem("text.txt", .lz4)
+    static let film = SimulatedItem("film.mp4", .identity)
+    static let strange = Array("somebody else's".utf8)
 
     static let all: [CrashWorkload] =
         [
@@ -135,11 +135,15 @@ extension CrashWorkload {
             takenAwayAndStoredAgain, changedByItsUser,
             delivered,
         ]
+        + together
         + (1...3).map(recovered)
         + [text, film].flatMap { item in
             stride(from: 2, to: 60, by: 6).flatMap { moment in
                 [besideEviction(item, at: moment), besideAnother(item, at: moment)]
             }
+        }
+        + stride(from: 9, to: 120, by: 18).flatMap { moment in
+            [togetherBesideEviction(at: moment), togetherBesideOthers(at: moment)]
         }
 
     private static var severalKeys: CrashWorkload {
@@ -278,7 +282,17 @@ extension CrashWorkload {
         _ name: String, _ item: SimulatedItem, at moment: Int,
         while other: @escaping @Sendable (SimulatedWorld) throws -> Void
     ) -> CrashWorkload {
-        var workload = CrashWorkload(name: name, kept: [item]) { world in
+        opening(name, [item], at: moment, while: other) { world, engine in
+            try world.open(item.key, engine)
+        }
+    }
+
+    static func opening(
+        _ name: String, _ items: [SimulatedItem], at moment: Int,
+        while other: @escaping @Sendable (SimulatedWorld) throws -> Void,
+        _ open: @escaping @Sendable (SimulatedWorld, Engine) throws -> Void
+    ) -> CrashWorkload {
+        var workload = CrashWorkload(name: name, kept: items) { world in
             let engine = try world.engine()
             let count = CallCounter()
             let failure = Mutex<(any Error)?>(nil)
@@ -290,7 +304,7 @@ extension CrashWorkload {
                     failure.withLock { $0 = error }
                 }
             }
-            try world.open(item.key, engine)
+            try open(world, engine)
             world.fileSystem.intercept { _ in }
             if let failure = failure.withLock({ $0 }) { throw failure }
         }

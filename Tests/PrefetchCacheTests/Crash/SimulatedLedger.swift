@@ -37,29 +37,37 @@ struct SimulatedLedger: PromotionLedger {
         Set(all.lazy.filter { $0.state == .committed }.map(\.key.hash))
     }
 
-    func put(_ entry: LedgerEntry) throws(CacheError) {
-        if omitted.contains(entry.state) { return }
-        let number = Self.entries.withLock { entries in
+    func put(_ entries: [LedgerEntry]) throws(CacheError) {
+        let entered = entries.filter { !omitted.contains($0.state) }
+        guard !entered.isEmpty else { return }
+        let values = entered.map { ($0.key.hash.hexadecimal, Self.value(of: $0)) }
+        try commit(
+            Dictionary(uniqueKeysWithValues: values),
+            isFlushed: !entered.contains { unflushed.contains($0.state) })
+    }
+
+    func remove(_ key: ItemKey) throws(CacheError) {
+        try commit([key.hash.hexadecimal: []], isFlushed: true)
+    }
+
+    func close() {}
+
+    private func commit(_ values: [String: [UInt8]], isFlushed: Bool) throws(CacheError) {
+        do {
+            try fileSystem.commit(values, isFlushed: isFlushed)
+        } catch {
+            throw .database(name: "ledger", message: "\(error)")
+        }
+    }
+
+    private static func value(of entry: LedgerEntry) -> [UInt8] {
+        let number = entries.withLock { entries in
             if let known = entries.numbers[entry] { return known }
             entries.list.append(entry)
             entries.numbers[entry] = UInt32(entries.list.count - 1)
             return UInt32(entries.list.count - 1)
         }
-        try commit(withUnsafeBytes(of: number) { Array($0) }, entry.key, !unflushed.contains(entry.state))
-    }
-
-    func remove(_ key: ItemKey) throws(CacheError) {
-        try commit(nil, key, true)
-    }
-
-    func close() {}
-
-    private func commit(_ value: [UInt8]?, _ key: ItemKey, _ isFlushed: Bool) throws(CacheError) {
-        do {
-            try fileSystem.commit(value, for: key.hash.hexadecimal, isFlushed: isFlushed)
-        } catch {
-            throw .database(name: "ledger", message: "\(error)")
-        }
+        return withUnsafeBytes(of: number) { Array($0) }
     }
 
     private var all: [LedgerEntry] {

@@ -107,9 +107,9 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.committedHashes()
     }
 
-    func put(_ entry: LedgerEntry) throws(CacheError) {
+    func put(_ entries: [LedgerEntry]) throws(CacheError) {
         watch.expectNoAccess("put")
-        try ledger.put(entry)
+        try ledger.put(entries)
     }
 
     func remove(_ key: ItemKey) throws(CacheError) {

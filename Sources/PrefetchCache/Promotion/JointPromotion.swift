@@ -1,0 +1,297 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+/// Several first opens with one set of flushes.
+///
+/// The order is that of ``Promoter``, each step taken with all items before the next: all contents are
+/// durable in staging before the intents are, in one transaction; the intents before a file is
+/// published; all names before the promotions are committed, in one transaction; then the cached copies
+/// go. A crash leaves intents of the same kind as single promotions do, which ``Recovery`` settles one
+/// by one.
+///
+/// An item that fails leaves with its error, and the others go on.
+struct JointPromotion {
+    /// So many keys are opened together: each holds two descriptors.
+    static let most = 32
+
+    /// What takes longer to decode than to flush gains nothing here, and would keep the locks of all.
+    static let longestDecoded: Int64 = 4 << 20
+
+    private struct Member {
+        /// The place of the key in the list.
+        let index: Int
+        let file: Descriptor
+        let item: FileAttributes
+        let place: PromotionPlace
+        var entry: LedgerEntry
+        /// Whether the name that it wants was taken.
+        var isNameTaken = false
+    }
+
+    /// How it goes on with an item.
+    private enum Fate {
+        case stays
+        case missed(Miss)
+        /// Opened by itself, when the others are done.
+        case alone
+    }
+
+    private let promoter: Promoter
+    private let keys: [ItemKey]
+    private var members: [Member] = []
+    private var files: [Descriptor] = []
+    private var places: [Destination: PromotionPlace] = [:]
+    private var areIntentsEntered = false
+    private var results: [Result<Lookup<OpenedItem>, CacheError>?]
+
+    private var fileSystem: any FileSystem { promoter.fileSystem }
+
+    /// - Parameter keys: Their locks are held.
+    init(_ promoter: Promoter, _ keys: [ItemKey]) {
+        self.promoter = promoter
+        self.keys = keys
+        results = keys.map { _ in nil }
+    }
+
+    /// - Returns: What became of each key; `nil` for one that has to be opened by itself.
+    consuming func run() -> [Result<Lookup<OpenedItem>, CacheError>?] {
+        prepare()
+        defer { for file in files { fileSystem.close(file) } }
+        // Alone it takes the same steps.
+        guard members.count > 1 else { return results }
+        stage()
+        enter()
+        takeRenamed()
+        publish()
+        commit()
+        publishUnderOtherNames()
+        return results
+    }
+
+    /// Opens the items, by which they are leased, and the folders that they go to.
+    private mutating func prepare() {
+        var seen: Set<ItemKey> = []
+        for (index, key) in keys.enumerated() where seen.insert(key).inserted {
+            do {
+                if let member = try prepared(key, index) { members.append(member) }
+            } catch {
+                fail(index, error)
+            }
+        }
+    }
+
+    /// - Returns: `nil` for everything but a first open of a small or renamed item.
+    private mutating func prepared(_ key: ItemKey, _ index: Int) throws(CacheError) -> Member? {
+        guard try promoter.ledger.entry(for: key) == nil,
+            let file = try promoter.folders.openItem(key.hash)
+        else { return nil }
+        files.append(file)
+        guard case .hit(let reader) = try promoter.reader(of: file, for: key) else { return nil }
+        // What is coordinated is so file by file.
+        guard reader.footer.metadata.destination.area != .iCloudDrive else { return nil }
+        let place = try place(for: reader.footer.metadata.destination)
+        let (entry, item) = try promoter.intent(reader.footer, of: file, to: place)
+        switch entry.mode {
+        case .decode:
+            guard entry.contentLength <= Self.longestDecoded else { return nil }
+        case .rename:
+            try promoter.requireWritable(place, for: entry)
+        }
+        return Member(index: index, file: file, item: item, place: place, entry: entry)
+    }
+
+    private mutating func place(for target: Destination) throws(CacheError) -> PromotionPlace {
+        // The name does not matter, nor does the mark.
+        let folder: Destination =
+            switch target.area {
+            case .applicationSupport: .applicationSupport(Self.anyName, in: target.folder)
+            default: .documents(Self.anyName, in: target.folder)
+            }
+        if let place = places[folder] { return place }
+        if places.isEmpty { try promoter.admission.makeRoomToOpen(0, in: promoter.support.staging) }
+        let place = try promoter.place(for: target, holding: keys.map(\.hash))
+        places[folder] = place
+        return place
+    }
+
+    private static let anyName: FileName = "any"
+
+    /// Gets what is decoded into staging, durably, and verifies what is renamed.
+    private mutating func stage() {
+        let promoter = promoter
+        forEach { member throws(CacheError) in
+            guard case .hit(let reader) = try promoter.reader(of: member.file, for: member.entry.key) else {
+                return .alone
+            }
+            guard member.entry.mode == .decode else {
+                return try promoter.damage(of: member.item, reader).map(Fate.missed) ?? .stays
+            }
+            try promoter.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)
+            do throws(CacheError) {
+                (member.entry.inode, member.entry.birthTime) = try promoter.decode(
+                    reader, to: member.entry, in: member.place.staging, flushingName: false)
+            } catch {
+                if case .item(let damage) = error { return .missed(try Miss(damage)) }
+                throw error
+            }
+            return .stays
+        }
+        flush(\.place.staging, where: { $0.entry.mode == .decode }) { member throws(CacheError) in
+            try promoter.discard(FilePath(member.entry.stagedName), in: member.place.staging)
+        }
+    }
+
+    /// Enters all intents, or all commits, in one transaction.
+    private mutating func enter() {
+        guard !members.isEmpty else { return }
+        areIntentsEntered = true
+        do throws(CacheError) {
+            try promoter.ledger.put(members.map(\.entry))
+        } catch {
+            for member in members { results[member.index] = .failure(error) }
+            members = []
+        }
+    }
+
+    private mutating func takeRenamed() {
+        let promoter = promoter
+        forEach(where: Self.isRenamed) { member throws(CacheError) in
+            if try promoter.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
+            try promoter.ledger.remove(member.entry.key)
+            return .missed(.absent)
+        }
+        // The names before the cuts, as with a single one.
+        flush(\.place.staging, where: Self.isRenamed)
+        forEach(where: Self.isRenamed) { member throws(CacheError) in
+            try promoter.finishTaking(member.entry, in: member.place.staging)
+            try promoter.flushOrigin(of: member.entry.key.hash)
+            return .stays
+        }
+    }
+
+    private static func isRenamed(_ member: Member) -> Bool { member.entry.mode == .rename }
+
+    /// Gives every file its name, and makes the names durable. A name that is taken waits until the
+    /// others are committed: it may have been one of them who took it.
+    private mutating func publish() {
+        let promoter = promoter
+        forEach { member throws(CacheError) in
+            member.isNameTaken = try !promoter.publishOnce(
+                member.entry, from: member.place.staging, in: member.place.folder)
+            return .stays
+        }
+        flush(\.place.folder, where: { !$0.isNameTaken })
+    }
+
+    private mutating func commit() {
+        let waiting = members.filter(\.isNameTaken)
+        members.removeAll(where: \.isNameTaken)
+        for index in members.indices { members[index].entry.state = .committed }
+        enter()
+        let promoter = promoter
+        forEach { member throws(CacheError) in
+            try promoter.removeCommitted(member.entry.key)
+            return .stays
+        }
+        for member in members {
+            results[member.index] = .success(.hit(promoter.opened(member.entry, isFirstOpen: true)))
+        }
+        members = waiting
+    }
+
+    private mutating func publishUnderOtherNames() {
+        for member in members {
+            results[member.index] = Result { () throws(CacheError) in
+                let committed = try promoter.publish(
+                    member.entry, from: member.place.staging, in: member.place.folder)
+                return .hit(promoter.opened(committed, isFirstOpen: true))
+            }
+        }
+    }
+
+    /// Goes one step with every item that is meant; one that fails leaves.
+    private mutating func forEach(
+        where isMeant: (Member) -> Bool = { _ in true },
+        _ step: (inout Member) throws(CacheError) -> Fate
+    ) {
+        var staying: [Member] = []
+        for var member in members {
+            guard isMeant(member) else {
+                staying.append(member)
+                continue
+            }
+            do throws(CacheError) {
+                switch try step(&member) {
+                case .stays: staying.append(member)
+                case .missed(let miss): results[member.index] = .success(.miss(miss))
+                case .alone: break
+                }
+            } catch {
+                fail(member.index, error)
+            }
+        }
+        members = staying
+    }
+
+    /// Flushes every folder once; when that fails, all items that need it leave.
+    private mutating func flush(
+        _ folder: (Member) -> Directory, where isMeant: (Member) -> Bool,
+        orElse undo: (Member) throws(CacheError) -> Void = { _ in }
+    ) {
+        let promoter = promoter
+        var flushed: [ObjectIdentifier: Result<Void, FileSystemError>] = [:]
+        forEach(where: isMeant) { member throws(CacheError) in
+            let folder = folder(member)
+            let result =
+                flushed[ObjectIdentifier(folder)]
+                ?? Result { () throws(FileSystemError) in
+                    try folder.fileSystem.synchronize(folder.descriptor)
+                }
+            flushed[ObjectIdentifier(folder)] = result
+            do throws(FileSystemError) {
+                try result.get()
+            } catch {
+                try undo(member)
+                throw .destination(promoter.path(of: member.entry), error)
+            }
+            return .stays
+        }
+    }
+
+    /// What the company of the others may have caused is no error of the item's own, as long as nothing
+    /// was entered for it: it is opened alone.
+    private mutating func fail(_ index: Int, _ error: CacheError) {
+        if !areIntentsEntered {
+            switch error {
+            case .insufficientSpace: return
+            case .fileSystem(let error), .destination(_, let error):
+                if error.errno == .tooManyOpenFiles { return }
+            default: break
+            }
+        }
+        results[index] = .failure(error)
+    }
+}
+
+extension Promoter {
+    /// Opens several keys with one set of flushes, as far as they are first opens.
+    ///
+    /// - Parameter keys: At most ``JointPromotion/most``.
+    /// - Returns: What became of each key, in the order of the keys; `nil` for one that has to be opened
+    ///   by itself.
+    func openTogether(_ keys: [ItemKey]) -> [Result<Lookup<OpenedItem>, CacheError>?] {
+        let alone: [Result<Lookup<OpenedItem>, CacheError>?] = keys.map { _ in nil }
+        guard keys.count > 1 else { return alone }
+        let held: [Descriptor]
+        do {
+            held = try locks.take(keys.map(\.hash))
+        } catch {
+            // It may be the lock of one key only, which meets its error then.
+            return alone
+        }
+        defer { for file in held { fileSystem.close(file) } }
+        return JointPromotion(self, keys).run()
+    }
+}

@@ -1,0 +1,73 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+/// Where an item is about to go.
+struct PromotionPlace {
+    let folder: Directory
+    /// On the volume of `folder`.
+    let staging: Directory
+    /// Whether an item can be renamed into `staging`.
+    let isOnVolumeOfItems: Bool
+}
+
+/// What is found out about an item before anything of it changes.
+extension Promoter {
+    /// Checks the footer and the key of an item that was opened.
+    func reader(of file: Descriptor, for key: ItemKey) throws(CacheError) -> Lookup<ItemReader> {
+        let reader: ItemReader
+        do throws(ItemFormatError) {
+            reader = try ItemReader(file, of: fileSystem, codecs: codecs)
+            guard reader.footer.metadata.key == key else { throw ItemFormatError.damaged(.key) }
+        } catch {
+            return .miss(try Miss(error))
+        }
+        if reader.footer.metadata.hasExpired(at: environment.now) { return .miss(.expired) }
+        return .hit(reader)
+    }
+
+    /// Opens the folders that an item needs, and makes those that are missing.
+    ///
+    /// - Parameter held: The keys whose locks the caller holds. It has staged nothing for them yet.
+    func place(for target: Destination, holding held: [KeyHash]) throws(CacheError) -> PromotionPlace {
+        let folder = try destination(in: target.area, target.folder)
+        let staging = try stagingFolder(for: folder, target.area, target.folder)
+        if target.folder != nil, staging !== support.staging {
+            try Recovery(self).sweep(staging, holding: held)
+        }
+        let items = folders.current.items
+        let isOnOneVolume = try onFiles { () throws(FileSystemError) in
+            try support.isOneVolume(items, staging)
+        }
+        return PromotionPlace(folder: folder, staging: staging, isOnVolumeOfItems: isOnOneVolume)
+    }
+
+    /// The intent to promote an item, and the attributes of its file.
+    func intent(_ footer: ItemFooter, of file: Descriptor, to place: PromotionPlace)
+        throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes)
+    {
+        let key = footer.metadata.key
+        let target = footer.metadata.destination
+        let item = try attributes(of: file)
+        // A file that has another name, too, must not be cut under that name.
+        let isRenamed = footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
+        let entry = LedgerEntry(
+            key: key, state: .intent, mode: isRenamed ? .rename : .decode,
+            area: target.area, folder: target.folder, name: target.name,
+            plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
+            contentChecksum: footer.contentChecksum, stagedName: nextStagedName(key),
+            inode: item.identity.inode, birthTime: try birthTime(of: file), openedAt: environment.now())
+        return (entry, item)
+    }
+
+    /// Once an item is in staging it can no longer be read from the cache: that must not happen for a
+    /// destination that refuses it.
+    func requireWritable(_ place: PromotionPlace, for entry: LedgerEntry) throws(CacheError) {
+        try coordinated(.write, entry) { () throws(CacheError) in
+            try onDestination(entry) { () throws(FileSystemError) in
+                try fileSystem.requireWritable(place.folder.descriptor)
+            }
+        }
+    }
+}

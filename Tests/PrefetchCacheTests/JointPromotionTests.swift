@@ -1,0 +1,224 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import ItemFormat
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Several items opened by one call: what is promised of one holds for each.
+@Suite struct JointPromotionTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func content(of result: Result<Lookup<OpenedItem>, CacheError>) throws -> Data? {
+        try result.get().value.map { try Data(contentsOf: $0.url) }
+    }
+
+    @Test func everyKeyHasItsAnswerInItsPlace() throws {
+        let engine = try container.engine()
+        try engine.store(prose(5000), "text")
+        try engine.store(noise(5000), "film")
+        try engine.store(prose(700), "before")
+        _ = try engine.open("before")
+        try engine.store(prose(900), "damaged")
+        try Data("no item at all, and longer than a trailer is".utf8).write(to: container.item("damaged"))
+        try engine.store(prose(800), "taken")
+        try FileManager.default.removeItem(at: #require(try engine.open("taken").value).url)
+
+        let results = engine.open(["text", "nothing", "film", "damaged", "before", "taken", "text"])
+        #expect(results.count == 7)
+        #expect(try content(of: results[0]) == prose(5000))
+        #expect(try content(of: results[2]) == noise(5000))
+        #expect(try content(of: results[4]) == prose(700))
+        #expect(try content(of: results[6]) == prose(5000))
+        let isFirst = try [0, 2, 4, 6].map { try results[$0].get().value?.isFirstOpen }
+        #expect(isFirst == [true, true, false, false])
+        guard case .success(.miss(.absent)) = results[1], case .success(.miss(.damaged)) = results[3],
+            case .failure(.movedOrDeleted("taken", _)) = results[5]
+        else { Issue.record("\(results)"); return }
+        #expect(try engine.items().isEmpty)
+        #expect(try engine.statistics().promotions == 4)
+        #expect(try container.files(below: container.documents) == ["before", "film", "text"])
+        let staging = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+    }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func oneFailureCostsNobodyElse(encoding: ItemEncoding) throws {
+        let keys: [ItemKey] = ["a", "bad", "c"]
+        do {
+            let engine = try container.engine(
+                fileSystem: InterceptingFileSystem { operation throws(FileSystemError) in
+                    if operation.kind == .rename, operation.newName == "bad" {
+                        throw FileSystemError("rename", errno: .permissionDenied)
+                    }
+                })
+            for key in keys { try engine.store(prose(5000), key, encoding: .forced(encoding)) }
+            let results = engine.open(keys)
+            #expect(try content(of: results[0]) == prose(5000))
+            #expect(try content(of: results[2]) == prose(5000))
+            guard case .failure(.destination(let path, _)) = results[1] else {
+                Issue.record("\(results[1])")
+                return
+            }
+            #expect(path.lastComponent?.string == "bad")
+        }
+        #expect(try content(of: container.engine().open(keys)[1]) == prose(5000))
+        #expect(try container.files(below: container.documents) == ["a", "bad", "c"])
+    }
+
+    @Test func aFlushThatFailsIsNotTriedAgain() throws {
+        let world = SimulatedWorld()
+        let items = [SimulatedItem("a", .lz4, seed: 1), SimulatedItem("b", .lz4, seed: 2)]
+        for item in items { try world.cache(item) }
+        let engine = try world.engine()
+        let count = CallCounter()
+        world.fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .synchronize, operation.name == SimulatedWorld.areas.documents.string,
+                count.next() == 0
+            else { return }
+            throw FileSystemError("fsync", errno: .ioError)
+        }
+        for result in engine.open(items.map(\.key)) {
+            guard case .failure(.destination(_, let error)) = result, error.errno == .ioError else {
+                Issue.record("\(result)")
+                return
+            }
+        }
+        #expect(try engine.ledger.intents().count == 2)
+    }
+
+    @Test func moreKeysThanAreOpenedTogether() throws {
+        let engine = try container.engine()
+        let keys = try (0..<70).map { try ItemKey("key \($0)") }
+        for (number, key) in keys.enumerated() {
+            try engine.store(prose(500, seed: UInt64(number)), key)
+        }
+        for (number, result) in engine.open(keys).enumerated() {
+            #expect(try content(of: result) == prose(500, seed: UInt64(number)))
+        }
+        #expect(try engine.items().isEmpty)
+    }
+
+    @Test func manyCallersInAnyOrderGetOneFileOfEach() throws {
+        let engine = try container.engine()
+        let keys = try (0..<24).map { try ItemKey("key \($0)") }
+        for key in keys { try engine.store(prose(3000), key) }
+        let firstOpens = Mutex<[ItemKey: Int]>([:])
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            var random = SeededGenerator(seed: UInt64(number))
+            for result in engine.open(keys.shuffled(using: &random)) {
+                guard case .success(.hit(let opened)) = result else { Issue.record("\(result)"); return }
+                if opened.isFirstOpen { firstOpens.withLock { $0[opened.key, default: 0] += 1 } }
+            }
+        }
+        #expect(firstOpens.withLock { $0 } == Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) }))
+        #expect(try container.files(below: container.documents).count == keys.count)
+    }
+}
+
+/// What opening together costs, counted on a simulated disk.
+@Suite struct JointPromotionCostTests {
+    private struct Cost: Equatable, CustomStringConvertible {
+        var flushes = 0
+        var commits = 0
+
+        var description: String { "\(flushes) flushes and \(commits) transactions" }
+    }
+
+    private let world = SimulatedWorld()
+    private let operations = OperationLog()
+
+    /// Puts items into the cache, and opens one beforehand: what the first promotion of a process does
+    /// besides is not counted.
+    private func engine(with items: [SimulatedItem]) throws -> Engine {
+        let first = SimulatedItem("first", .lz4)
+        for item in items + [first] { try world.cache(item) }
+        let engine = try world.engine()
+        _ = try engine.open(first.key)
+        let operations = operations
+        world.fileSystem.intercept { operations.add($0) }
+        return engine
+    }
+
+    private var cost: Cost {
+        operations.operations.reduce(into: Cost()) { cost, operation in
+            if operation.kind == .synchronize { cost.flushes += 1 }
+            if operation.kind == .commit { cost.commits += 1 }
+        }
+    }
+
+    private func items(_ count: Int, _ encoding: ItemEncoding) throws -> [SimulatedItem] {
+        try (0..<count).map { SimulatedItem(try ItemKey("item \($0)"), encoding, seed: UInt64($0)) }
+    }
+
+    /// Decoded, each content is flushed; renamed, each content and the folder that it comes from.
+    @Test(arguments: [
+        (ItemEncoding.lz4, Cost(flushes: 60, commits: 40), Cost(flushes: 22, commits: 2)),
+        (.identity, Cost(flushes: 80, commits: 40), Cost(flushes: 42, commits: 2)),
+    ])
+    private func twentyItems(encoding: ItemEncoding, singly: Cost, together: Cost) throws {
+        let items = try items(20, encoding)
+        let engine = try engine(with: items)
+        for result in engine.open(items.map(\.key)) { #expect(try result.get().value?.isFirstOpen == true) }
+        #expect(cost == together)
+
+        let other = Self()
+        let singleEngine = try other.engine(with: items)
+        for item in items { #expect(try singleEngine.open(item.key).value?.isFirstOpen == true) }
+        #expect(other.cost == singly)
+        print("20 items, \(encoding): singly \(other.cost), together \(cost)")
+    }
+
+    /// One descriptor per lock: a second one would wait for the first for ever.
+    @Test func keysOfOneLockAreOpenedTogether() throws {
+        var names: [FilePath: ItemKey] = [:]
+        var pair: [ItemKey] = []
+        while pair.isEmpty {
+            let key = try ItemKey("item \(names.count)")
+            if let other = names.updateValue(key, forKey: CacheLayout.keyLock(of: key.hash)) {
+                pair = [other, key]
+            }
+        }
+        let items = pair.enumerated().map { SimulatedItem($1, .lz4, seed: UInt64($0)) }
+        let engine = try engine(with: items)
+        for result in engine.open(pair) { #expect(try result.get().value?.isFirstOpen == true) }
+        #expect(cost.commits == 2)
+    }
+
+    @Test func locksAreTakenInOneOrder() throws {
+        let items = try items(12, .lz4)
+        let engine = try engine(with: items)
+        for result in engine.open(items.map(\.key)) { _ = try result.get() }
+        let taken = operations.operations.filter { $0.kind == .lock && $0.name.hasSuffix(".lock") }.map(
+            \.name)
+        #expect(taken == Set(items.map { CacheLayout.keyLock(of: $0.key.hash).string }).sorted())
+    }
+
+    /// Nothing is taken to a step before everything has come through the one before.
+    @Test func theStepsComeInTheirOrder() throws {
+        let items = try items(3, .lz4)
+        let engine = try engine(with: items)
+        for result in engine.open(items.map(\.key)) { _ = try result.get() }
+        let steps = operations.operations.compactMap { operation -> String? in
+            switch operation.kind {
+            case .synchronize: operation.name.count > 33 ? "content" : "folder"
+            case .commit: "commit"
+            case .rename where operation.newName?.hasPrefix("item") == true: "publish"
+            case .unlink: "remove"
+            default: nil
+            }
+        }
+        #expect(
+            steps == [
+                "content", "content", "content", "folder", "commit", "publish", "publish", "publish",
+                "folder", "commit", "remove", "remove", "remove",
+            ])
+    }
+}
