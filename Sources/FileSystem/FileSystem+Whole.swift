@@ -37,7 +37,7 @@ extension FileSystem {
     /// Hands the first `count` bytes of a file to `body`, or all when it has fewer, in pieces of at most
     /// 1 MiB, each with its offset.
     public func forEachPiece(
-        of file: Descriptor, count: Int64,
+        of file: Descriptor, count: Int64 = .max,
         _ body: (UnsafeRawBufferPointer, Int64) throws(FileSystemError) -> Void
     ) throws(FileSystemError) {
         var offset: Int64 = 0

@@ -24,6 +24,7 @@
             var flags = Self.withoutFlushing
             // Another thread may have been faster.
             guard ioctl(volume, Self.shutDown, &flags) == 0 || errno == EIO else {
+                // Whoever went on with power would pass for one who survived without.
                 fatalError("the volume cannot be shut down: \(errno)")
             }
         }

@@ -2,7 +2,7 @@ internal import FileSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// The folders whose entries this process has flushed.
+/// The folders whose entries this process has flushed, and those of all folders above them.
 final class DurableNames: Sendable {
     private let flushed = Mutex<Set<FilePath>>([])
 
@@ -10,8 +10,7 @@ final class DurableNames: Sendable {
     /// are not of our making.
     func flush(above path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) {
         var folder = path
-        while folder.removeLastComponent() {
-            guard !flushed.withLock({ $0.contains(folder) }) else { return }
+        while folder.removeLastComponent(), !flushed.withLock({ $0.contains(folder) }) {
             do {
                 let name = folder.isEmpty ? "." : folder
                 try fileSystem.withFile(name, in: .workingDirectory, .directoryFollowingLinks) {

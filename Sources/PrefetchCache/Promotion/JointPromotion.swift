@@ -22,7 +22,7 @@ struct JointPromotion {
     private struct Member {
         /// The place of the key in the list.
         let index: Int
-        let file: Descriptor
+        let reader: ItemReader
         let item: FileAttributes
         let place: PromotionPlace
         var entry: LedgerEntry
@@ -34,15 +34,19 @@ struct JointPromotion {
     private enum Fate {
         case stays
         case missed(Miss)
-        /// Opened by itself, when the others are done.
-        case alone
+    }
+
+    /// A folder that items go to.
+    private struct Site: Hashable {
+        let area: Area
+        let folder: FolderPath?
     }
 
     private let promoter: Promoter
     private let keys: [ItemKey]
     private var members: [Member] = []
     private var files: [Descriptor] = []
-    private var places: [Destination: PromotionPlace] = [:]
+    private var places: [Site: PromotionPlace] = [:]
     private var areIntentsEntered = false
     private var results: [Result<Lookup<OpenedItem>, CacheError>?]
 
@@ -99,39 +103,29 @@ struct JointPromotion {
         case .rename:
             try promoter.requireWritable(place, for: entry)
         }
-        return Member(index: index, file: file, item: item, place: place, entry: entry)
+        return Member(index: index, reader: reader, item: item, place: place, entry: entry)
     }
 
     private mutating func place(for target: Destination) throws(CacheError) -> PromotionPlace {
-        // The name does not matter, nor does the mark.
-        let folder: Destination =
-            switch target.area {
-            case .applicationSupport: .applicationSupport(Self.anyName, in: target.folder)
-            default: .documents(Self.anyName, in: target.folder)
-            }
-        if let place = places[folder] { return place }
+        let site = Site(area: target.area, folder: target.folder)
+        if let place = places[site] { return place }
         if places.isEmpty { try promoter.admission.makeRoomToOpen(0, in: promoter.support.staging) }
         let place = try promoter.place(for: target, holding: keys.map(\.hash))
-        places[folder] = place
+        places[site] = place
         return place
     }
-
-    private static let anyName: FileName = "any"
 
     /// Gets what is decoded into staging, durably, and verifies what is renamed.
     private mutating func stage() {
         let promoter = promoter
         forEach { member throws(CacheError) in
-            guard case .hit(let reader) = try promoter.reader(of: member.file, for: member.entry.key) else {
-                return .alone
-            }
             guard member.entry.mode == .decode else {
-                return try promoter.damage(of: member.item, reader).map(Fate.missed) ?? .stays
+                return try promoter.damage(of: member.item, member.reader).map(Fate.missed) ?? .stays
             }
             try promoter.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)
             do throws(CacheError) {
                 (member.entry.inode, member.entry.birthTime) = try promoter.decode(
-                    reader, to: member.entry, in: member.place.staging, flushingName: false)
+                    member.reader, to: member.entry, in: member.place.staging, flushingName: false)
             } catch {
                 if case .item(let damage) = error { return .missed(try Miss(damage)) }
                 throw error
@@ -226,7 +220,6 @@ struct JointPromotion {
                 switch try step(&member) {
                 case .stays: staying.append(member)
                 case .missed(let miss): results[member.index] = .success(.miss(miss))
-                case .alone: break
                 }
             } catch {
                 fail(member.index, error)

@@ -7,20 +7,23 @@ internal import SystemPackage
 struct KeyLock: Sendable {
     let staging: Directory
 
-    /// Runs `body` under the lock of a key.
-    /// - Returns: `nil` when the lock is taken and `waiting` is false.
+    /// Runs `body` under the lock of a key, waiting for it.
     func hold<Result>(
-        _ hash: KeyHash, waiting: Bool, _ body: () throws(CacheError) -> Result
-    ) throws(CacheError) -> Result? {
+        _ hash: KeyHash, _ body: () throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        let held = try onFiles { () throws(FileSystemError) in try take([hash]) }
+        defer { for file in held { staging.fileSystem.close(file) } }
+        return try body()
+    }
+
+    /// Runs `body` under the lock of a key, unless somebody holds it.
+    func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
         let fileSystem = staging.fileSystem
-        let file = try onFiles { () throws(FileSystemError) in
-            try fileSystem.open(
-                CacheLayout.keyLock(of: hash), in: staging.descriptor,
-                .createIfMissing(CacheLayout.filePermissions))
-        }
+        let file = try onFiles { () throws(FileSystemError) in try open(CacheLayout.keyLock(of: hash)) }
         defer { fileSystem.close(file) }
-        let isHeld = try onFiles { () throws(FileSystemError) in try fileSystem.lock(file, waiting: waiting) }
-        return isHeld ? try body() : nil
+        if try onFiles({ () throws(FileSystemError) in try fileSystem.lock(file, waiting: false) }) {
+            try body()
+        }
     }
 
     /// Takes the locks of several keys, waiting for each.
@@ -35,8 +38,7 @@ struct KeyLock: Sendable {
         var held: [Descriptor] = []
         do {
             for name in Set(hashes.map { CacheLayout.keyLock(of: $0).string }).sorted() {
-                let file = try fileSystem.open(
-                    FilePath(name), in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
+                let file = try open(FilePath(name))
                 held.append(file)
                 _ = try fileSystem.lock(file, waiting: true)
             }
@@ -45,5 +47,10 @@ struct KeyLock: Sendable {
             throw error
         }
         return held
+    }
+
+    private func open(_ name: FilePath) throws(FileSystemError) -> Descriptor {
+        try staging.fileSystem.open(
+            name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
     }
 }

@@ -95,14 +95,11 @@ extension Promoter {
         }
     }
 
-    /// - Parameter count: The bytes that count, from the first one.
-    func checksum(of name: FilePath, in folder: Directory, count: Int64 = .max)
-        throws(CacheError) -> UInt64
-    {
+    func checksum(of name: FilePath, in folder: Directory) throws(CacheError) -> UInt64 {
         try onFiles { () throws(FileSystemError) in
             try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
                 var checksum = ContentChecksum()
-                try fileSystem.forEachPiece(of: file, count: count) { piece, _ in checksum.update(piece) }
+                try fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
                 return checksum.finalize()
             }
         }

@@ -92,10 +92,7 @@ extension Promoter {
     /// - Returns: The intent for the copy; `nil` when the item is damaged.
     func restage(_ intent: LedgerEntry, in staging: Directory) throws(CacheError) -> LedgerEntry? {
         let origin = FilePath(intent.stagedName)
-        guard let found = try attributes(of: origin, in: staging), found.length >= intent.contentLength,
-            try checksum(of: origin, in: staging, count: intent.contentLength) == intent.contentChecksum
-        else { return nil }
-
+        var checksum = ContentChecksum()
         try admission.makeRoomToOpen(intent.contentLength, in: staging)
         var copy = intent
         copy.mode = .decode
@@ -106,13 +103,15 @@ extension Promoter {
                     source throws(FileSystemError) in
                     try fileSystem.forEachPiece(of: source, count: intent.contentLength) {
                         piece, offset throws(FileSystemError) in
+                        checksum.update(piece)
                         try fileSystem.writeAll(piece, to: file, at: offset)
                     }
                 }
             }
         }
-        guard try checksum(of: FilePath(copy.stagedName), in: staging) == intent.contentChecksum else {
-            throw .destination(path(of: intent), FileSystemError("read", path: origin, errno: .ioError))
+        guard checksum.finalize() == intent.contentChecksum else {
+            try discard(FilePath(copy.stagedName), in: staging)
+            return nil
         }
         try ledger.put(copy)
         try discard(origin, in: staging)

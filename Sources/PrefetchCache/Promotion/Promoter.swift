@@ -54,10 +54,7 @@ final class Promoter: Sendable {
             try removeCachedCopy(key)
             return .hit(opened)
         }
-        let result = try locks.hold(key.hash, waiting: true) { () throws(CacheError) in
-            try openLocked(key)
-        }
-        return result ?? .miss(.absent)
+        return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key) }
     }
 
     private func openLocked(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
@@ -85,7 +82,7 @@ final class Promoter: Sendable {
     func forget(_ key: ItemKey) throws(CacheError) -> Bool {
         // Without a ledger there is nothing to forget, and no lock file to leave behind.
         guard try ledger.entry(for: key) != nil else { return false }
-        let result = try locks.hold(key.hash, waiting: true) { () throws(CacheError) in
+        return try locks.hold(key.hash) { () throws(CacheError) in
             if let intent = try ledger.entry(for: key), intent.state == .intent {
                 try Recovery(self).complete(intent)
             }
@@ -93,14 +90,13 @@ final class Promoter: Sendable {
             try ledger.remove(key)
             return true
         }
-        return result ?? false
     }
 
     /// Gives a staged file that was written whole its name, unless its key was handed over meanwhile.
     ///
     /// Its folder is looked for again: while the item was written it may have been moved or removed.
     func deliver(_ entry: LedgerEntry, from staging: Directory) throws(CacheError) -> OpenedItem {
-        let result = try locks.hold(entry.key.hash, waiting: true) { () throws(CacheError) in
+        try locks.hold(entry.key.hash) { () throws(CacheError) in
             var earlier = try ledger.entry(for: entry.key)
             if let intent = earlier, intent.state == .intent {
                 try Recovery(self).complete(intent)
@@ -114,8 +110,6 @@ final class Promoter: Sendable {
             let folder = try destination(in: entry.area, entry.folder)
             return opened(try publish(entry, from: staging, in: folder), isFirstOpen: true)
         }
-        guard let result else { preconditionFailure("whoever waits for a lock gets it") }
-        return result
     }
 
     /// The file of a committed promotion, or `nil` when it is not in its place.

@@ -36,12 +36,12 @@ struct Recovery {
         guard !staged.isEmpty else { return }
 
         for intent in try promoter.ledger.intents() {
-            _ = try promoter.locks.hold(intent.key.hash, waiting: false) { () throws(CacheError) in
+            try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
                 try completeIfPossible(intent.key)
             }
         }
         for file in staged {
-            _ = try promoter.locks.hold(file.hash, waiting: false) { () throws(CacheError) in
+            try promoter.locks.holdIfFree(file.hash) { () throws(CacheError) in
                 try discardUnclaimed(file)
             }
         }
@@ -58,7 +58,7 @@ struct Recovery {
                 try discardUnclaimed(file)
                 continue
             }
-            _ = try promoter.locks.hold(file.hash, waiting: false) { () throws(CacheError) in
+            try promoter.locks.holdIfFree(file.hash) { () throws(CacheError) in
                 try discardUnclaimed(file)
             }
         }
