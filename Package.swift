@@ -47,7 +47,7 @@ let package = Package(
             ]),
         .target(
             name: "FileSystemTestSupport",
-            dependencies: ["FileSystem"],
+            dependencies: ["FileSystem", "StorageAreas"],
             path: "Tests/FileSystemTestSupport"),
         // Many writers at once, and a sampler that watches them, each a process of its own.
         .executableTarget(

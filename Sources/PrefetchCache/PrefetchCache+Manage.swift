@@ -1,38 +1,4 @@
 extension PrefetchCache {
-    /// The file of an item, handed over to the user at the first call; `nil` on a miss.
-    ///
-    /// When this returns a file, that file is complete at its destination and survives the death of
-    /// the app, a crash of the system and, where the device honours flushes, a power cut. Later calls
-    /// return the same file.
-    ///
-    /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the item was opened before and the user
-    ///   has since taken the file away; ``CacheError/destination(_:_:)`` when it cannot be put in its
-    ///   place, and stays cached.
-    public func open(_ key: ItemKey) async throws(CacheError) -> OpenedItem? {
-        try await lookUpAndOpen(key).value
-    }
-
-    /// As ``open(_:)-(ItemKey)``, and says why an item is not there.
-    public func lookUpAndOpen(_ key: ItemKey) async throws(CacheError) -> Lookup<OpenedItem> {
-        try await run { engine throws(CacheError) in try engine.open(key) }
-    }
-
-    /// Opens several items. What is promised of ``open(_:)-(ItemKey)`` is promised of each of them, when this
-    /// returns; the flushes that this takes are shared by up to 32 of them, which makes it several times
-    /// as fast for small items.
-    ///
-    /// An item whose opening fails does not keep the others from being opened.
-    ///
-    /// - Parameter keys: A key may come up more than once; all but the first are later opens.
-    /// - Returns: What became of each key, in the order of `keys`: its file, why there is none, or why its
-    ///   opening failed, as ``lookUpAndOpen(_:)`` would have said.
-    /// - Throws: ``CacheError/closed``, and nothing else.
-    public func open(
-        _ keys: [ItemKey]
-    ) async throws(CacheError) -> [Result<Lookup<OpenedItem>, CacheError>] {
-        try await run { engine throws(CacheError) in engine.open(keys) }
-    }
-
     /// Removes a cached item. A file that it became is its user's, and stays.
     ///
     /// - Returns: Whether there was one.
@@ -43,7 +9,7 @@ extension PrefetchCache {
 
     /// Forgets that an item was opened. Its file is its user's, and stays where it is.
     ///
-    /// The key is then like any other: it may be stored again, and its next ``open(_:)-(ItemKey)`` hands it over
+    /// The key is then like any other: it may be stored again, and its next ``open(_:progress:)-(ItemKey,_)`` hands it over
     /// anew, under the next free name where the old one is taken by something else. There is no need to
     /// forget a key whose file its user moved or deleted: that one may be stored again as it is.
     ///

@@ -22,7 +22,7 @@ internal import Synchronization
 /// Any number of tasks and processes may use one cache at the same time. The work is done on threads
 /// that may block, never on Swift's cooperative threads, see ``executor``.
 ///
-/// - Important: A cached item may vanish at any moment. Only what ``open(_:)-(ItemKey)`` returned stays.
+/// - Important: A cached item may vanish at any moment. Only what ``open(_:progress:)-(ItemKey,_)`` returned stays.
 public final class PrefetchCache: Sendable {
     let engine: Engine
     let blocking = BlockingExecutor()

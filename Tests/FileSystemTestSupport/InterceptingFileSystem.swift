@@ -1,5 +1,6 @@
 public import FileSystem
 internal import Foundation
+internal import StorageAreas
 internal import Synchronization
 public import SystemPackage
 
@@ -145,6 +146,10 @@ public final class InterceptingFileSystem: FileSystem {
                 path: path(of: name, in: directory), newPath: path(of: newName, in: newDirectory)))
         let isWeak = mode == .exclusive && weaknesses.contains(.replacingRename)
         try live.rename(name, in: directory, to: newName, in: newDirectory, isWeak ? .replacing : mode)
+        guard weaknesses.contains(.forgetfulRename) else { return }
+        try live.withFile(newName, in: newDirectory, .read) { file throws(FileSystemError) in
+            try BackupMark(fileSystem: live).set(.include, on: file)
+        }
     }
 
     public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {

@@ -4,4 +4,6 @@ public enum Weakness: String, Sendable, CaseIterable {
     case noSynchronize = "no-synchronize"
     /// A rename that must not replace an existing file replaces it.
     case replacingRename = "replacing-rename"
+    /// A renamed file has no marks.
+    case forgetfulRename = "forgetful-rename"
 }

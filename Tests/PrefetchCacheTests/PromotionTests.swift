@@ -161,8 +161,9 @@ import Testing
         }
     }
 
-    @Test func theBackupPolicyIsOnTheFile() throws {
-        let engine = try container.engine()
+    @Test(arguments: [[], [.forgetfulRename]] as [Set<Weakness>])
+    func theBackupPolicyIsOnTheFile(weaknesses: Set<Weakness>) throws {
+        let engine = try container.engine(fileSystem: InterceptingFileSystem(with: weaknesses))
         for (key, policy) in [("in", BackupPolicy.include), ("out", .exclude)] {
             let metadata = ItemMetadata(
                 key: try ItemKey(key),

@@ -7,19 +7,21 @@ internal import SystemPackage
 
 extension Engine {
     /// Hands an item over, at its first open, and returns its file.
-    func open(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
-        try noted(try promoter.open(key), of: key)
+    func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
+        try noted(try promoter.open(key, for: watcher), of: key)
     }
 
     /// Hands items over, those at their first open together.
     ///
     /// - Returns: What became of each key, in the order of the keys.
-    func open(_ keys: [ItemKey]) -> [Result<Lookup<OpenedItem>, CacheError>] {
+    func open(
+        _ keys: [ItemKey], for watcher: OpenWatcher = .patient
+    ) -> [Result<Lookup<OpenedItem>, CacheError>] {
         stride(from: 0, to: keys.count, by: JointPromotion.most).flatMap { start in
             let keys = keys[start..<min(start + JointPromotion.most, keys.count)]
-            return zip(keys, promoter.openTogether(Array(keys))).map { key, result in
+            return zip(keys, promoter.openTogether(Array(keys), for: watcher)).map { key, result in
                 Result { () throws(CacheError) in
-                    guard let lookup = try result?.get() else { return try open(key) }
+                    guard let lookup = try result?.get() else { return try open(key, for: watcher) }
                     return try noted(lookup, of: key)
                 }
             }

@@ -36,6 +36,8 @@ public enum CacheError: Error, Hashable, Sendable {
     case newerLedger(version: Int)
     /// `configuration.json` cannot be used, and why.
     case configuration(String)
+    /// The task that opened an item was cancelled before the item was handed over: it stays cached.
+    case cancelled
     /// The writer was used after it was committed or cancelled.
     case writerIsFinished
     /// The cache was closed.
@@ -73,6 +75,7 @@ extension CacheError: CustomStringConvertible {
         case .newerLedger(let version):
             "the ledger has version \(version), which is newer than \(LedgerSchema.version); update the software"
         case .configuration(let message): message
+        case .cancelled: "the item was not opened, because that was cancelled; it is still in the cache"
         case .writerIsFinished: "the writer was committed or cancelled before"
         case .closed: "the cache is closed"
         }

@@ -44,6 +44,7 @@ struct JointPromotion {
 
     private let promoter: Promoter
     private let keys: [ItemKey]
+    private let watcher: OpenWatcher
     private var members: [Member] = []
     private var files: [Descriptor] = []
     private var places: [Site: PromotionPlace] = [:]
@@ -53,9 +54,10 @@ struct JointPromotion {
     private var fileSystem: any FileSystem { promoter.fileSystem }
 
     /// - Parameter keys: Their locks are held.
-    init(_ promoter: Promoter, _ keys: [ItemKey]) {
+    init(_ promoter: Promoter, _ keys: [ItemKey], for watcher: OpenWatcher) {
         self.promoter = promoter
         self.keys = keys
+        self.watcher = watcher
         results = keys.map { _ in nil }
     }
 
@@ -117,18 +119,20 @@ struct JointPromotion {
 
     /// Gets what is decoded into staging, durably, and verifies what is renamed.
     private mutating func stage() {
-        let promoter = promoter
+        let (promoter, watcher) = (promoter, watcher)
         forEach { member throws(CacheError) in
+            try watcher.requireInterest()
             guard member.entry.mode == .decode else {
-                return try promoter.damage(of: member.item, member.reader).map(Fate.missed) ?? .stays
+                return try promoter.damage(of: member.item, member.reader, for: watcher).map(Fate.missed)
+                    ?? .stays
             }
             try promoter.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)
             do throws(CacheError) {
                 (member.entry.inode, member.entry.birthTime) = try promoter.decode(
-                    member.reader, to: member.entry, in: member.place.staging, flushingName: false)
-            } catch {
-                if case .item(let damage) = error { return .missed(try Miss(damage)) }
-                throw error
+                    member.reader, to: member.entry, in: member.place.staging, for: watcher,
+                    flushingName: false)
+            } catch .item(let damage) {
+                return .missed(try Miss(damage))
             }
             return .stays
         }
@@ -274,7 +278,9 @@ extension Promoter {
     /// - Parameter keys: At most ``JointPromotion/most``.
     /// - Returns: What became of each key, in the order of the keys; `nil` for one that has to be opened
     ///   by itself.
-    func openTogether(_ keys: [ItemKey]) -> [Result<Lookup<OpenedItem>, CacheError>?] {
+    func openTogether(
+        _ keys: [ItemKey], for watcher: OpenWatcher
+    ) -> [Result<Lookup<OpenedItem>, CacheError>?] {
         let alone: [Result<Lookup<OpenedItem>, CacheError>?] = keys.map { _ in nil }
         guard keys.count > 1 else { return alone }
         let held: [Descriptor]
@@ -285,6 +291,6 @@ extension Promoter {
             return alone
         }
         defer { for file in held { fileSystem.close(file) } }
-        return JointPromotion(self, keys).run()
+        return JointPromotion(self, keys, for: watcher).run()
     }
 }

@@ -66,11 +66,33 @@ extension Promoter {
 
     /// Puts the backup mark on a file before it is published. Where the file system has no place for
     /// it or refuses it, the mark is left out: it is guidance, and no reason to withhold the file.
-    func mark(_ file: Descriptor, _ backup: BackupPolicy) throws(FileSystemError) {
+    /// - Returns: Whether the file has it now.
+    @discardableResult
+    func mark(_ file: Descriptor, _ backup: BackupPolicy) throws(FileSystemError) -> Bool {
         do {
             try BackupMark(fileSystem: fileSystem).set(backup, on: file)
+            return true
         } catch {
             guard error.isUnsupported || error.isOutOfSpace || error.isNotPermitted else { throw error }
+            return false
+        }
+    }
+
+    /// Puts the mark on again where giving the file its name has lost it: the next backup would contain
+    /// what its app excludes.
+    func renewMark(of entry: LedgerEntry, in folder: Directory) throws(FileSystemError) {
+        guard entry.backup == .exclude else { return }
+        do {
+            try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
+                file throws(FileSystemError) in
+                guard try BackupMark(fileSystem: fileSystem).policy(of: file) != entry.backup,
+                    try fileSystem.attributes(of: file).identity.inode == entry.inode
+                else { return }
+                if try mark(file, entry.backup) { try fileSystem.synchronize(file) }
+            }
+        } catch {
+            // Its user has it already, and may have moved it or replaced it.
+            guard error.isNotFound || error.isNoRegularFile else { throw error }
         }
     }
 

@@ -89,11 +89,12 @@ extension Promoter {
             try fileSystem.rename(
                 FilePath(entry.stagedName), in: staging.descriptor, to: entry.name.path,
                 in: folder.descriptor, .exclusive)
-            return true
         } catch {
             if error.errno == .fileExists { return false }
             throw .destination(path(of: entry), error)
         }
+        try onDestination(entry) { () throws(FileSystemError) in try renewMark(of: entry, in: folder) }
+        return true
     }
 
     /// Whether the file under the entry's name holds just the content of the item.

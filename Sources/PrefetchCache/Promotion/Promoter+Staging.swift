@@ -10,15 +10,17 @@ extension Promoter {
     /// has left of it is anybody's guess.
     static let longestVerified: Int64 = 4 << 20
 
-    func damage(of item: FileAttributes, _ reader: ItemReader) throws(CacheError) -> Miss? {
+    func damage(of item: FileAttributes, _ reader: ItemReader, for watcher: OpenWatcher)
+        throws(CacheError) -> Miss?
+    {
         guard reader.footer.contentLength <= Self.longestVerified || !wasStoredSinceBoot(item) else {
             return nil
         }
-        do throws(ItemFormatError) {
-            try reader.stream(0..<reader.footer.contentLength) { _ in }
+        do {
+            try stream(reader, for: watcher) { _, _ in }
             return nil
-        } catch {
-            return try Miss(error)
+        } catch .item(let damage) {
+            return try Miss(damage)
         }
     }
 
@@ -32,11 +34,15 @@ extension Promoter {
     /// - Parameter isNameFlushed: Whether the name is made durable, too, or the caller does that.
     /// - Returns: The inode of the file, and when it was created.
     func decode(
-        _ reader: ItemReader, to entry: LedgerEntry, in staging: Directory,
+        _ reader: ItemReader, to entry: LedgerEntry, in staging: Directory, for watcher: OpenWatcher,
         flushingName isNameFlushed: Bool = true
     ) throws(CacheError) -> (inode: UInt64, birthTime: Int64?) {
         try stage(entry, in: staging, flushingName: isNameFlushed) { file throws(CacheError) in
-            try copy(reader, to: file, for: entry)
+            try stream(reader, for: watcher) { piece, offset throws(CacheError) in
+                try onDestination(entry) { () throws(FileSystemError) in
+                    try fileSystem.writeAll(piece, to: file, at: offset)
+                }
+            }
         }
     }
 
@@ -64,22 +70,32 @@ extension Promoter {
         }
     }
 
-    private func copy(_ reader: ItemReader, to file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
+    /// Hands the content of an item to `body`, verified, piece by piece, each with its offset.
+    ///
+    /// - Throws: ``CacheError/item(_:)`` for damage, ``CacheError/cancelled``, and what `body` throws.
+    private func stream(
+        _ reader: ItemReader, for watcher: OpenWatcher,
+        _ body: (UnsafeRawBufferPointer, Int64) throws(CacheError) -> Void
+    ) throws(CacheError) {
+        let footer = reader.footer
         var offset: Int64 = 0
-        var failure: FileSystemError?
+        var failure: CacheError?
         do throws(ItemFormatError) {
-            try reader.stream(0..<reader.footer.contentLength) { piece throws(ItemFormatError) in
-                do throws(FileSystemError) {
-                    try fileSystem.writeAll(piece, to: file, at: offset)
+            try reader.stream(0..<footer.contentLength) { piece throws(ItemFormatError) in
+                do throws(CacheError) {
+                    try watcher.requireInterest()
+                    try body(piece, offset)
                 } catch {
                     failure = error
                     throw .notAdmitted
                 }
                 offset += Int64(piece.count)
+                watcher.report?(
+                    OpenProgress(
+                        key: footer.metadata.key, completedBytes: offset, totalBytes: footer.contentLength))
             }
         } catch {
-            if let failure { throw .destination(path(of: entry), failure) }
-            try onItem { () throws(ItemFormatError) in throw error }
+            throw failure ?? .item(error)
         }
     }
 

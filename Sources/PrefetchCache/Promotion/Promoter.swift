@@ -43,10 +43,11 @@ final class Promoter: Sendable {
 
     /// The file of a promoted item, handing it over first when nobody has.
     ///
+    /// - Parameter watcher: Once the intent is entered, whoever leaves leaves too late.
     /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the user took the file away and there is
     ///   no cached copy; ``CacheError/destination(_:_:)`` when the file cannot be put in its place;
-    ///   ``CacheError/destinationUnavailable(_:)``.
-    func open(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
+    ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/cancelled``.
+    func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
         if let entry = try ledger.entry(for: key), entry.state == .committed,
             let opened = try existingFile(of: entry)
         {
@@ -54,10 +55,10 @@ final class Promoter: Sendable {
             try removeCachedCopy(key)
             return .hit(opened)
         }
-        return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key) }
+        return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }
     }
 
-    private func openLocked(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
+    private func openLocked(_ key: ItemKey, _ watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {
         var entry = try ledger.entry(for: key)
         if let intent = entry, intent.state == .intent {
             try Recovery(self).complete(intent)
@@ -67,7 +68,7 @@ final class Promoter: Sendable {
             try removeCachedCopy(key)
             return .hit(opened)
         }
-        let result = try promote(key)
+        let result = try promote(key, for: watcher)
         if let entry, case .miss(.absent) = result {
             throw .movedOrDeleted(key: key, path(of: entry))
         }
@@ -121,18 +122,19 @@ final class Promoter: Sendable {
         return isInPlace ? opened(entry, isFirstOpen: false) : nil
     }
 
-    private func promote(_ key: ItemKey) throws(CacheError) -> Lookup<OpenedItem> {
+    private func promote(_ key: ItemKey, for watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {
+        try watcher.requireInterest()
         guard let file = try folders.openItem(key.hash) else { return .miss(.absent) }
         defer { fileSystem.close(file) }
         switch try reader(of: file, for: key) {
         case .miss(let miss): return .miss(miss)
-        case .hit(let reader): return try promote(key, file, reader)
+        case .hit(let reader): return try promote(key, file, reader, for: watcher)
         }
     }
 
-    private func promote(_ key: ItemKey, _ file: Descriptor, _ reader: ItemReader)
-        throws(CacheError) -> Lookup<OpenedItem>
-    {
+    private func promote(
+        _ key: ItemKey, _ file: Descriptor, _ reader: ItemReader, for watcher: OpenWatcher
+    ) throws(CacheError) -> Lookup<OpenedItem> {
         // The ledger, and a folder that is made now, need room whatever the encoding.
         try admission.makeRoomToOpen(0, in: support.staging)
         let place = try place(for: reader.footer.metadata.destination, holding: [key.hash])
@@ -141,15 +143,15 @@ final class Promoter: Sendable {
         case .decode:
             try admission.makeRoomToOpen(entry.contentLength, in: place.staging)
             do {
-                (entry.inode, entry.birthTime) = try decode(reader, to: entry, in: place.staging)
-            } catch {
-                if case .item(let damage) = error { return .miss(try Miss(damage)) }
-                throw error
+                (entry.inode, entry.birthTime) = try decode(
+                    reader, to: entry, in: place.staging, for: watcher)
+            } catch .item(let damage) {
+                return .miss(try Miss(damage))
             }
             try ledger.put(entry)
         case .rename:
             try requireWritable(place, for: entry)
-            if let damage = try damage(of: item, reader) { return .miss(damage) }
+            if let damage = try damage(of: item, reader, for: watcher) { return .miss(damage) }
             try ledger.put(entry)
             guard try take(item, as: entry, into: place.staging) else {
                 try ledger.remove(key)

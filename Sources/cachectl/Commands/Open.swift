@@ -20,10 +20,24 @@ struct Open: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     func perform(in session: Session) async throws {
-        if keys.count == 1 { return try await openOne(keys[0], in: session) }
+        let results = try await opened(in: session.cache)
+        if keys.count == 1, let result = results.first {
+            try show(try result.get(), of: keys[0], in: session)
+        } else {
+            try show(results, in: session)
+        }
+    }
+
+    private func opened(in cache: PrefetchCache) async throws -> [Result<Lookup<OpenedItem>, CacheError>] {
+        guard let progress = OpeningProgress.onTerminal() else { return try await cache.open(keys) }
+        defer { progress.clear() }
+        return try await cache.open(keys) { progress.show($0) }
+    }
+
+    private func show(_ results: [Result<Lookup<OpenedItem>, CacheError>], in session: Session) throws {
         var records: [OpenedRecord.OrFailure] = []
         var failures: [CommandFailure] = []
-        for (key, result) in zip(keys, try await session.cache.open(keys)) {
+        for (key, result) in zip(keys, results) {
             do {
                 switch try result.get() {
                 case .miss(let miss): throw CommandFailure(miss, of: key)
@@ -49,8 +63,8 @@ struct Open: CacheCommand {
         throw first
     }
 
-    private func openOne(_ key: ItemKey, in session: Session) async throws {
-        switch try await session.cache.lookUpAndOpen(key) {
+    private func show(_ lookup: Lookup<OpenedItem>, of key: ItemKey, in session: Session) throws {
+        switch lookup {
         case .miss(let miss): throw CommandFailure(miss, of: key)
         case .hit(let item) where session.output.isJSON: try session.output.print(json: record(of: item))
         case .hit(let item):

@@ -52,7 +52,7 @@ extension ExitCode {
             case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput
             case .newerLedger, .configuration: .configuration
-            case .writerIsFinished, .closed: .software
+            case .cancelled, .writerIsFinished, .closed: .software
             }
     }
 

@@ -6,9 +6,9 @@ struct ProgressLine {
     private let label: String
     private let total: Int64
     private var shownPercent: Int64 = -1
-    private let write: (String) -> Void
+    private let write: @Sendable (String) -> Void
 
-    init(label: String, total: Int64, to write: @escaping (String) -> Void) {
+    init(label: String, total: Int64, to write: @escaping @Sendable (String) -> Void) {
         self.label = label.escapedForTerminal
         self.total = total
         self.write = write
