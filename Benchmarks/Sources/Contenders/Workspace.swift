@@ -48,6 +48,13 @@ public struct Workspace: Sendable {
         }
     }
 
+    /// Bytes that are free for this program on the volume, or as many as can be when it does not say.
+    public var availableBytes: Int64 {
+        var volume = statvfs()
+        guard statvfs(root.path(percentEncoded: false), &volume) == 0 else { return .max }
+        return Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
+    }
+
     public func remove() throws {
         try FileManager.default.removeItem(at: root)
     }
