@@ -55,7 +55,16 @@ public struct Workspace: Sendable {
         return Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
     }
 
+    /// Removes everything, several folders at a time: where a volume discards what is freed at once, that
+    /// is waiting for the device thousands of times.
     public func remove() throws {
+        let removal = OperationQueue()
+        removal.maxConcurrentOperationCount = 16
+        for folder in try FileManager.default.contentsOfDirectory(at: root, includingPropertiesForKeys: nil) {
+            // What cannot be removed is found again, and reported, below.
+            removal.addOperation { try? FileManager.default.removeItem(at: folder) }
+        }
+        removal.waitUntilAllOperationsAreFinished()
         try FileManager.default.removeItem(at: root)
     }
 }

@@ -60,9 +60,10 @@ struct TableReport {
             ? String(format: "%.1f µs", microseconds) : String(format: "%.1f ms", microseconds / 1000)
     }
 
-    /// Three digits.
+    /// Two or three digits.
     static func multiple(_ ratio: Double) -> String {
-        "×" + String(format: ratio < 10 ? "%.2f" : ratio < 100 ? "%.1f" : "%.0f", ratio)
+        let decimals = max(0, 2 - Int(log10(max(ratio, 1e-4)).rounded(.down)))
+        return "×" + String(format: "%.\(ratio < 1 ? decimals - 1 : decimals)f", ratio)
     }
 
     private static func spread(_ figure: Figure) -> String {

@@ -1,3 +1,4 @@
+import CFloor
 public import Foundation
 
 /// What many apps do instead of using a cache: one plain file per item.
@@ -7,15 +8,15 @@ public final class FilesContender: Contender {
     private let isAtomic: Bool
     private var state: State?
 
-    /// - Parameter isAtomic: Lets Foundation write atomically, which costs an `fsync` per file that nobody
-    ///   else pays for; else writes and renames.
+    /// - Parameter isAtomic: Lets Foundation write atomically, in which it flushes each file as nobody else
+    ///   has to; else opens, writes and renames.
     public init(isAtomic: Bool) {
         self.isAtomic = isAtomic
         name = isAtomic ? "files, .atomic" : "files"
         let store =
             isAtomic
-            ? "Data.write(options: .atomic), in which Foundation flushes every file"
-            : "Data.write to a temporary name and rename, not flushed"
+            ? "Data.write(options: .atomic), which flushes every file"
+            : "open, write, close and rename, nothing flushed"
         setup = """
             one file per item, uncompressed, in one folder; \(store); Data(contentsOf:); \
             promote: fsync, rename, fsync of the folder; evict: unlink of each
@@ -27,12 +28,10 @@ public final class FilesContender: Contender {
         let names: [String]
         let urls: [URL]
         let incoming: CInt
-        let temporary: URL
         let promoted: PromotedFiles
 
         init(_ directory: URL, _ workload: Workload) throws {
             incoming = try PromotedFiles.makeFolder("incoming", in: directory)
-            temporary = directory.appending(path: "incoming/item")
             items = try PromotedFiles.makeFolder("items", in: directory)
             names = workload.contents.indices.map { index in
                 Workload.key(index).replacing("/", with: "%2F")
@@ -54,10 +53,9 @@ public final class FilesContender: Contender {
     public func store(_ index: Int, _ content: [UInt8]) throws {
         let state = try prepared()
         guard !isAtomic else { return try Data(content).write(to: state.urls[index], options: .atomic) }
-        try Data(content).write(to: state.temporary)
-        guard renameat(state.incoming, "item", state.items, state.names[index]) == 0 else {
-            throw FloorError(errno: errno)
-        }
+        let errno = floor_store_identity(
+            nil, state.incoming, "item", state.items, state.names[index], content, content.count)
+        if errno != 0 { throw FloorError(errno: errno) }
     }
 
     public func read(_ index: Int) throws -> Int {

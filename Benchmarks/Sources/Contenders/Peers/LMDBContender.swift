@@ -8,7 +8,8 @@
         public let name = "LMDB"
         public let setup = """
             \(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH), uncompressed; MDB_NOSYNC, map of 16 GiB, \
-            one read transaction that is renewed; a write transaction per item, one for all when evicting
+            one read transaction that is renewed; a write transaction per item, one for all when \
+            evicting, which leaves the file as long as it is
             """
         private var state: LMDBItems?
         private var promoted: PromotedFiles?

@@ -8,7 +8,8 @@
         public let name = "RocksDB"
         public let setup = """
             C interface, default block-based table, LZ4, write-ahead log without sync; what fits in its 64 MiB of \
-            memory is neither compressed nor read from disk; evict: one batch of deletions
+            memory is neither compressed nor read from disk; \
+            evict: one batch of deletions, which frees no space yet
             """
         private var state: RocksDBItems?
         private var promoted: PromotedFiles?

@@ -6,7 +6,8 @@ public final class SQLiteContender: Contender {
     public let name = "SQLite"
     public let setup = """
         \(String(cString: sqlite3_libversion())), blobs by key, uncompressed; WAL, synchronous=NORMAL, 8 KiB pages, \
-        memory-mapped reads, prepared statements; a transaction per item, one for all when evicting
+        memory-mapped reads, prepared statements; a transaction per item, one for all when evicting, \
+        which leaves the file as long as it is
         """
     private var state: SQLiteItems?
     private var promoted: PromotedFiles?
