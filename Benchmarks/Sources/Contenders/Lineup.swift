@@ -33,30 +33,36 @@ public struct Lineup {
         #if HAS_LMDB
             peers.append(LMDBContender())
         #else
-            missing.append(MissingPeer(name: "lmdb", advice: "apt-get install liblmdb-dev"))
+            missing.append(
+                MissingPeer(name: "lmdb", advice: "apt-get install liblmdb-dev, or .ci/setup --peers"))
         #endif
         #if HAS_ROCKSDB
             peers.append(RocksDBContender())
         #else
-            missing.append(MissingPeer(name: "rocksdb", advice: "apt-get install librocksdb-dev"))
+            missing.append(
+                MissingPeer(name: "rocksdb", advice: "apt-get install librocksdb-dev, or .ci/setup --peers"))
         #endif
         if let diskCache = DiskCacheContender() {
             peers.append(diskCache)
         } else {
             missing.append(
-                MissingPeer(name: "diskcache", advice: "pip install diskcache in Benchmarks/.venv"))
+                MissingPeer(
+                    name: "diskcache",
+                    advice: "pip install diskcache in Benchmarks/.venv, or .ci/setup --peers"))
         }
         return (Lineup(floor: FloorContender(), ours: PrefetchCacheContender(), peers: peers), missing)
     }
 }
 
-/// A cache that cannot be compared with on this machine. What was installed after the last build is
-/// noticed when `.ci/setup --peers` has been run.
+/// What cannot be compared with on this machine.
+///
+/// Libraries are looked for when the package is evaluated, and SwiftPM remembers what came of that:
+/// `.ci/setup --peers` has it look again.
 public struct MissingPeer: Sendable, CustomStringConvertible {
     public let name: String
     let advice: String
 
     public var description: String {
-        "\(name): not installed, skipped (\(advice); or .ci/setup --peers)"
+        "\(name): not installed, skipped (\(advice))"
     }
 }

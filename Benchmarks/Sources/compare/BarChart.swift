@@ -51,7 +51,7 @@ struct BarChart {
             \(Self.style)
             <rect class="page" width="100%" height="100%"/>
             \(text(x: 16, y: 26, "title", title))\
-            \(text(x: 16, y: 46, "note", "Time per item as a multiple of the floor, logarithmic: shorter is faster."))\
+            \(text(x: 16, y: 46, "note", "Time per item as a multiple of the floor, logarithmic: further left is faster."))\
             \(grid)\(body)</svg>
 
             """
@@ -97,11 +97,13 @@ struct BarChart {
         .label { text-anchor: end } .label.ours { font-weight: 600 } .tick { text-anchor: middle }
         .note, .tick, .value { fill: #59636e }
         .grid { stroke: #d1d9e0 } .floor { stroke: #59636e }
+        .value { paint-order: stroke; stroke: #ffffff; stroke-width: 4px }
         .bar.ours { fill: #0969da } .bar.peer { fill: #9aa4af }
         @media (prefers-color-scheme: dark) {
         .page { fill: #0d1117 } text { fill: #f0f6fc }
         .note, .tick, .value { fill: #9198a1 }
         .grid { stroke: #3d444d } .floor { stroke: #9198a1 }
+        .value { stroke: #0d1117 }
         .bar.ours { fill: #4493f8 } .bar.peer { fill: #656c76 }
         }
         </style>

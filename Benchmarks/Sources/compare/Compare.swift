@@ -27,7 +27,7 @@ struct Compare: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of tables.")
     var json = false
 
-    @Option(help: "Measured rounds (default: 15, large: 5; quick: 2).")
+    @Option(help: "Measured rounds (default: 15, large: 5; quick: 3).")
     var rounds: Int?
 
     @Option(help: "Items per round (default: 200, quick: 40).")
@@ -74,12 +74,13 @@ struct Compare: AsyncParsableCommand {
     private func measure(in workspace: Workspace) async throws -> [SuiteResult] {
         let progress = ProgressLine()
         func turns(_ rounds: Int) -> Turns {
-            Turns(rounds: self.rounds ?? (quick ? 2 : rounds), workspace: workspace, progress: progress)
+            Turns(rounds: self.rounds ?? (quick ? 3 : rounds), workspace: workspace, progress: progress)
         }
         let items = items ?? (quick ? 40 : 200)
         let small = SmallSuite(
             lineup: lineup(), turns: turns(15), items: items, promotions: quick ? 4 : 20)
-        let large = LargeSuite(turns: turns(5), size: (quick ? 32 : 256) << 20)
+        let large = LargeSuite(
+            contenders: largeLineup(), turns: turns(5), size: (quick ? 32 : 256) << 20)
         let tasks = TasksSuite(turns: turns(15), items: items)
 
         let needed = suites.map { suite in
@@ -109,6 +110,14 @@ struct Compare: AsyncParsableCommand {
         let (lineup, missing) = Lineup.withPeers()
         for peer in missing { Self.complain("\(peer)") }
         return lineup
+    }
+
+    private func largeLineup() -> [any LargeContender] {
+        let (contenders, missing) = largeContenders()
+        if suites.contains(.large) {
+            for peer in missing { Self.complain("\(peer)") }
+        }
+        return contenders
     }
 
     /// Half a result would be of no use, so the space for all of it has to be there at the start.

@@ -3,7 +3,7 @@ import Foundation
 
 /// One large item: stored from a file, read, promoted.
 struct LargeSuite {
-    let contenders = largeContenders()
+    let contenders: [any LargeContender]
     let turns: Turns
     /// Bytes of the item.
     let size: Int

@@ -14,7 +14,8 @@ public final class CommandContender: LargeContender {
     private var folders: LargeFolders?
     private var file: LargeFile?
 
-    public init(_ command: Command) {
+    /// - Returns: `nil` when the command is not installed.
+    public init?(_ command: Command) {
         self.command = command
         switch command {
         case .lz4:
@@ -25,6 +26,8 @@ public final class CommandContender: LargeContender {
             setup =
                 "cp to a new file, cp to /dev/null; promote: cp, fsync, rename, fsync, unlink; uncompressed"
         }
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        guard folders.contains(where: { access("\($0)/\(name)", X_OK) == 0 }) else { return nil }
     }
 
     public func prepare(in directory: URL, for file: LargeFile) throws {
@@ -74,16 +77,19 @@ public final class CommandContender: LargeContender {
         }
     }
 
+    /// Foundation's `Process` takes tens of milliseconds for this, which would be measured too.
     private func run(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw PeerError(peer: name, message: "failed with status \(process.terminationStatus)")
+        var pointers = arguments.map { strdup($0) }
+        defer { for pointer in pointers { free(pointer) } }
+        pointers.append(nil)
+        var child = pid_t()
+        let errno = posix_spawnp(&child, arguments[0], nil, nil, pointers, nil)
+        guard errno == 0 else { throw PeerError(peer: name, message: String(cString: strerror(errno))) }
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0 {
+            guard Foundation.errno == EINTR else { throw FloorError(errno: Foundation.errno) }
         }
+        guard status == 0 else { throw PeerError(peer: name, message: "failed with status \(status)") }
     }
 
     private func prepared() throws -> (folders: LargeFolders, file: LargeFile) {

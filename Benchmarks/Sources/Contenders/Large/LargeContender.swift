@@ -50,7 +50,15 @@ extension LargeContender {
     }
 }
 
-/// The contenders for large items.
-public func largeContenders() -> [any LargeContender] {
-    [FloorLargeContender(), PrefetchCacheLargeContender(), CommandContender(.lz4), CommandContender(.copy)]
+/// The contenders for large items, and which commands are not on this machine.
+public func largeContenders() -> (all: [any LargeContender], missing: [MissingPeer]) {
+    var all: [any LargeContender] = [FloorLargeContender(), PrefetchCacheLargeContender()]
+    var missing: [MissingPeer] = []
+    if let copy = CommandContender(.copy) { all.append(copy) }
+    if let lz4 = CommandContender(.lz4) {
+        all.append(lz4)
+    } else {
+        missing.append(MissingPeer(name: "lz4", advice: "apt-get install lz4"))
+    }
+    return (all, missing)
 }
