@@ -27,7 +27,7 @@ struct Compare: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of tables.")
     var json = false
 
-    @Option(help: "Measured rounds (default: 15, large: 5; quick: 3).")
+    @Option(help: "Measured rounds (default: 15, large: 5; quick: 2).")
     var rounds: Int?
 
     @Option(help: "Items per round (default: 200, quick: 40).")
@@ -74,7 +74,7 @@ struct Compare: AsyncParsableCommand {
     private func measure(in workspace: Workspace) async throws -> [SuiteResult] {
         let progress = ProgressLine()
         func turns(_ rounds: Int) -> Turns {
-            Turns(rounds: self.rounds ?? (quick ? 3 : rounds), workspace: workspace, progress: progress)
+            Turns(rounds: self.rounds ?? (quick ? 2 : rounds), workspace: workspace, progress: progress)
         }
         let items = items ?? (quick ? 40 : 200)
         let small = SmallSuite(
