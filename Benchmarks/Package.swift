@@ -34,6 +34,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
+            name: "growth",
+            dependencies: [
+                "Contenders",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
+            ]),
+        .executableTarget(
             name: "policy-replay",
             dependencies: [
                 "Contenders",
