@@ -11,6 +11,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         // Without its traits: they replace malloc and retain/release, which would be measured too.
         .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift.git", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(
@@ -26,6 +27,14 @@ let package = Package(
             dependencies: [
                 "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
+            name: "latency",
+            dependencies: [
+                "Contenders",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "live-budget",

@@ -20,9 +20,10 @@ enum Space {
         }
         // Near the end of a volume a cache takes nothing new, whatever its budget.
         let available = Int64(volume.f_bavail) * Int64(volume.f_frsize)
-        guard available > bytes * 3 / 2 else {
+        let needed = bytes * 3 / 2
+        guard available > needed else {
             throw TooLittleSpace(
-                description: "the volume has \(available >> 20) MiB, and this takes \(bytes * 3 / 2 >> 20)")
+                description: "the volume has \(available >> 20) MiB, and this takes \(needed >> 20)")
         }
         // No number of files at all means that there is no limit.
         guard volume.f_files == 0 || Int64(volume.f_favail) > files else {
