@@ -31,6 +31,9 @@ struct Growth: AsyncParsableCommand {
     @Option(help: "Measured rounds (default: 7, quick: 5).")
     var rounds: Int?
 
+    @Flag(help: "Leave the caches where they are, for a profiler, and say where that is.")
+    var keep = false
+
     @Option(help: "Work in a new folder inside this one instead of beside the program.")
     var directory: String?
 
@@ -55,8 +58,16 @@ struct Growth: AsyncParsableCommand {
             }
             throw error
         }
-        print(json ? try JSONReport(rows).text : TableReport(rows).text)
-        try workspace.remove()
+        // At once, and not when the process ends: removing a million files takes minutes.
+        FileHandle.standardOutput.write(
+            Data(((json ? try JSONReport(rows).text : TableReport(rows).text) + "\n").utf8))
+        if keep {
+            for row in rows {
+                FileHandle.standardError.write(Data((row.place + "\n").utf8))
+            }
+        } else {
+            try workspace.remove()
+        }
     }
 }
 

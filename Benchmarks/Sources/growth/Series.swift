@@ -69,17 +69,17 @@ struct Subject {
     let fill: Filling.Result
     private(set) var samples: [Metric: [Double]] = [:]
     private let areas: StorageAreas
-    private let child: Child
+    let child: Child
 
     /// A cache of `count` small items, filled and closed.
     init(_ count: Int, _ filling: (PrefetchCache) -> Filling, in workspace: Workspace) async throws {
         let container = try workspace.makeFolder()
         areas = try .container(at: container)
-        let cache = try await PrefetchCache(areas: areas)
-        // Far above everything that is stored here.
-        try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(256))))
-        fill = try await filling(cache).fill(0..<count)
-        try await cache.close()
+        fill = try await Self.withCache(areas) { cache in
+            // Far above everything that is stored here.
+            try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(256))))
+            return try await filling(cache).fill(0..<count)
+        }
         self.count = count
         child = Child(container: container, count: count, charge: fill.chargedBytes)
     }
@@ -91,8 +91,24 @@ struct Subject {
     }
 
     func topUp(_ more: Int, _ filling: (PrefetchCache) -> Filling) async throws {
+        _ = try await Self.withCache(areas) { try await filling($0).fill(count..<count + more) }
+    }
+
+    /// Opens a cache for `body` and closes it whatever happens: one that is open defends its folders
+    /// against being removed.
+    private static func withCache<Result>(
+        _ areas: StorageAreas, _ body: (PrefetchCache) async throws -> Result
+    ) async throws -> Result {
         let cache = try await PrefetchCache(areas: areas)
-        try await filling(cache).fill(count..<count + more)
+        let result: Result
+        do {
+            result = try await body(cache)
+        } catch {
+            // The first error is the one to tell.
+            try? await cache.close()
+            throw error
+        }
         try await cache.close()
+        return result
     }
 }
