@@ -45,7 +45,7 @@ let package = Package(
         .executableTarget(
             name: "growth",
             dependencies: [
-                "Contenders",
+                "CFloor", "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "PrefetchCache", package: "PrefetchCache"),
             ]),

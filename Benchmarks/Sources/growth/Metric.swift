@@ -16,6 +16,9 @@ enum Metric: String, CaseIterable {
     /// With what is written behind.
     case storeRate = "storesPerSecond"
     case flush = "flushMilliseconds"
+    /// The same content by system calls alone, in the same folders.
+    case floorMedian = "floorStoreMedianMicroseconds"
+    case storeToFloor = "storeToFloor"
 
     case evict = "evictMicrosecondsPerItem"
 

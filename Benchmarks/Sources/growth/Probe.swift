@@ -65,39 +65,6 @@ struct Probe: AsyncParsableCommand {
         return readings
     }
 
-    private func store(_ areas: StorageAreas) async throws -> [Metric: Double] {
-        let workload = Workload(
-            text: try TextCorpus(), size: Self.storedSize, count: Self.warmUps + Self.stores)
-        let metadata = try workload.contents.indices.map { try GrowthItem.measured(round, $0) }
-        let cache = try await PrefetchCache(areas: areas)
-        let readings = try await withTaskExecutorPreference(cache.executor) {
-            for number in 0..<Self.warmUps {
-                try await store(workload.contents[number], metadata[number], in: cache)
-            }
-            try await cache.flush()
-            var times: [Double] = []
-            var watch = Stopwatch()
-            let clock = ContinuousClock()
-            let start = clock.now
-            for number in Self.warmUps..<metadata.count {
-                watch.restart()
-                try await store(workload.contents[number], metadata[number], in: cache)
-                times.append(watch.lap() / .microseconds(1))
-            }
-            watch.restart()
-            try await cache.flush()
-            let flush = watch.lap()
-            let rate = Double(times.count) / ((clock.now - start) / .seconds(1))
-            times.sort()
-            return [
-                Metric.storeMedian: Figure(times).median, .storeP99: times[times.count * 99 / 100 - 1],
-                .storeRate: rate, .flush: flush / .milliseconds(1),
-            ]
-        }
-        try await cache.close()
-        return readings
-    }
-
     private func evict(_ areas: StorageAreas) async throws -> [Metric: Double] {
         let cache = try await PrefetchCache(areas: areas)
         let before = try await cache.statistics().evictions
@@ -148,13 +115,6 @@ struct Probe: AsyncParsableCommand {
             throw Unexpected(description: "there are \(statistics.items) items instead of \(count)")
         }
         return (cache, (launch, read, told))
-    }
-
-    private func store(_ content: [UInt8], _ metadata: ItemMetadata, in cache: PrefetchCache) async throws {
-        let outcome = try await cache.store(content, as: metadata)
-        guard case .stored = outcome else {
-            throw Unexpected(description: "\(metadata.key) was not stored: \(outcome)")
-        }
     }
 }
 

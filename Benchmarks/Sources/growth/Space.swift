@@ -13,7 +13,8 @@ enum Space {
         var bytes: Int64 = 0
         for count in counts {
             let small = Int64(count + rounds * Probe.evictions)
-            let large = Int64(rounds * (Probe.warmUps + Probe.stores))
+            // Once by the cache and once by the floor.
+            let large = Int64(2 * rounds * (Probe.warmUps + Probe.stores))
             files += small + large
             // A block and an inode; and a row of the catalog, of which the journal may hold much again.
             bytes += small * (block + 256 + 1024) + large * (Int64(Probe.storedSize) + block)

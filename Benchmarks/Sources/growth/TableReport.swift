@@ -28,6 +28,8 @@ struct TableReport {
                     Column("store µs", .storeMedian, digits: 1), .ratio(.storeMedian),
                     Column("p99 µs", .storeP99), .ratio(.storeP99), Column("stores/s", .storeRate),
                     .ratio(.storeRate), Column("flush ms", .flush, digits: 1),
+                    Column("floor µs", .floorMedian, digits: 1), .ratio(.floorMedian),
+                    Column("store ÷ floor", .storeToFloor, digits: 2),
                 ]),
             Self.table(
                 rows,
