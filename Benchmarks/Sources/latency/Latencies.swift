@@ -6,14 +6,27 @@ struct Latencies: Sendable {
     private var histogram = Histogram<UInt64>(
         highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
 
+    /// Calls in which the thread waited: for a lock, or for the device.
+    private(set) var waited: UInt64 = 0
+    /// Other calls in which the scheduler gave its core to somebody else.
+    private(set) var preempted: UInt64 = 0
+
     var count: UInt64 { histogram.totalCount }
     var microsecondsAtMost: Double { Double(histogram.max) / 1000 }
 
     /// Runs `body` and notes how long it took.
     mutating func time<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        let before = Switches()
         let start = ContinuousClock.now
         let result = try await body()
         let elapsed = (ContinuousClock.now - start).components
+        if let before, let after = Switches() {
+            if after.hasWaited(since: before) {
+                waited += 1
+            } else if after.wasPreempted(since: before) {
+                preempted += 1
+            }
+        }
         let nanoseconds = elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
         // Longer than a minute is as good as a minute.
         histogram.record(UInt64(min(max(nanoseconds, 0), 60_000_000_000)))
@@ -22,6 +35,8 @@ struct Latencies: Sendable {
 
     mutating func add(_ other: Latencies) {
         histogram.add(other.histogram)
+        waited += other.waited
+        preempted += other.preempted
     }
 
     func microseconds(atPercentile percentile: Double) -> Double {

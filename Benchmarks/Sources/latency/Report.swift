@@ -18,6 +18,8 @@ struct Report: Encodable {
         let call: String
         let count: UInt64
         let p50, p90, p99, p999, max: Double
+        /// Shares of the calls, see ``Latencies``.
+        let waited, preempted: Double
 
         init?(_ call: Call, _ rounds: [Round]) {
             var all = Latencies()
@@ -28,10 +30,13 @@ struct Report: Encodable {
             let values = Report.percentiles.map { all.microseconds(atPercentile: $0) }
             (p50, p90, p99, p999) = (values[0], values[1], values[2], values[3])
             max = all.microsecondsAtMost
+            waited = Double(all.waited) / Double(all.count)
+            preempted = Double(all.preempted) / Double(all.count)
         }
 
         var cells: [String] {
             [call, String(count)] + [p50, p90, p99, p999, max].map { String(format: "%.1f", $0) }
+                + [waited, preempted].map { String(format: "%.2f %%", $0 * 100) }
         }
     }
 
@@ -69,7 +74,9 @@ struct Report: Encodable {
     }
 
     var text: String {
-        let cells = [["16 KiB text, µs", "calls", "p50", "p90", "p99", "p99.9", "max"]] + calls.map(\.cells)
+        let cells =
+            [["16 KiB text, µs", "calls", "p50", "p90", "p99", "p99.9", "max", "waited", "preempted"]]
+            + calls.map(\.cells)
         let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         let table = cells.map { line in
             zip(line, widths).enumerated().map { column, cell in
