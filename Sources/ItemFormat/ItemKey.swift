@@ -81,23 +81,29 @@ package struct KeyHash: Hashable, Sendable, Comparable {
     }
 
     /// The inverse of ``hexadecimal``: `nil` unless there are exactly 32 lower-case digits.
-    package init?(hexadecimal: some StringProtocol) {
-        guard hexadecimal.utf8.count == 32 else { return nil }
-        var words: (UInt64, UInt64) = (0, 0)
-        for (index, byte) in hexadecimal.utf8.enumerated() {
+    ///
+    /// - Note: Not generic: a census calls it for every file, and its caller is in another module.
+    package init?(hexadecimal: String) {
+        var text = hexadecimal
+        guard let hash = text.withUTF8(Self.init(digits:)) else { return nil }
+        self = hash
+    }
+
+    private init?(digits: UnsafeBufferPointer<UInt8>) {
+        guard digits.count == 32 else { return nil }
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for index in 0..<32 {
             let nibble: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): nibble = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): nibble = byte - UInt8(ascii: "a") + 10
+            let digit = digits[index]
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): nibble = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): nibble = digit - UInt8(ascii: "a") + 10
             default: return nil
             }
-            if index < 16 {
-                words.0 = words.0 << 4 | UInt64(nibble)
-            } else {
-                words.1 = words.1 << 4 | UInt64(nibble)
-            }
+            if index < 16 { high = high << 4 | UInt64(nibble) } else { low = low << 4 | UInt64(nibble) }
         }
-        self.init(high: words.0, low: words.1)
+        self.init(high: high, low: low)
     }
 
     /// The 16 bytes in canonical order.

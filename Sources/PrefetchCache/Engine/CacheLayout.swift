@@ -76,7 +76,7 @@ enum CacheLayout {
         guard text.utf8.count > 33, text.dropFirst(32).first == "-",
             session(of: FilePath.Component(String(text.dropFirst(33))) ?? name) != nil
         else { return nil }
-        return KeyHash(hexadecimal: text.prefix(32))
+        return KeyHash(hexadecimal: String(text.prefix(32)))
     }
 }
 
