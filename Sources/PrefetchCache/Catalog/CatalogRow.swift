@@ -101,17 +101,13 @@ extension CachedItem {
                 let backup = BackupPolicy(rawValue: row[5]), let encoding = ItemEncoding(rawValue: row[6]),
                 let destination = Destination(
                     area: area, name: try FileName(row[4]), in: try FolderPath?(stored: row[14]),
-                    backup: backup),
-                let location = AreaPath(
-                    area: .caches,
-                    relative: CacheLayout.root.pushing(CacheLayout.items)
-                        .pushing(CacheLayout.file(of: key.hash)))
+                    backup: backup)
             else { return nil }
             self.init(
                 key: key, source: row[1], intent: intent, destination: destination, encoding: encoding,
                 contentLength: row[7], storedLength: row[8], chargedLength: row[9],
                 priority: Float(row[10] as Double), storedAt: row[11], expiresAt: row[12],
-                lastUse: row[13], location: location)
+                lastUse: row[13])
         } catch {
             return nil
         }

@@ -92,8 +92,14 @@ extension Engine {
     /// All items in the order in which they would be evicted.
     func items() throws(CacheError) -> [CachedItem] {
         try catalog.reading { database in
-            try Row.fetchAll(database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY priority, lastUse")
-                .compactMap(CachedItem.init)
+            var items: [CachedItem] = []
+            let rows = try Row.fetchCursor(
+                database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY priority, lastUse")
+            // Row by row: all of them would take as much memory again.
+            while let row = try rows.next() {
+                if let item = CachedItem(row) { items.append(item) }
+            }
+            return items
         }
     }
 

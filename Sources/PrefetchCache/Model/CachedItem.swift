@@ -22,8 +22,15 @@ public struct CachedItem: Hashable, Sendable {
     public let expiresAt: Int64?
     /// The position in the order of use: the item with the smallest number is the coldest.
     public let lastUse: Int64
+
     /// Where the item's file lies.
-    public let location: AreaPath
+    public var location: AreaPath {
+        let relative = CacheLayout.root.pushing(CacheLayout.items).pushing(CacheLayout.file(of: key.hash))
+        guard let location = AreaPath(area: .caches, relative: relative) else {
+            preconditionFailure("digits and plain names make no component '..'")
+        }
+        return location
+    }
 }
 
 /// A key as the cache knows it.
