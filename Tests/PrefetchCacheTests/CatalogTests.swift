@@ -106,6 +106,40 @@ import Testing
         #expect(try second.items().count == 20)
     }
 
+    @Test func nothingOfATornCatalogIsKeptButWhatIsMadeFromTheItems() throws {
+        let first = try container.engine(boot: "boot-1")
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        try queue.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE total SET chargedLength = chargedLength - 1000000, items = items + 1;
+                    INSERT OR REPLACE INTO volume VALUES (1, 'critical');
+                    """)
+        }
+        try queue.close()
+        let second = try container.engine(boot: "boot-2")
+        let statistics = try second.statistics()
+        #expect(statistics.items == 20)
+        #expect(statistics.chargedBytes == (try container.chargedOnDisk()))
+        #expect(statistics.hits == 0 && statistics.stores == 0)
+        #expect(statistics.pressure == .normal)
+    }
+
+    @Test func processesOfAMachineThatDoesNotTellItsBootTrustEachOther() throws {
+        let first = try container.engine(boot: "")
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        let file = try first.catalog.openedFile().identity
+        let second = try container.engine(boot: "")
+        #expect(try second.items().last?.key.string == "item-0")
+        _ = try second.content(ItemKey(number: 1))
+        try second.flush()
+        #expect(try first.catalog.openedFile().identity == file)
+        #expect(try first.items().last?.key.string == "item-1")
+    }
+
     @Test func aCatalogThatWasClosedInOrderIsTrustedAfterAReboot() throws {
         let first = try container.engine(boot: "boot-1")
         _ = try first.content(ItemKey(number: 0))

@@ -169,11 +169,9 @@ final class Catalog: Sendable {
         var hasFreed = false
         var attempts = 0
         while true {
-            var current: CatalogFile?
+            var identity: FileAttributes.Identity?
             do {
-                let file = try openedFile()
-                current = file
-                return try body(file)
+                return try body(try openedFile(&identity))
             } catch let error as CacheError {
                 throw error
             } catch is CatalogFile.WasReplaced {
@@ -185,9 +183,10 @@ final class Catalog: Sendable {
                 if makingRoom, !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
                     hasFreed = true
                 } else if !isFresh, Self.isFaultOfTheFile(error) {
-                    environment.logger.warning(
-                        "The catalog failed and is made anew.", metadata: ["error": "\(error)"])
-                    try discard(current)
+                    environment.logger.log(
+                        level: error is CatalogFile.Useless ? .info : .warning, "The catalog is made anew.",
+                        metadata: ["reason": "\(error)"])
+                    try discard(identity)
                     isFresh = true
                 } else {
                     throw Self.wrapped(error)
@@ -217,6 +216,7 @@ final class Catalog: Sendable {
 
     /// Whether the file itself is at fault, rather than the request or the volume.
     private static func isFaultOfTheFile(_ error: any Error) -> Bool {
+        if error is CatalogFile.Useless { return true }
         guard let error = error as? DatabaseError else { return false }
         return [
             .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY,

@@ -8,7 +8,7 @@ internal import SystemPackage
 /// file of its three that is missing means I/O errors, and two processes on different generations
 /// of them corruption. Nothing is flushed to the device while the cache is in use
 /// (`synchronous=OFF`): after a crash of the process the operating system still has every page, and
-/// after a crash of the machine the file is not trusted (see ``isTrusted(_:boot:)``).
+/// after a crash of the machine the file is not trusted (see ``marks(_:)``).
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     let identity: FileAttributes.Identity
@@ -17,6 +17,15 @@ struct CatalogFile: Sendable {
 
     /// The file under the catalog's name is no longer the one that a transaction has written to.
     struct WasReplaced: Error {}
+
+    /// A file that is to be made anew.
+    struct Useless: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ reason: String) {
+            description = reason
+        }
+    }
 
     static let sideFiles = ["-journal", "-wal", "-shm"].map { CacheLayout.catalog + $0 }
 
@@ -35,17 +44,20 @@ struct CatalogFile: Sendable {
         }
         queue = try DatabaseQueue(
             path: path.appending(CacheLayout.catalog).string, configuration: configuration)
-        guard
-            let attributes = try root.fileSystem.attributes(
-                of: FilePath(CacheLayout.catalog), in: root.descriptor)
-        else { throw DatabaseError(resultCode: .SQLITE_CANTOPEN) }
-        identity = attributes.identity
+        guard let identity = try Self.identity(in: root) else {
+            throw DatabaseError(resultCode: .SQLITE_CANTOPEN)
+        }
+        self.identity = identity
+    }
+
+    /// The identity of the file under the catalog's name, or `nil` when there is none.
+    static func identity(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
+        try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)?.identity
     }
 
     /// SQLite goes on working on a file that was deleted under it; the name tells.
     func isInPlace(in root: Directory) throws(FileSystemError) -> Bool {
-        try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)?.identity
-            == identity
+        try Self.identity(in: root) == identity
     }
 
     func transaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
@@ -60,11 +72,9 @@ struct CatalogFile: Sendable {
         }
     }
 
-    /// Whether every page of the file reached the device, or is still in the memory of the machine
-    /// that wrote it.
-    static func isTrusted(_ database: Database, boot: String) throws -> Bool {
-        guard let last = try String.fetchOne(database, sql: "SELECT boot FROM unflushed") else { return true }
-        return !boot.isEmpty && last == boot
+    /// The boots in which the file was written without being flushed to the device: one, or none.
+    static func marks(_ database: Database) throws -> [String] {
+        try String.fetchAll(database.cachedStatement(sql: "SELECT boot FROM unflushed"))
     }
 
     /// Records, before anything else is written, that the file is in use and not flushed. The record

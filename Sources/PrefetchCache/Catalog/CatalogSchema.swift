@@ -91,6 +91,11 @@ enum CatalogSchema {
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 
+    /// Whether a file is still empty.
+    static func isMissing(in database: Database) throws -> Bool {
+        try version(of: database) == 0 && !database.tableExists("item")
+    }
+
     static func version(of database: Database) throws -> Int {
         try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     }
