@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 
 @testable import PrefetchCache
@@ -146,6 +147,69 @@ import Testing
         try first.close()
         let second = try container.engine(boot: "boot-2")
         #expect(try second.items().last?.key.string == "item-0")
+    }
+
+    /// The boots that the file bears the mark of, read past any engine.
+    private func marks() throws -> [String] {
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        defer { #expect(throws: Never.self) { try queue.close() } }
+        return try queue.read { try CatalogFile.marks($0) }
+    }
+
+    @Test func whoOnlyListsWhatHadToBeMadeAnewLeavesTheMark() throws {
+        let first = try container.engine(boot: "boot-1")
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        let second = try container.engine(boot: "boot-2")
+        #expect(try second.items().count == 20)
+        #expect(try marks() == ["boot-2"])
+        try second.close()
+        #expect(try marks().isEmpty)
+    }
+
+    @Test func whoOnlyListsLeavesNoMark() throws {
+        let engine = try container.engine()
+        #expect(try engine.items().count == 20)
+        #expect(try marks().isEmpty)
+        try engine.close()
+        #expect(try marks().isEmpty)
+    }
+
+    @Test func whoFindsItemsOfADeadProcessLeavesTheMark() throws {
+        do {
+            let dying = try container.engine()
+            try dying.store(noise(3000), "late")
+            let closing = try container.engine()
+            _ = try closing.content(ItemKey(number: 0))
+            try closing.close()
+        }
+        #expect(try marks().isEmpty)
+        let engine = try container.engine()
+        #expect(try engine.items().count == 21)
+        #expect(try marks() == ["boot-1"])
+    }
+
+    @Test func aMarkThatIsTakenOutMeanwhileIsEnteredAgain() throws {
+        let (engine, other) = (try container.engine(), try container.engine())
+        for engine in [engine, other] {
+            _ = try engine.content(ItemKey(number: 0))
+            try engine.flush()
+        }
+        _ = try engine.content(ItemKey(number: 1))
+        let hasClosed = Atomic<Bool>(false)
+        try engine.catalog.openedFile().queue.writeWithoutTransaction { database in
+            database.trace { event in
+                // The last moment at which nobody is kept out.
+                guard "\(event)".hasPrefix("BEGIN IMMEDIATE"),
+                    !hasClosed.exchange(true, ordering: .relaxed)
+                else { return }
+                do { try other.close() } catch { Issue.record(error) }
+            }
+        }
+        try engine.flush()
+        let hasHappened = hasClosed.load(ordering: .relaxed)
+        #expect(hasHappened)
+        #expect(try marks() == ["boot-1"])
     }
 
     @Test func theItemsOfAProcessThatDiedBeforeItWroteThemAreFound() throws {

@@ -26,7 +26,7 @@ extension Catalog {
             identity = try CatalogFile.identity(in: root)
             var fresh = try CatalogFile(in: root, at: rootPath)
             identity = fresh.identity
-            let rebuilt = try fresh.transaction { database in try prepare(database) }
+            let rebuilt = try prepare(fresh)
             fresh.generation = inMemory { $0.allowance.generation }
             file = .open(fresh)
             if let rebuilt { report(.catalogRebuilt(items: rebuilt)) }
@@ -36,20 +36,23 @@ extension Catalog {
 
     /// Makes a file ready for use.
     /// - Returns: The number of items found, when the file had to be filled from them.
-    private func prepare(_ database: Database) throws -> Int? {
-        if try CatalogSchema.isMissing(in: database) { return try fill(database) }
-        let version = try CatalogSchema.version(of: database)
-        guard version == CatalogSchema.version else { throw CatalogFile.Useless("it has version \(version)") }
-        guard try isTrusted(database) else {
-            throw CatalogFile.Useless("the machine went down while it was in use")
+    private func prepare(_ file: CatalogFile) throws -> Int? {
+        var rebuilt: Int?
+        if try file.queue.read({ try CatalogSchema.isMissing(in: $0) }) {
+            // Durably, since there is no mark until then that nothing of it is.
+            rebuilt = try file.durableTransaction { try fill($0) }
         }
-        try reenter(database)
-        try settleDeadWriters(database)
-        return nil
+        let hasWritten = try file.transaction(boot: environment.bootIdentifier) { try join($0) }
+        if rebuilt != nil || hasWritten { inMemory { $0.hasWritten = true } }
+        return rebuilt
     }
 
-    private func fill(_ database: Database) throws -> Int {
+    /// - Returns: The number of items found, or `nil` when somebody else was faster.
+    private func fill(_ database: Database) throws -> Int? {
+        guard try CatalogSchema.isMissing(in: database) else { return nil }
         try CatalogSchema.create(in: database)
+        try database.execute(
+            sql: "INSERT INTO unflushed VALUES (?)", arguments: [environment.bootIdentifier])
         // Whoever died had partials that no row accounts for. Whoever lives may be writing, without looking
         // at the catalog, what a lost file had granted.
         try WriterSession.sweep(folders.current.incoming)
@@ -58,6 +61,22 @@ extension Catalog {
         }
         try reenter(database)
         return try census.fill(database, ordering: .byStoreTime)
+    }
+
+    /// Enters this process into a file that is filled.
+    /// - Returns: Whether anything was written for that.
+    private func join(_ database: Database) throws -> Bool {
+        let version = try CatalogSchema.version(of: database)
+        guard version == CatalogSchema.version else { throw CatalogFile.Useless("it has version \(version)") }
+        guard try isTrusted(database) else {
+            throw CatalogFile.Useless("the machine went down while it was in use")
+        }
+        let changes = database.totalChangesCount
+        try reenter(database)
+        try settleDeadWriters(database)
+        guard database.totalChangesCount > changes else { return false }
+        try CatalogFile.requireMark(database)
+        return true
     }
 
     /// Enters what this process holds, exactly.

@@ -79,8 +79,8 @@ final class Catalog: Sendable {
         let batch = takePending()
         do {
             let result = try run(makingRoom: makingRoom) { file in
-                try file.markUnflushed(boot: environment.bootIdentifier)
-                let result = try file.transaction { database in
+                let result = try file.transaction(boot: environment.bootIdentifier) { database in
+                    try CatalogFile.requireMark(database)
                     let growth = try Growth(of: database)
                     try write(batch, to: database)
                     // The body is to find things as they will be, and may make room itself.

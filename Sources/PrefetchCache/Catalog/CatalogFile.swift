@@ -60,16 +60,40 @@ struct CatalogFile: Sendable {
         try Self.identity(in: root) == identity
     }
 
-    func transaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try queue.writeWithoutTransaction { database in
-            var result: Result?
-            try database.inTransaction(.immediate) {
-                result = try body(database)
-                return .commit
+    /// Runs `body` in a transaction that no other process can interleave with. Where `body` asks for the
+    /// mark and there is none, the file is marked and `body` run again.
+    func transaction<Result>(boot: String, _ body: (Database) throws -> Result) throws -> Result {
+        while true {
+            do {
+                return try queue.writeWithoutTransaction { try Self.inTransaction($0) { try body($0) } }
+            } catch is Unmarked {
+                try durableTransaction { database in
+                    try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
+                }
             }
-            guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-            return result
         }
+    }
+
+    /// Runs `body` in a transaction after which the file, with all that was written before, is on the
+    /// device.
+    func durableTransaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            defer { restoreSynchronousOff(database) }
+            return try Self.inTransaction(database) { try body($0) }
+        }
+    }
+
+    private static func inTransaction<Result>(
+        _ database: Database, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        var result: Result?
+        try database.inTransaction(.immediate) {
+            result = try body(database)
+            return .commit
+        }
+        guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+        return result
     }
 
     /// The boots in which the file was written without being flushed to the device: one, or none.
@@ -77,22 +101,17 @@ struct CatalogFile: Sendable {
         try String.fetchAll(database.cachedStatement(sql: "SELECT boot FROM unflushed"))
     }
 
-    /// Records, before anything else is written, that the file is in use and not flushed. The record
-    /// itself is flushed, once: were it lost with the power and a page behind it not, a torn file would
-    /// be taken for a whole one.
-    func markUnflushed(boot: String) throws {
-        try queue.writeWithoutTransaction { database in
-            let isMarked = try Bool.fetchOne(
-                database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)"))
-            guard isMarked != true else { return }
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            defer { restoreSynchronousOff(database) }
-            try database.inTransaction(.immediate) {
-                try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
-                return .commit
-            }
-        }
+    /// Sees to it that nothing is written before the file bears the mark that it is in use and not
+    /// flushed. The mark itself is flushed, once: were it lost with the power and a page behind it not, a
+    /// torn file would be taken for a whole one. Whoever closes the file takes it out, at any moment but
+    /// within a transaction.
+    static func requireMark(_ database: Database) throws {
+        let isMarked = try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)"))
+        guard isMarked == true else { throw Unmarked() }
     }
+
+    private struct Unmarked: Error {}
 
     private func restoreSynchronousOff(_ database: Database) {
         do {
@@ -105,13 +124,7 @@ struct CatalogFile: Sendable {
 
     /// Flushes the file to the device and records that.
     func flushToDevice() throws {
-        try queue.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            try database.inTransaction(.immediate) {
-                try database.execute(sql: "DELETE FROM unflushed")
-                return .commit
-            }
-        }
+        try durableTransaction { try $0.execute(sql: "DELETE FROM unflushed") }
     }
 
     static func remove(in root: Directory) throws(FileSystemError) {
