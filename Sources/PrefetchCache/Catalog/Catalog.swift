@@ -188,6 +188,8 @@ final class Catalog: Sendable {
                         metadata: ["reason": "\(error)"])
                     try discard(identity)
                     isFresh = true
+                } else if attempts < Self.attempts, Self.isAboutNames(error), try wasLost(identity) {
+                    attempts += 1
                 } else {
                     throw Self.wrapped(error)
                 }
@@ -214,14 +216,28 @@ final class Catalog: Sendable {
         (error as? DatabaseError)?.resultCode == .SQLITE_FULL
     }
 
-    /// Whether the file itself is at fault, rather than the request or the volume.
+    /// Whether the file itself is at fault, rather than the request, the process or the volume: all
+    /// processes lose it then.
     private static func isFaultOfTheFile(_ error: any Error) -> Bool {
         if error is CatalogFile.Useless { return true }
         guard let error = error as? DatabaseError else { return false }
+        // The last is an `EIO` on reading.
         return [
-            .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY,
-            .SQLITE_ERROR, .SQLITE_SCHEMA,
-        ].contains(error.resultCode)
+            .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_READONLY, .SQLITE_ERROR, .SQLITE_SCHEMA,
+        ].contains(error.resultCode) || error.extendedResultCode == .SQLITE_IOERR_CORRUPTFS
+    }
+
+    /// Whether an error may come of a file or a folder that was removed or replaced.
+    private static func isAboutNames(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
+    }
+
+    /// - Parameter identity: That of the file that failed; `nil` when there was none.
+    private func wasLost(_ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        guard let identity else { return try folders.repair() }
+        let root = folders.current.root
+        return try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) } != identity
     }
 
     static func wrapped(_ error: any Error) -> CacheError {

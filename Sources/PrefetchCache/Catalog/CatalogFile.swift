@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import GRDB
+internal import GRDBSQLite
 internal import SystemPackage
 
 /// One open `catalog.sqlite`.
@@ -65,7 +66,9 @@ struct CatalogFile: Sendable {
     func transaction<Result>(boot: String, _ body: (Database) throws -> Result) throws -> Result {
         while true {
             do {
-                return try queue.writeWithoutTransaction { try Self.inTransaction($0) { try body($0) } }
+                return try queue.writeWithoutTransaction { database in
+                    try Self.inTransaction(database) { try body($0) }
+                }
             } catch is Unmarked {
                 try durableTransaction { database in
                     try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
@@ -87,13 +90,29 @@ struct CatalogFile: Sendable {
     private static func inTransaction<Result>(
         _ database: Database, _ body: (Database) throws -> Result
     ) throws -> Result {
-        var result: Result?
-        try database.inTransaction(.immediate) {
-            result = try body(database)
-            return .commit
+        do {
+            var result: Result?
+            try database.inTransaction(.immediate) {
+                result = try body(database)
+                return .commit
+            }
+            guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+            return result
+        } catch let error as DatabaseError {
+            throw Self.isOutOfSpace(error, database) ? DatabaseError(resultCode: .SQLITE_FULL) : error
         }
-        guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-        return result
+    }
+
+    /// SQLite itself tells a full volume by `ENOSPC` alone.
+    private static func isOutOfSpace(_ error: DatabaseError, _ database: Database) -> Bool {
+        guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) else { return false }
+        let connection = database.sqliteConnection
+        // The error of a statement; and that of the file, which is all there is after a commit.
+        var ofFile: CInt = 0
+        sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
+        return [sqlite3_system_errno(connection), ofFile].contains { errno in
+            FileSystemError("write", errno: Errno(rawValue: errno)).isOutOfSpace
+        }
     }
 
     /// The boots in which the file was written without being flushed to the device: one, or none.
