@@ -1,6 +1,9 @@
+import FileSystem
+import FileSystemTestSupport
 import Foundation
 import GRDB
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import PrefetchCache
@@ -147,6 +150,48 @@ import Testing
         try first.close()
         let second = try container.engine(boot: "boot-2")
         #expect(try second.items().last?.key.string == "item-0")
+    }
+
+    @Test(
+        "An item that cannot be read does not keep the others from being found",
+        arguments: [
+            (FileSystemTestSupport.Operation.Kind.open, Errno.permissionDenied), (.open, .ioError),
+            (.read, .ioError),
+        ])
+    func anItemThatCannotBeRead(call: FileSystemTestSupport.Operation.Kind, errno: Errno) throws {
+        try FileManager.default.removeItem(at: container.catalog)
+        let fileSystem = InterceptingFileSystem()
+        let hash = try ItemKey(number: 7).hash
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == call, operation.name.hasSuffix(hash.hexadecimal) else { return }
+            throw FileSystemError(call.rawValue, errno: errno)
+        }
+        let engine = try container.engine(fileSystem: fileSystem)
+        #expect(try engine.items().count == 19)
+        #expect(try engine.statistics().quarantinedItems == 1)
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard errno == .permissionDenied, operation.kind == .open,
+                operation.name.hasSuffix(hash.setAside.hexadecimal)
+            else { return }
+            throw FileSystemError("open", errno: errno)
+        }
+        _ = try engine.evict(.max)
+        #expect(try container.chargedOnDisk() == 0)
+    }
+
+    @Test func aProcessWithoutDescriptorsSetsNothingAside() throws {
+        try FileManager.default.removeItem(at: container.catalog)
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let name = try ItemKey(number: 7).hash.hexadecimal
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .open, operation.name.hasSuffix(name) else { return }
+            throw FileSystemError("open", errno: .tooManyOpenFiles)
+        }
+        #expect(throws: CacheError.self) { try engine.items() }
+        fileSystem.intercept { _ in }
+        #expect(try engine.items().count == 20)
     }
 
     /// The boots that the file bears the mark of, read past any engine.
