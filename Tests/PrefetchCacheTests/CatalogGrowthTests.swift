@@ -80,6 +80,36 @@ import Testing
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
     }
 
+    @Test func aSmallerBudgetLeavesItemsAndNotALongCatalog() throws {
+        for number in 0..<500 { _ = try storeLong(number) }
+        try engine.maintain()
+        let before = try engine.capacity().catalogBytes
+        #expect(before > 1 << 20)
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(1))))
+        #expect(try excess() <= 0)
+        #expect(try engine.capacity().catalogBytes < before / 2)
+        #expect(try engine.statistics().items > 50)
+        guard case .stored = try storeLong(1000) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(try catalogLength() == engine.capacity().catalogBytes)
+    }
+
+    @Test func aCatalogThatIsMostlyFreeBecomesShorterBehindTheUsersBacks() throws {
+        for number in 0..<500 { _ = try storeLong(number) }
+        try engine.flush()
+        let before = try catalogLength()
+        for number in 0..<400 {
+            _ = try engine.remove(ItemKey(String(repeating: "k", count: 900) + "\(number)"))
+        }
+        try engine.flush()
+        #expect(try catalogLength() == before)
+        try engine.maintain()
+        #expect(try catalogLength() < before / 2)
+        #expect(try engine.statistics().items == 100)
+    }
+
     /// What the catalog charges for, read without writing anything.
     private func charged() throws -> Int64 {
         try engine.catalog.openedFile().queue.read { try Admission.itemBytes($0) }

@@ -72,9 +72,19 @@ extension Admission {
         // A volume without a size is one of which nothing is known. It takes nothing new; what is there
         // is not given up for it.
         guard standing.capacity.state.total > 0 else { return }
+        try Shrinking.shrinkWhereMuchIsFree(database)
         let ceiling = standing.ceiling
-        let used = try Self.usedBytes(database)
-        if used > start(ceiling) { _ = try evictor.evict(atLeast: used - end(ceiling), from: database) }
+        guard try Self.usedBytes(database) > start(ceiling) else { return }
+        while true {
+            let excess = try Self.usedBytes(database) - end(ceiling)
+            let items = try Self.evictableBytes(database)
+            guard excess > 0, items > 0 else { return }
+            // Where many rows go with their items, so does their part of the file: it is left out at first.
+            let part = Double(items) / Double(items + (try Self.catalogBytes(database)))
+            let wanted = max(1, Int64(Double(excess) * part))
+            guard try evictor.evict(atLeast: wanted, from: database) > 0 else { return }
+            try Shrinking.shrinkWhereMuchIsFree(database)
+        }
     }
 
     /// Evicts until the volume has what the level of pressure asks for, or evicting does not help.

@@ -35,6 +35,10 @@ struct CatalogFile: Sendable {
         configuration.label = "PrefetchCache.catalog"
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { database in
+            // Pages can be given back only if that was said before the first one was written.
+            if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
+                try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            }
             // TRUNCATE keeps the journal's name: one folder operation less per transaction.
             try database.execute(
                 sql: """

@@ -5,7 +5,7 @@ internal import GRDB
 /// The catalog is disposable: a version that this code does not know, older or newer, is replaced
 /// and filled from the items, never migrated.
 enum CatalogSchema {
-    static let version = 3
+    static let version = 4
 
     static func create(in database: Database) throws {
         try database.execute(
