@@ -101,7 +101,7 @@ import Testing
 
     /// What can happen to an item while its row is on its way.
     enum Change: CaseIterable {
-        case removed, replaced, setAside, setAsideCutShort, setAsideTwice
+        case removed, replaced, foundAbsent, setAside, setAsideCutShort, setAsideTwice
     }
 
     @Test(arguments: Change.allCases)
@@ -177,6 +177,8 @@ import Testing
         switch change {
         case .removed: #expect(try engine.remove(Self.key))
         case .replaced: try engine.store(noise(20_000), Self.key)
+        // By somebody who looked before it was stored, and tells so only now.
+        case .foundAbsent: engine.catalog.noteAbsent(Self.key.hash)
         case .setAside: try ruin(Self.key, of: engine)
         case .setAsideCutShort: try ruin(Self.key, of: engine, leaving: 10_000)
         case .setAsideTwice:
