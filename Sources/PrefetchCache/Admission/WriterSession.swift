@@ -77,9 +77,16 @@ final class WriterSession: Sendable {
         while true {
             let file = try fileSystem.open(
                 name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions))
-            // Somebody who cleans up may have locked and removed the file in between.
-            if try fileSystem.lock(file, waiting: true), try fileSystem.attributes(of: file).linkCount > 0 {
-                return file
+            do {
+                // Somebody who cleans up may have locked and removed the file in between.
+                if try fileSystem.lock(file, waiting: true),
+                    try fileSystem.attributes(of: file).linkCount > 0
+                {
+                    return file
+                }
+            } catch {
+                fileSystem.close(file)
+                throw error
             }
             fileSystem.close(file)
         }
