@@ -18,7 +18,7 @@ extension Catalog {
             case .closed: throw CacheError.closed
             case .open(let open):
                 identity = open.identity
-                if try open.isInPlace(in: folders.current.root) { return open }
+                if try isCurrent(open) && open.isInPlace(in: folders.current.root) { return open }
             case .notYet: break
             }
             _ = try folders.repair()

@@ -80,6 +80,7 @@ final class Catalog: Sendable {
         do {
             let result = try run(makingRoom: makingRoom) { file in
                 let result = try file.transaction(boot: environment.bootIdentifier) { database in
+                    guard isCurrent(file) else { throw CatalogFile.WasReplaced() }
                     try CatalogFile.requireMark(database)
                     let growth = try Growth(of: database)
                     try write(batch, to: database)
@@ -108,15 +109,30 @@ final class Catalog: Sendable {
     private func settle(
         _ batch: PendingChanges, in file: CatalogFile, _ committed: (inout State) -> Void
     ) throws {
-        guard try file.isInPlace(in: folders.current.root) else { throw CatalogFile.WasReplaced() }
+        do {
+            guard try file.isInPlace(in: folders.current.root) else { throw CatalogFile.WasReplaced() }
+        } catch let error as FileSystemError {
+            // What was written may or may not be in the catalog that is in place. It is written once more,
+            // after what this process holds was entered anew.
+            environment.logger.warning("The catalog cannot be looked at.", metadata: ["error": "\(error)"])
+            inMemory { $0.allowance.lose() }
+            throw CatalogFile.WasReplaced()
+        }
         let isCurrent = inMemory { state in
-            guard state.allowance.generation == file.generation else { return false }
+            guard state.allowance.isEntered, state.allowance.generation == file.generation else {
+                return false
+            }
             state.allowance.settle(batch.storedBytes)
             state.hasWritten = true
             committed(&state)
             return true
         }
         guard isCurrent else { throw CatalogFile.WasReplaced() }
+    }
+
+    /// Whether what this process holds was entered into a file, and into no other since.
+    func isCurrent(_ file: CatalogFile) -> Bool {
+        inMemory { $0.allowance.isEntered && $0.allowance.generation == file.generation }
     }
 
     /// Enters into the lock file that this process may come to hold more. Comes before the commit:
