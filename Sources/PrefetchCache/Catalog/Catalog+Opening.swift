@@ -82,7 +82,7 @@ extension Catalog {
     /// Enters what this process holds, exactly.
     private func reenter(_ database: Database) throws {
         let isBootUnknown = environment.bootIdentifier.isEmpty
-        if isBootUnknown { try session.begin() }
+        if isBootUnknown { try session.begin { inMemory { $0.allowance.bound } } }
         try setAllowance(inMemory { $0.allowance.reenter() }, in: database)
         // By this row others know that the file can be trusted, see ``isTrusted(_:)``.
         if isBootUnknown {

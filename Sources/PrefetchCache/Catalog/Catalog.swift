@@ -135,6 +135,18 @@ final class Catalog: Sendable {
         inMemory { $0.allowance.isEntered && $0.allowance.generation == file.generation }
     }
 
+    /// Makes this process a writer, which it must be before it reserves anything. When the folders were made
+    /// anew, what was granted in the old ones is worth nothing: what is free is given up, and what is
+    /// reserved is entered into the new catalog before anything else is granted.
+    func beginWriting() throws(FileSystemError) {
+        try session.begin {
+            inMemory { state in
+                state.allowance.lose()
+                return state.allowance.bound
+            }
+        }
+    }
+
     /// Enters into the lock file that this process may come to hold more. Comes before the commit:
     /// whoever makes the catalog anew then knows of it, or this process finds its file replaced.
     func raiseBound() throws(FileSystemError) {

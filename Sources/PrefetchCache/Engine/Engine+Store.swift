@@ -99,7 +99,7 @@ extension Engine {
             return .begun(try Delivery(self, metadata, expectedLength: expectedLength))
         case .opportunistic:
             do {
-                return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+                return try beginItemInPlace(metadata, encoding: encoding, expectedLength: expectedLength)
             } catch {
                 guard error.isOutOfSpace else { throw error }
                 return .refused(refused(.full, metadata.key))
@@ -107,11 +107,27 @@ extension Engine {
         }
     }
 
+    /// Begins once more when the system has taken our folders away since they were opened: what was
+    /// reserved there is no room in the new ones.
+    private func beginItemInPlace(
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+    ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
+        let incoming = folders.current.incoming
+        do {
+            return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+        } catch {
+            guard case .fileSystem(let reason) = error, reason.isNotFound else { throw error }
+            _ = try folders.repair()
+            guard folders.current.incoming !== incoming else { throw error }
+        }
+        return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+    }
+
     private func beginItem(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
-        try onFiles { () throws(FileSystemError) in try session.begin() }
+        try onFiles { () throws(FileSystemError) in try catalog.beginWriting() }
         let reservation = Reservation(
             admission, charge: charge, priority: metadata.priority, isLengthKnown: expectedLength != nil)
         if let expectedLength, expectedLength > Int64(ItemLimits.chunkLength) {
