@@ -63,6 +63,17 @@ import Testing
         }
     }
 
+    @Test func metadataThatCannotBeCostsNothing() throws {
+        try fill(0..<7, of: 1 << 20)
+        let before = try keys
+        var metadata = ItemMetadata("in vain")
+        metadata.priority = 2
+        #expect(throws: CacheError.item(.priorityOutOfRange(2))) {
+            try engine.beginStore(metadata, encoding: .automatic, expectedLength: 4 << 20)
+        }
+        #expect(try keys == before)
+    }
+
     @Test(arguments: [20, 100], EvictionPolicyChoice.allCases)
     func whereTheRestIsPinnedARefusalCostsNothing(count: Int, policy: EvictionPolicyChoice) throws {
         try configure {

@@ -89,6 +89,7 @@ extension Engine {
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         try usage.requireOpen()
+        try onItem { () throws(ItemFormatError) in try metadata.validate() }
         if let refusal = try refusalOfPromoted(metadata.key) {
             return .refused(refused(refusal, metadata.key))
         }
