@@ -14,6 +14,8 @@ final class Admission: Sendable {
     let watch: VolumeWatch
     private let grants = Atomic<Int>(0)
     private let isNearlyFull = Atomic<Bool>(false)
+    /// What was available when giving items up last did not help, see ``maintain()``.
+    let uselessAt = Mutex<Int64?>(nil)
 
     init(catalog: Catalog, evictor: Evictor, watch: VolumeWatch) {
         self.catalog = catalog
