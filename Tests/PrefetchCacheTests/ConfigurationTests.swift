@@ -60,6 +60,9 @@ import Testing
         (#"{"evictionPolicy": "random"}"#, "it must be one of lru, fifo, sieve"),
         (#"{"capacityModel": {"reservePerMille": 2000}}"#, "capacityModel: "),
         (#"{"schemaVersion": 2}"#, "update the software"),
+        (#"{"schemaVersion": 2, "later": 1}"#, "update the software"),
+        (#"{"budgetByte": 1000}"#, "it has 'budgetByte', which is none of schemaVersion, budgetBytes"),
+        (#"{"capacityModel": {"caps": 1000}}"#, "capacityModel has 'caps', which is none of lowPerMille"),
         (#"{"largestItemBytes": "much"}"#, "correct it, or remove it"),
         ("[]", "correct it, or remove it"),
         ("", "correct it, or remove it"),
@@ -69,6 +72,23 @@ import Testing
         guard case .configuration(let text) = error else { throw error }
         #expect(text.hasPrefix("configuration.json cannot be "))
         #expect(text.contains(message), "\(text)")
+    }
+
+    @Test(arguments: ["link", "folder", "long"])
+    func whatIsNoFileOfOursIsAnErrorThatSaysWhatToDo(what: String) throws {
+        let engine = try container.engine()
+        switch what {
+        case "link":
+            let other = container.root.appending(path: "other.json")
+            try Data("{}".utf8).write(to: other)
+            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: other)
+        case "folder": try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        default: try Data(repeating: UInt8(ascii: " "), count: 70_000).write(to: file)
+        }
+        let error = try #require(throws: CacheError.self) { try engine.configuration.current() }
+        guard case .configuration(let text) = error else { throw error }
+        #expect(text.hasPrefix("configuration.json is "))
+        #expect(text.contains("remove it to use the defaults"), "\(text)")
     }
 
     @Test func whatCouldNotBeReadAgainIsNotWritten() throws {
