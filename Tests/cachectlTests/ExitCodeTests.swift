@@ -25,6 +25,7 @@ import Testing
             (.notOurs("/a"), 77), (.destination("/a", Self.denied), 73), (.destination("/a", Self.full), 73),
             (.destinationUnavailable(.iCloudDrive), 73),
             (.database(name: "catalog", message: "disk I/O error"), 74), (.newerLedger(version: 9), 78),
+            (.catalogOverBudget, 75),
             (.configuration("no"), 78), (.writerIsFinished, 70), (.closed, 70),
         ] as [(CacheError, CInt)])
     func anErrorHasItsCode(_ error: CacheError, _ code: CInt) {

@@ -49,10 +49,15 @@ final class Admission: Sendable {
 
         defer { evictor.report() }
         var transfer = Transfer()
-        let decision = try run(&transfer) { database, transfer in
-            try decide(on: bytes, ofItem: total, priority, &transfer, database)
-        } committed: { decision, allowance in
-            if case .granted = decision { _ = allowance.reserve(bytes) }
+        let decision: Decision
+        do {
+            decision = try run(&transfer) { database, transfer in
+                try decide(on: bytes, ofItem: total, priority, &transfer, database)
+            } committed: { decision, allowance in
+                if case .granted = decision { _ = allowance.reserve(bytes) }
+            }
+        } catch .catalogOverBudget {
+            return .overBudget(needed: total, budget: watch.lastCeiling)
         }
         switch decision {
         case .refused(let refusal): return refusal

@@ -70,8 +70,8 @@ final class Catalog: Sendable {
     ///   the transaction. What only keeps the books must not cost anybody an item.
     /// - Parameter committed: Changes what is kept in memory, as one with the end of the transaction.
     /// - Throws: ``CacheError/database(name:message:)`` when the catalog could not be used even
-    ///   after it was made anew; ``CacheError/fileSystem(_:)`` with `ENOSPC`, or with `EDQUOT` when the
-    ///   catalog itself would have taken more than the budget. What was pending stays so.
+    ///   after it was made anew; ``CacheError/fileSystem(_:)`` with `ENOSPC`;
+    ///   ``CacheError/catalogOverBudget``. What was pending stays so.
     func transaction<Result>(
         makingRoom: Bool = false, _ body: (Database) throws -> Result,
         committed: (Result, inout State) -> Void = { _, _ in }
@@ -87,7 +87,9 @@ final class Catalog: Sendable {
                     // The body is to find things as they will be, and may make room itself.
                     _ = try growth.fit(below: ceiling, evicting: evictor)
                     let result = try body(database)
-                    guard try growth.fit(below: ceiling, evicting: evictor) else { throw Growth.noRoom }
+                    guard try growth.fit(below: ceiling, evicting: evictor) else {
+                        throw CacheError.catalogOverBudget
+                    }
                     return result
                 }
                 try settle(batch, in: file) { committed(result, &$0) }
