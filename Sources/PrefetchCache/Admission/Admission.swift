@@ -84,7 +84,7 @@ final class Admission: Sendable {
         guard room >= bytes else {
             return .refused(
                 isKeptByPriority
-                    ? .lowPriority(priority) : .overBudget(needed: bytes, budget: standing.ceiling))
+                    ? .lowPriority(priority) : .overBudget(needed: total, budget: standing.ceiling))
         }
         let grant = min(max(bytes, nextStep(ceiling)), room)
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
