@@ -83,6 +83,17 @@ import Testing
         #expect(needed > 2 << 20)
     }
 
+    @Test(arguments: [ItemLimits.contentLength + 1, .max])
+    func aLengthBeyondTheFormatIsAnErrorAtOnce(length: Int64) throws {
+        try configure {
+            $0.budget = .fixed(.bytes(.max))
+            $0.largestItem = .bytes(.max)
+        }
+        #expect(throws: CacheError.item(.contentTooLong)) {
+            try engine.beginStore(ItemMetadata("in vain"), encoding: .automatic, expectedLength: length)
+        }
+    }
+
     @Test func metadataThatCannotBeCostsNothing() throws {
         try fill(0..<7, of: 1 << 20)
         let before = try keys

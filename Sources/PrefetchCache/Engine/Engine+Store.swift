@@ -127,6 +127,7 @@ extension Engine {
     private func beginItem(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
+        guard expectedLength ?? 0 <= ItemLimits.contentLength else { throw .item(.contentTooLong) }
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
         try onFiles { () throws(FileSystemError) in try catalog.beginWriting() }
         let reservation = Reservation(
