@@ -1,6 +1,8 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import Logging
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -140,13 +142,17 @@ import Testing
 
     @Test func aChangeThatIsWrittenHoldsThoughTheCacheCannotBeTrimmed() throws {
         let fileSystem = InterceptingFileSystem()
-        let engine = try container.engine(fileSystem: fileSystem)
+        let log = MessageLog()
+        var environment = try container.engine(fileSystem: fileSystem).environment
+        environment.logger = Logger(label: "test", factory: { _ in log })
+        let engine = try Engine(areas: container.areas(), environment: environment)
         try engine.store(noise(100), "key")
         try engine.flush()
         fileSystem.intercept { operation throws(FileSystemError) in
             if operation.kind == .entries { throw FileSystemError("readdir", errno: .ioError) }
         }
         try engine.configure(CacheConfiguration(budget: .fixed(.bytes(0))))
+        #expect(log.errors.contains { $0.contains("not trimmed") })
         fileSystem.intercept { _ in }
         #expect(try engine.configuration.current().budget == .fixed(.bytes(0)))
         try engine.maintain()
@@ -172,5 +178,28 @@ import Testing
         configuration.largestItem = .bytes(700)
         #expect(configuration.largestItemBytes(in: 1001) == 700)
         #expect(configuration.largestItemBytes(in: 600) == 600)
+    }
+}
+
+/// Keeps the errors that are logged.
+private final class MessageLog: LogHandler {
+    private let seen = Mutex<[String]>([])
+    var errors: [String] { seen.withLock { $0 } }
+
+    var logLevel: Logger.Level {
+        get { .error }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        seen.withLock { $0.append(event.message.description) }
     }
 }

@@ -15,6 +15,18 @@ import Testing
         container = try TemporaryContainer()
     }
 
+    @Test func aBoundThatCannotBeReadNamesItsFile() throws {
+        let engine = try container.engine()
+        try engine.store(noise(100), "key")
+        let name = "\(engine.environment.session).lock"
+        try Data(repeating: 1, count: 16).write(
+            to: container.caches.appending(path: "incoming/\(name)"), options: [])
+        let error = try #require(throws: FileSystemError.self) {
+            try WriterSession.bounds(in: engine.folders.current.incoming)
+        }
+        #expect(error.path == FilePath(name))
+    }
+
     @Test(arguments: [FileSystemTestSupport.Operation.Kind.lock, .attributes])
     func aLockThatCannotBeTakenLeavesNoFileOpen(call: FileSystemTestSupport.Operation.Kind) throws {
         let fileSystem = InterceptingFileSystem()

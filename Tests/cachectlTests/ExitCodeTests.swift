@@ -70,6 +70,12 @@ import Testing
         #expect(CommandFailure(CacheError.fileSystem(error)) == CommandFailure(.success, nil))
     }
 
+    @Test(arguments: ["catalog", "ledger"])
+    func aDatabaseThatFailsComesWithAdvice(name: String) {
+        let failure = CommandFailure(CacheError.database(name: name, message: "no"))
+        #expect(failure.message?.contains("\(name).sqlite") == true)
+    }
+
     @Test func aMovedFileIsNotFound() {
         let failure = CommandFailure(CacheError.movedOrDeleted(key: "k", "/a"))
         #expect(failure.code.rawValue == 66)

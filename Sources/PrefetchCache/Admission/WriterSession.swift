@@ -128,7 +128,7 @@ final class WriterSession: Sendable {
                 guard try !fileSystem.lock(file, waiting: false) else { continue }
                 bounds[session] = try WriterBound(of: file, in: fileSystem).bytes
             } catch {
-                guard error.isNotFound else { throw error }
+                guard error.isNotFound else { throw error.naming(name) }
             }
         }
         return bounds

@@ -147,8 +147,8 @@ extension Engine {
             try admission.trimToBudget()
         } catch {
             // Maintenance does it, then.
-            environment.logger.warning(
-                "The cache was not trimmed to the new budget.", metadata: ["error": "\(error)"])
+            environment.logger.error(
+                "The configuration holds, and the cache was not trimmed to it yet.", metadata: ["error": "\(error)"])
         }
     }
 }
