@@ -70,6 +70,11 @@ struct CacheFiles: CatalogedFiles {
             return .gone
         }
         do {
+            // A pipe or a folder can be opened, and is not ours.
+            guard try fileSystem.attributes(of: file).kind == .regular else {
+                fileSystem.close(file)
+                return .gone
+            }
             if try fileSystem.lock(file, .exclusive, waiting: false) { return .claimed(Claim(file: file)) }
             fileSystem.close(file)
             return .leased
