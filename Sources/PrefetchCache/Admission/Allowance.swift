@@ -29,10 +29,9 @@ struct Allowance: Sendable {
         return true
     }
 
-    /// Enters a grant of the catalog, of which `reserving` bytes are reserved at once.
-    mutating func add(_ grant: Int64, reserving bytes: Int64) {
-        free += grant - bytes
-        reserved += bytes
+    /// Enters a grant of the catalog.
+    mutating func add(_ grant: Int64) {
+        free += grant
     }
 
     mutating func release(_ bytes: Int64) {

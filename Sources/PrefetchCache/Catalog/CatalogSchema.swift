@@ -71,7 +71,7 @@ enum CatalogSchema {
                     WHERE kind = NEW.kind;
                 END;
 
-                -- What each living writer may still store without asking; part of what is charged.
+                -- What each writer holds, free, reserved and stored without a row: part of what is charged.
                 CREATE TABLE writer (
                     session TEXT NOT NULL PRIMARY KEY,
                     allowance INTEGER NOT NULL

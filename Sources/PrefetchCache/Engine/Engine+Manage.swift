@@ -153,7 +153,8 @@ extension Engine {
         } catch {
             // Maintenance does it, then.
             environment.logger.error(
-                "The configuration holds, and the cache was not trimmed to it yet.", metadata: ["error": "\(error)"])
+                "The configuration holds, and the cache was not trimmed to it yet.",
+                metadata: ["error": "\(error)"])
         }
     }
 }

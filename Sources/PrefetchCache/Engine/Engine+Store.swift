@@ -137,7 +137,7 @@ extension Engine {
             do {
                 try reservation.cover(storedLength: bound)
             } catch {
-                return .refused(refused(try reason(of: reservation), metadata.key))
+                return .refused(refused(try reservation.denial(), metadata.key))
             }
         }
         return .begun(try ItemStore(self, metadata, encoding: encoding, reservation: reservation))
@@ -150,14 +150,6 @@ extension Engine {
             try promoter.existingFile(of: entry) != nil
         else { return nil }
         return .alreadyPromoted
-    }
-
-    func reason(of reservation: Reservation) throws(CacheError) -> Refusal {
-        if let failure = reservation.failure {
-            guard failure.isOutOfSpace else { throw failure }
-            return .full
-        }
-        return reservation.refusal ?? .overBudget(needed: reservation.bytes, budget: 0)
     }
 
     /// Counts and reports an item that went straight to its destination.

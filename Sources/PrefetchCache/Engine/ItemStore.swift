@@ -105,7 +105,7 @@ final class ItemStore: StoreUnderWay {
             return nil
         } catch .notAdmitted {
             cancel()
-            return engine.refused(try engine.reason(of: reservation), metadata.key)
+            return engine.refused(try reservation.denial(), metadata.key)
         } catch {
             cancel()
             guard case .fileSystem(let error) = error else { throw .item(error) }
