@@ -145,6 +145,17 @@ import Testing
         #expect(try engine.open("lz4").value?.isFirstOpen == true)
     }
 
+    @Test func documentsIsNotMadeForALook() throws {
+        let engine = try container.engine()
+        try engine.store(prose(9000), "Doc.txt")
+        let opened = try #require(try engine.open("Doc.txt").value)
+        try FileManager.default.removeItem(at: container.documents)
+        #expect(try !engine.contains("Doc.txt"))
+        guard case .miss = try engine.status(of: "Doc.txt") else { Issue.record("a hit"); return }
+        #expect(throws: CacheError.movedOrDeleted(key: "Doc.txt", opened.path)) { try engine.open("Doc.txt") }
+        #expect(!FileManager.default.fileExists(atPath: container.documents.path))
+    }
+
     @Test func aFolderThatItsUserTookAwayIsNotMadeAgainForALook() throws {
         let engine = try container.engine()
         try engine.store(prose(9000), "Doc.txt", in: Self.folder)

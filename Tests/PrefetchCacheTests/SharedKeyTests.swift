@@ -1,6 +1,8 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import Synchronization
+import SystemPackage
 import Testing
 
 @testable import PrefetchCache
@@ -22,6 +24,58 @@ import Testing
         let items = try container.files(below: container.caches.appending(path: "items"))
         #expect(statistics.chargedBytes == (try container.chargedOnDisk()))
         #expect(statistics.items == items.count)
+    }
+
+    /// Whatever another process does to a key between the look at its item and the next step.
+    private func engine(
+        after kind: FileSystemTestSupport.Operation.Kind, of name: String,
+        _ body: @escaping @Sendable () throws -> Void
+    ) throws -> Engine {
+        let isDone = Mutex(false)
+        return try container.engine(
+            fileSystem: InterceptingFileSystem { operation throws(FileSystemError) in
+                guard operation.kind == kind, operation.name.hasSuffix(name),
+                    !isDone.withLock({ done in
+                        defer { done = true }
+                        return done
+                    })
+                else { return }
+                do { try body() } catch { Issue.record(error) }
+            })
+    }
+
+    /// The item that is read has lost its footer by then, and its name.
+    @Test func anItemThatIsPromotedWhileItIsReadIsNoDamagedOne() throws {
+        let key: ItemKey = "key"
+        try other.store(noise(9000), key)
+        let reader = try engine(after: .lock, of: CacheLayout.file(of: key.hash).string) { [other] in
+            _ = try other.open(key)
+        }
+        #expect(try reader.content(key) == noise(9000))
+        #expect(try reader.statistics().quarantinedItems == 0)
+    }
+
+    @Test func anItemThatIsStoredAnewWhileADamagedOneIsReadStays() throws {
+        let key: ItemKey = "key"
+        try other.store(noise(9000), key)
+        try Data("no item at all, and longer than a trailer is".utf8).write(to: container.item("key"))
+        let reader = try engine(after: .lock, of: CacheLayout.file(of: key.hash).string) { [other] in
+            try other.store(noise(7000), key)
+        }
+        #expect(try reader.content(key) == nil)
+        #expect(try reader.content(key) == noise(7000))
+        #expect(try reader.statistics().quarantinedItems == 0)
+    }
+
+    @Test func anItemThatIsStoredAnewWhileItIsOpenedIsTheOneThatIsHandedOver() throws {
+        let key: ItemKey = "key"
+        try other.store(noise(9000), key)
+        let opener = try engine(after: .access, of: container.documents.path) { [other] in
+            try other.store(noise(7000), key)
+        }
+        let opened = try #require(try opener.open(key).value)
+        #expect(try Data(contentsOf: opened.url) == noise(7000))
+        #expect(try container.files(below: container.documents) == ["key"])
     }
 
     @Test func anItemIsChargedAsWhatReplacedIt() throws {

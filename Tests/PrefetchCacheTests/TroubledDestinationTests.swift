@@ -46,6 +46,96 @@ import Testing
         #expect(try container.files(below: container.documents) == ["key"])
     }
 
+    /// Of a promotion that waits in staging, nothing can be read, or there is no room to copy it.
+    @Test(arguments: [Errno.ioError, .noSpace])
+    func whatRecoveryCannotDoKeepsNobodyOut(errno: Errno) throws {
+        do {
+            let engine = try container.engine(fileSystem: refusing(.permissionDenied))
+            try engine.store(noise(9000), "key")
+            try engine.store(prose(400), "other")
+            #expect(throws: CacheError.self) { try engine.open("key") }
+        }
+        let staging = container.support.appending(path: "staging").path
+        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+            guard operation.kind == .read || operation.kind == .write, operation.name.count > 33,
+                operation.path?.string.hasPrefix(staging) == true
+            else { return }
+            throw FileSystemError("\(operation.kind)", errno: errno)
+        }
+        let troubled = try container.engine(fileSystem: fileSystem)
+        #expect(try troubled.content("other") == prose(400))
+        #expect(throws: CacheError.self) { try troubled.open("key") }
+        fileSystem.intercept { _ in }
+        #expect(try Data(contentsOf: #require(try troubled.open("key").value).url) == noise(9000))
+    }
+
+    @Test func aFileThatIsPromotedIsGivenEvenWhenItsCachedCopyCannotBeRemoved() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let copy = CacheLayout.file(of: ItemKey("key").hash).string
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .unlink, operation.name == copy {
+                throw FileSystemError("unlinkat", errno: .readOnlyFileSystem)
+            }
+        }
+        try engine.store(prose(9000), "key")
+        #expect(try engine.open("key").value?.isFirstOpen == true)
+        #expect(try engine.open("key").value?.isFirstOpen == false)
+        fileSystem.intercept { _ in }
+        #expect(try engine.open("key").value?.isFirstOpen == false)
+        #expect(!FileManager.default.fileExists(atPath: container.item("key").path))
+    }
+
+    @Test func whatIsNoItemIsNotRemovedAsACachedCopy() throws {
+        let engine = try container.engine()
+        try engine.store(prose(9000), "key")
+        _ = try engine.open("key")
+        let elsewhere = container.root.appending(path: "elsewhere")
+        try FileManager.default.createSymbolicLink(at: container.item("key"), withDestinationURL: elsewhere)
+        #expect(try engine.open("key").value?.isFirstOpen == false)
+        let link = try FileManager.default.destinationOfSymbolicLink(atPath: container.item("key").path)
+        #expect(link == elsewhere.path)
+    }
+
+    @Test func aMarkThatWasLostWhenItCouldNotBeLookedAtIsPutOnByRecovery() throws {
+        let fileSystem = InterceptingFileSystem(with: [.forgetfulRename])
+        let metadata = ItemMetadata(key: "key", destination: .documents("key", backup: .exclude))
+        do {
+            let engine = try container.engine(fileSystem: fileSystem)
+            _ = try prose(9000).withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: metadata, encoding: .automatic)
+            }
+            fileSystem.intercept { operation throws(FileSystemError) in
+                if operation.kind == .open, operation.name == "key" {
+                    throw FileSystemError("openat", errno: .ioError)
+                }
+            }
+            #expect(throws: CacheError.self) { try engine.open("key") }
+        }
+        let opened = try #require(try container.engine().open("key").value)
+        let live = LiveFileSystem()
+        try live.withFile(opened.path, in: .workingDirectory, .read) { file throws(FileSystemError) in
+            #expect(try BackupMark(fileSystem: live).policy(of: file) == .exclude)
+        }
+    }
+
+    /// Trying a name costs a transaction of the ledger, looking at it does not.
+    @Test func namesThatAreTakenAreNotEnteredOneByOne() throws {
+        let world = SimulatedWorld()
+        let item = SimulatedItem("text.txt", .lz4)
+        try world.cache(item)
+        let plain: FileName = "text.txt"
+        for name in [plain] + (2...40).map(plain.numbered) {
+            try world.write(Array("taken".utf8), to: SimulatedWorld.areas.documents.pushing(name.path))
+        }
+        let engine = try world.engine()
+        let log = OperationLog()
+        world.fileSystem.intercept { log.add($0) }
+        let opened = try #require(try engine.open(item.key).value)
+        #expect(opened.path.lastComponent?.string == "text (41).txt")
+        #expect(log.operations.count { $0.kind == .commit } == 3)
+    }
+
     @Test func anItemIsNotTakenOutOfTheCacheForAFolderThatCannotBeWritten() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)

@@ -27,6 +27,12 @@ enum Moment: ExpressibleByArgument, Equatable {
 final class Points: Sendable {
     static let shared = Points()
 
+    /// Held while something is said, for a moment before something is changed, and for ever when the power is
+    /// about to go: a kernel may answer a flush with success when its file system is shut down already (XFS
+    /// does for folders), and with an error on one volume while another goes on. Who has no power says and
+    /// changes nothing.
+    let lastPower = NSLock()
+
     private let count = Atomic<Int>(0)
     private let ending = Mutex<(moment: Moment, end: @Sendable () -> Void)?>(nil)
 
@@ -43,6 +49,7 @@ final class Points: Sendable {
     }
 
     func pass() {
+        lastPower.withLock {}
         let number = count.wrappingAdd(1, ordering: .relaxed).newValue
         let end = ending.withLock { ending in ending?.moment == .point(number) ? ending?.end : nil }
         end?()

@@ -31,11 +31,6 @@ struct PromotingChild: AsyncParsableCommand {
     @Argument(help: "What to do: open=KEY or deliver=KEY=FILE.")
     var steps: [Step]
 
-    /// Held while something is said, and for ever when the power is about to go: a kernel may answer a
-    /// flush with success when its file system is shut down already (XFS does for folders), and who has
-    /// no power says nothing.
-    private static let voice = NSLock()
-
     func run() async throws {
         let end = try ending()
         try SQLiteCalls.intercept(pointsAfter: cut != nil)
@@ -75,7 +70,7 @@ struct PromotingChild: AsyncParsableCommand {
         #if os(Linux)
             let power = try PowerSwitch(of: cut)
             return {
-                Self.voice.lock()
+                Points.shared.lastPower.lock()
                 power.cut()
                 kill()
             }
@@ -86,7 +81,7 @@ struct PromotingChild: AsyncParsableCommand {
 
     /// One line, written at once.
     private func say(_ words: String...) throws {
-        try Self.voice.withLock {
+        try Points.shared.lastPower.withLock {
             try FileHandle.standardOutput.write(contentsOf: Data((words.joined(separator: "\t") + "\n").utf8))
         }
     }

@@ -24,10 +24,15 @@
             return fsync(file)
         }
 
+        /// Unlike on Linux, what is asked for is added to what the file has.
         static func allocate(_ length: Int64, for file: CInt) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            let missing = length - Int64(status.st_blocks) * 512
+            guard missing > 0 else { return 0 }
             var request = fstore_t(
                 fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
-                fst_length: off_t(length), fst_bytesalloc: 0)
+                fst_length: off_t(missing), fst_bytesalloc: 0)
             return fcntl(file, F_PREALLOCATE, &request)
         }
 

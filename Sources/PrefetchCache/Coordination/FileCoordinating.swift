@@ -24,7 +24,10 @@ public protocol FileCoordinating: Sendable {
 
 /// What a coordinated body does with the entry at its path.
 public enum CoordinatedAccess: Sendable, Hashable {
-    /// Creates it, adopts it, or makes it durable. Rules everybody else out.
+    /// Gives a new file this name, or adopts the one that has it. Rules everybody else out.
+    case publish
+    /// Creates a folder, or makes something durable; takes nothing away from anybody. Rules everybody else
+    /// out.
     case write
     /// Reads its content, which has to be on this device. Rules writers out.
     case readContent

@@ -14,9 +14,8 @@ struct LockFileCoordinator: FileCoordinating {
             CacheLayout.coordinationLock, in: staging.descriptor,
             .createIfMissing(CacheLayout.filePermissions))
         defer { fileSystem.close(file) }
-        guard try fileSystem.lock(file, access == .write ? .exclusive : .shared, waiting: true) else {
-            throw FileSystemError("flock", path: path, errno: .resourceTemporarilyUnavailable)
-        }
+        let isWriting = access == .publish || access == .write
+        _ = try fileSystem.lock(file, isWriting ? .exclusive : .shared, waiting: true)
         body()
     }
 }

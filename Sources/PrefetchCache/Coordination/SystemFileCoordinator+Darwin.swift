@@ -15,10 +15,13 @@
             let url = URL(filePath: path.string)
             var failure: NSError?
             switch access {
-            case .write:
+            case .publish:
                 coordinator.coordinate(writingItemAt: url, options: .forReplacing, error: &failure) { _ in
                     body()
                 }
+            case .write:
+                // Replacing counts as deleting: whoever shows what is there would close it.
+                coordinator.coordinate(writingItemAt: url, options: [], error: &failure) { _ in body() }
             case .readContent:
                 coordinator.coordinate(readingItemAt: url, options: .withoutChanges, error: &failure) { _ in
                     body()

@@ -14,6 +14,7 @@ enum CacheLayout {
 
     // In Application Support: durable.
     static let ledger = "ledger.sqlite"
+    static let ledgerLog = "ledger.sqlite-wal"
     static let staging = FilePath("staging")
     static let files = FilePath("files")
     static let configuration = FilePath.Component("configuration.json")

@@ -124,29 +124,37 @@ extension Engine {
                 return .hit(value)
             }
         } catch {
-            return .miss(try missed(key, error))
+            return .miss(try missed(key, error, of: file))
         }
-        return .miss(try expired(key))
+        return .miss(try expired(key, of: file))
     }
 
     /// Deals with an item whose time is over.
-    func expired(_ key: ItemKey) throws(CacheError) -> Miss {
+    /// - Parameter file: The one that was read, where it is known: the item of today may be another.
+    func expired(_ key: ItemKey, of file: Descriptor? = nil) throws(CacheError) -> Miss {
         catalog.inMemory { $0.pending.count(.misses) }
-        try promoter.removeCachedCopy(key)
+        try promoter.removeCachedCopy(key, try identity(of: file))
         return .expired
     }
 
     /// Deals with an item that cannot be read.
-    func missed(_ key: ItemKey, _ error: ItemFormatError) throws(CacheError) -> Miss {
+    /// - Parameter file: The one that was read, where it is known: it may have been promoted in the meantime,
+    ///   and have lost its footer with that, or been replaced.
+    func missed(_ key: ItemKey, _ error: ItemFormatError, of file: Descriptor? = nil)
+        throws(CacheError) -> Miss
+    {
         let miss = try Miss(error)
+        let identity = try identity(of: file)
+        guard try isItem(key, identity) else { return .absent }
         catalog.inMemory { $0.pending.count(.misses) }
         switch miss {
         case .absent, .expired: break
         case .purged:
-            try promoter.removeCachedCopy(key)
+            try promoter.removeCachedCopy(key, identity)
             events.send(.purged(key))
         case .damaged(let error):
             try locks.hold(key.hash) { () throws(CacheError) in
+                guard try isItem(key, identity) else { return }
                 catalog.noteSetAside(key.hash, try quarantine.setAside(key.hash))
             }
             environment.logger.warning(
@@ -156,5 +164,16 @@ extension Engine {
             events.send(.newerFormat(key, version: version))
         }
         return miss
+    }
+
+    private func identity(of file: Descriptor?) throws(CacheError) -> FileAttributes.Identity? {
+        guard let file else { return nil }
+        return try promoter.attributes(of: file).identity
+    }
+
+    private func isItem(_ key: ItemKey, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        guard let identity else { return true }
+        let items = folders.current.items
+        return try promoter.attributes(of: CacheLayout.file(of: key.hash), in: items)?.identity == identity
     }
 }

@@ -65,7 +65,7 @@ final class Engine: Sendable {
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         self.ledger =
             ledger ?? Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
-        promotedKeys = PromotedKeys(self.ledger)
+        promotedKeys = PromotedKeys(self.ledger, now: environment.now)
         promoter = Promoter(
             environment: environment, folders: folders, support: support, ledger: self.ledger,
             catalog: catalog, itemLocks: locks, codecs: codecs, admission: admission,
@@ -74,7 +74,7 @@ final class Engine: Sendable {
         _ = try configuration.current()
         let incoming = folders.current.incoming
         try onFiles { () throws(FileSystemError) in try WriterSession.sweep(incoming) }
-        try Recovery(promoter).run()
+        Recovery(promoter).run()
     }
 
     /// The volume's unit of allocation. What can be read must not depend on it.
@@ -112,7 +112,8 @@ final class Engine: Sendable {
 
     /// Whether there is anything that ``maintain()`` should do before long.
     var hasUnfinishedBusiness: Bool {
-        catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
+        ledger.isUntidy
+            || catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
     }
 
     /// Writes to the catalog what is only in memory.
@@ -122,9 +123,10 @@ final class Engine: Sendable {
     }
 
     /// Writes what is in memory, gives the unused allowance back to the other processes, and sees to
-    /// the budget and to the volume.
+    /// the budget, to the volume and to the ledger.
     func maintain() throws(CacheError) {
         for pressure in try admission.maintain() { notePressure(pressure) }
+        try ledger.tidy()
     }
 
     private func notePressure(_ pressure: Pressure) {

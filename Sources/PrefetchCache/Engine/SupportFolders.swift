@@ -58,9 +58,10 @@ struct SupportFolders: Sendable {
         }
     }
 
-    /// The folder of iCloud Drive comes and goes with the account, and is not made for a look.
+    /// The folder of iCloud Drive comes and goes with the account, that of Documents is its user's: neither
+    /// is made for a look.
     private func existingTopFolder(of area: Area) throws(FileSystemError) -> Directory? {
-        guard area == .iCloudDrive else { return try topFolder(of: area) }
+        if area == .applicationSupport { return try root.open(CacheLayout.files) }
         do {
             let folder = try fileSystem.open(
                 root(of: area), in: .workingDirectory, .directoryFollowingLinks)
@@ -106,7 +107,7 @@ struct SupportFolders: Sendable {
             next = try outer.open(name.path)
         }
         let foreign = try host.openOrCreate(
-            CacheLayout.foreignStaging, permissions: CacheLayout.folderPermissions)
+            CacheLayout.foreignStaging, permissions: CacheLayout.folderPermissions, flushing: true)
         try Self.excludeFromBackup(foreign)
         return foreign
     }
@@ -154,8 +155,7 @@ struct SupportFolders: Sendable {
             guard let foreign = try documents.open(CacheLayout.foreignStaging) else { return [staging] }
             return [staging, foreign]
         } catch {
-            // A destination that cannot be looked at now is no reason to refuse the whole cache.
-            guard error.isNotFound || error.isNotPermitted || error.isNoRegularFile else { throw error }
+            guard error.isNotFound else { throw error }
             return [staging]
         }
     }

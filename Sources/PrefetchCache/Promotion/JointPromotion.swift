@@ -34,6 +34,8 @@ struct JointPromotion {
     private enum Fate {
         case stays
         case missed(Miss)
+        /// Opened by itself, when the others are done.
+        case alone
     }
 
     /// A folder that items go to.
@@ -68,7 +70,7 @@ struct JointPromotion {
         // Alone it takes the same steps.
         guard members.count > 1 else { return results }
         stage()
-        enter()
+        enterIntents()
         takeRenamed()
         publish()
         commit()
@@ -141,30 +143,45 @@ struct JointPromotion {
         }
     }
 
-    /// Enters all intents, or all commits, in one transaction.
-    private mutating func enter() {
-        guard !members.isEmpty else { return }
+    /// Enters all intents in one transaction.
+    private mutating func enterIntents() {
         areIntentsEntered = true
+        let promoter = promoter
+        guard let failure = put() else { return }
+        forEach(where: { $0.entry.mode == .decode }) { member throws(CacheError) in
+            try promoter.discardUnlessEntered(member.entry, stagedIn: member.place.staging)
+            return .stays
+        }
+        leave(failure)
+    }
+
+    private func put() -> CacheError? {
+        guard !members.isEmpty else { return nil }
         do throws(CacheError) {
             try promoter.ledger.put(members.map(\.entry))
+            return nil
         } catch {
-            for member in members { results[member.index] = .failure(error) }
-            members = []
+            return error
         }
+    }
+
+    private mutating func leave(_ failure: CacheError) {
+        for member in members { results[member.index] = .failure(failure) }
+        members = []
     }
 
     private mutating func takeRenamed() {
         let promoter = promoter
         forEach(where: Self.isRenamed) { member throws(CacheError) in
             if try promoter.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
+            // Stored anew a moment ago.
             try promoter.ledger.remove(member.entry.key)
-            return .missed(.absent)
+            return .alone
         }
         // The names before the cuts, as with a single one.
         flush(\.place.staging, where: Self.isRenamed)
         forEach(where: Self.isRenamed) { member throws(CacheError) in
             try promoter.finishTaking(member.entry, in: member.place.staging)
-            try promoter.flushOrigin(of: member.entry.key.hash)
             return .stays
         }
     }
@@ -178,6 +195,7 @@ struct JointPromotion {
         forEach { member throws(CacheError) in
             member.isNameTaken = try !promoter.publishOnce(
                 member.entry, from: member.place.staging, in: member.place.folder)
+            if !member.isNameTaken { try promoter.renewMark(of: member.entry, in: member.place.folder) }
             return .stays
         }
         flush(\.place.folder, where: { !$0.isNameTaken })
@@ -187,13 +205,9 @@ struct JointPromotion {
         let waiting = members.filter(\.isNameTaken)
         members.removeAll(where: \.isNameTaken)
         for index in members.indices { members[index].entry.state = .committed }
-        enter()
-        let promoter = promoter
-        forEach { member throws(CacheError) in
-            try promoter.removeCommitted(member.entry.key)
-            return .stays
-        }
+        if let failure = put() { leave(failure) }
         for member in members {
+            promoter.removeCommitted(member.entry.key)
             results[member.index] = .success(.hit(promoter.opened(member.entry, isFirstOpen: true)))
         }
         members = waiting
@@ -224,6 +238,7 @@ struct JointPromotion {
                 switch try step(&member) {
                 case .stays: staying.append(member)
                 case .missed(let miss): results[member.index] = .success(.miss(miss))
+                case .alone: break
                 }
             } catch {
                 fail(member.index, error)
@@ -264,7 +279,7 @@ struct JointPromotion {
             switch error {
             case .insufficientSpace: return
             case .fileSystem(let error), .destination(_, let error):
-                if error.errno == .tooManyOpenFiles { return }
+                if error.errno == .tooManyOpenFiles || error.isOutOfSpace { return }
             default: break
             }
         }

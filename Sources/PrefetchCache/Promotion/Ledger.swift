@@ -13,13 +13,14 @@ internal import SystemPackage
 
 /// The durable record of promotions: which key was handed over, to which file.
 ///
-/// Rollback journal and full synchronisation: a commit that returned survives a power cut, and at
-/// rest there is one file. It is created with the first promotion. Losing it costs exactly-once,
-/// never promoted bytes.
+/// Write-ahead log and full synchronisation: a commit that returned survives a power cut, for the price of
+/// one flush. The log is brought into the file when nothing has happened for a second, and at rest there is
+/// one file. It is created with the first promotion. Losing it costs exactly-once, never promoted bytes.
 final class Ledger: PromotionLedger {
     private let folder: Directory
     private let path: FilePath
     private let open = Mutex<OpenFile?>(nil)
+    private let isLogWritten = Atomic<Bool>(false)
 
     private struct OpenFile: Sendable {
         let queue: DatabaseQueue
@@ -31,9 +32,14 @@ final class Ledger: PromotionLedger {
         self.path = path.appending(CacheLayout.ledger)
     }
 
-    func attributes() throws(CacheError) -> FileAttributes? {
+    func fingerprint() throws(CacheError) -> LedgerFingerprint? {
+        guard let file = try attributes() else { return nil }
+        return LedgerFingerprint(file: file, log: try attributes(of: CacheLayout.ledgerLog))
+    }
+
+    private func attributes(of name: String = CacheLayout.ledger) throws(CacheError) -> FileAttributes? {
         try onFiles { () throws(FileSystemError) in
-            try folder.fileSystem.attributes(of: FilePath(CacheLayout.ledger), in: folder.descriptor)
+            try folder.fileSystem.attributes(of: FilePath(name), in: folder.descriptor)
         }
     }
 
@@ -71,6 +77,7 @@ final class Ledger: PromotionLedger {
                 for entry in entries { try entry.write(to: database) }
             }
         }
+        isLogWritten.store(true, ordering: .relaxed)
     }
 
     func remove(_ key: ItemKey) throws(CacheError) {
@@ -78,6 +85,19 @@ final class Ledger: PromotionLedger {
             try queue.write { database in
                 try database.execute(
                     sql: "DELETE FROM promotion WHERE hash = ?", arguments: [key.hash.data])
+            }
+        }
+        isLogWritten.store(true, ordering: .relaxed)
+    }
+
+    var isUntidy: Bool { isLogWritten.load(ordering: .relaxed) }
+
+    func tidy() throws(CacheError) {
+        guard isLogWritten.exchange(false, ordering: .relaxed) else { return }
+        try run(creating: false) { queue in
+            // Waits for nobody: whoever is using the ledger tidies up after himself.
+            try queue.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
             }
         }
     }
@@ -117,6 +137,9 @@ final class Ledger: PromotionLedger {
         try open.withLock { open in
             // A ledger that was removed or replaced under an open handle is not written to any more.
             if let open, try open.identity == attributes()?.identity { return open.queue }
+            // First: the last one to close a file takes its log away.
+            try open?.queue.close()
+            open = nil
             let fresh = try Self.open(path)
             open = OpenFile(queue: fresh, identity: try attributes()?.identity)
             return fresh
@@ -128,13 +151,16 @@ final class Ledger: PromotionLedger {
         configuration.label = "PrefetchCache.ledger"
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { database in
-            // EXTRA also synchronises the folder after the journal is unlinked, without which a
-            // committed transaction may be rolled back after a power cut.
+            // A new file is made with a rollback journal, whose end EXTRA synchronises too: were it there
+            // again after a power cut, the file would be emptied. And where the file system has no shared
+            // memory for a log, it stays with the journal.
+            try LedgerSchema.refuseNewer(database)
             try database.execute(
                 sql: """
-                    PRAGMA journal_mode = DELETE;
                     PRAGMA synchronous = EXTRA;
                     PRAGMA fullfsync = ON;
+                    PRAGMA checkpoint_fullfsync = ON;
+                    PRAGMA journal_mode = WAL;
                     """)
         }
         let queue = try DatabaseQueue(path: path.string, configuration: configuration)

@@ -50,6 +50,11 @@ enum LedgerSchema {
         }
     }
 
+    /// - Throws: ``CacheError/newerLedger(version:)``.
+    static func refuseNewer(_ database: Database) throws {
+        _ = try isOld(database)
+    }
+
     private static func isOld(_ database: Database) throws -> Bool {
         let found = try version(of: database)
         guard found <= version else { throw CacheError.newerLedger(version: found) }

@@ -4,29 +4,37 @@ internal import Synchronization
 
 /// The hashes of all promoted keys, so that storing an item need not ask the ledger.
 ///
-/// Read again when the ledger's file has changed, which costs a `stat` per question. 16 bytes per
+/// Read again when the ledger's files have changed, which costs two `stat`s per question. 16 bytes per
 /// promoted key.
 final class PromotedKeys: Sendable {
     private struct Snapshot: Sendable {
-        var attributes: FileAttributes?
+        var fingerprint: LedgerFingerprint?
         var hashes: Set<KeyHash> = []
     }
 
+    /// Time stamps are as coarse as the kernel's clock tick, which takes 10 ms at most: a file that was
+    /// changed just now may be changed again without a trace.
+    private static let settlingMilliseconds: Int64 = 20
+
     private let ledger: any PromotionLedger
+    private let now: @Sendable () -> Int64
     private let snapshot = Mutex<Snapshot?>(nil)
 
-    init(_ ledger: any PromotionLedger) {
+    /// - Parameter now: Milliseconds since 1970.
+    init(_ ledger: any PromotionLedger, now: @escaping @Sendable () -> Int64) {
         self.ledger = ledger
+        self.now = now
     }
 
     func contains(_ hash: KeyHash) throws(CacheError) -> Bool {
-        let attributes = try ledger.attributes()
-        if let snapshot = snapshot.withLock({ $0 }), snapshot.attributes == attributes {
+        let fingerprint = try ledger.fingerprint()
+        if let snapshot = snapshot.withLock({ $0 }), snapshot.fingerprint == fingerprint {
             return snapshot.hashes.contains(hash)
         }
-        // The attributes are those from before the reading: what changes in between is read again.
-        let fresh = Snapshot(attributes: attributes, hashes: try ledger.committedHashes())
-        snapshot.withLock { $0 = fresh }
+        // The fingerprint is that from before the reading: what changes in between is read again.
+        let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.committedHashes())
+        let isSettled = fingerprint?.lastChange ?? 0 < now() - Self.settlingMilliseconds
+        snapshot.withLock { $0 = isSettled ? fresh : nil }
         return fresh.hashes.contains(hash)
     }
 }

@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import ItemFormat
+internal import Logging
 internal import StorageAreas
 internal import SystemPackage
 
@@ -58,6 +59,13 @@ extension Promoter {
         try onFiles { () throws(FileSystemError) in try fileSystem.birthTime(of: file) }
     }
 
+    /// The attributes of whatever lies under the name of a promotion.
+    func attributes(of entry: LedgerEntry, in folder: Directory) throws(CacheError) -> FileAttributes? {
+        try onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.attributes(of: entry.name.path, in: folder.descriptor)
+        }
+    }
+
     func attributes(of name: FilePath, in folder: Directory) throws(CacheError) -> FileAttributes? {
         try onFiles { () throws(FileSystemError) in
             try fileSystem.attributes(of: name, in: folder.descriptor)
@@ -80,7 +88,7 @@ extension Promoter {
 
     /// Puts the mark on again where giving the file its name has lost it: the next backup would contain
     /// what its app excludes.
-    func renewMark(of entry: LedgerEntry, in folder: Directory) throws(FileSystemError) {
+    func renewMark(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
         guard entry.backup == .exclude else { return }
         do {
             try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
@@ -92,7 +100,9 @@ extension Promoter {
             }
         } catch {
             // Its user has it already, and may have moved it or replaced it.
-            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(path(of: entry), error)
+            }
         }
     }
 
@@ -109,21 +119,36 @@ extension Promoter {
         }
     }
 
-    func removeCachedCopy(_ key: ItemKey) throws(CacheError) {
-        try itemLocks.hold(key.hash) { () throws(CacheError) in
-            if try discard(CacheLayout.file(of: key.hash), in: folders.current.items) {
-                catalog.noteRemoved(key.hash)
-            }
+    /// Removes the cached copy of a promoted item, if there is one. The item is promoted whether or not that
+    /// succeeds.
+    func dropCachedCopy(_ key: ItemKey) {
+        do {
+            try removeCachedCopy(key)
+        } catch {
+            environment.logger.warning(
+                "The cached copy of a promoted item stays behind.",
+                metadata: ["key": "\(key)", "error": "\(error)"])
         }
     }
 
-    func checksum(of name: FilePath, in folder: Directory) throws(CacheError) -> UInt64 {
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
-                var checksum = ContentChecksum()
-                try fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
-                return checksum.finalize()
-            }
+    /// - Parameter identity: Only this file is removed, unless it is `nil`.
+    func removeCachedCopy(_ key: ItemKey, _ identity: FileAttributes.Identity? = nil) throws(CacheError) {
+        let items = folders.current.items
+        let name = CacheLayout.file(of: key.hash)
+        try itemLocks.hold(key.hash) { () throws(CacheError) in
+            // A link or the like in the place of an item is not ours.
+            guard let found = try attributes(of: name, in: items), found.kind == .regular,
+                identity == nil || found.identity == identity, try discard(name, in: items)
+            else { return }
+            catalog.noteRemoved(key.hash)
+        }
+    }
+
+    func checksum(of name: FilePath, in folder: Directory) throws(FileSystemError) -> UInt64 {
+        try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
+            var checksum = ContentChecksum()
+            try fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
+            return checksum.finalize()
         }
     }
 

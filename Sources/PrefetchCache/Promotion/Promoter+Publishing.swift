@@ -11,19 +11,32 @@ extension Promoter {
         var number = 1
         while true {
             let tried = entry
-            let outcome = try coordinated(.write, tried) { () throws(CacheError) in
-                try place(tried, from: staging, in: folder)
+            let outcome = try coordinated(.publish, tried) { () throws(CacheError) in
+                try putInPlace(tried, from: staging, in: folder)
             }
             guard case .isTaken(let failure) = outcome else { break }
-            number += 1
-            // A name that recovery found in the ledger was tried just now.
-            if intent.plainName.numbered(number) == intent.name { number += 1 }
-            entry.name = intent.plainName.numbered(number)
+            repeat {
+                number += 1
+                entry.name = intent.plainName.numbered(number)
+            } while try isSurelyTaken(entry, in: folder, intent)
             try ledger.put(entry)
             // No later flush of a file would mean anything after one that failed: it is not adopted.
             if let failure { throw failure }
         }
         return try commit(entry, in: folder)
+    }
+
+    /// Whether a name need not be tried, which would cost a transaction of the ledger.
+    private func isSurelyTaken(_ entry: LedgerEntry, in folder: Directory, _ first: LedgerEntry)
+        throws(CacheError) -> Bool
+    {
+        // A name that recovery found in the ledger was tried first.
+        guard entry.name != first.name else { return true }
+        let found = try coordinated(.readMetadata, entry) { () throws(CacheError) in
+            try attributes(of: entry, in: folder)
+        }
+        guard let found else { return false }
+        return found.kind != .regular || found.length != entry.contentLength
     }
 
     private enum Placing {
@@ -33,7 +46,7 @@ extension Promoter {
     }
 
     /// Puts the staged file under the entry's name, or adopts the file that is there.
-    private func place(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
+    private func putInPlace(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> Placing
     {
         if try publishOnce(entry, from: staging, in: folder) { return .isInPlace }
@@ -64,6 +77,7 @@ extension Promoter {
     /// a crash does not know whether its name would survive the next.
     func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
         try coordinated(.write, intent) { () throws(CacheError) in
+            try renewMark(of: intent, in: folder)
             try onDestination(intent) { () throws(FileSystemError) in
                 try fileSystem.synchronize(folder.descriptor)
             }
@@ -71,13 +85,13 @@ extension Promoter {
         var entry = intent
         entry.state = .committed
         try ledger.put(entry)
-        try removeCommitted(entry.key)
+        removeCommitted(entry.key)
         return entry
     }
 
     /// The cached copy goes when its promotion is durable.
-    func removeCommitted(_ key: ItemKey) throws(CacheError) {
-        try removeCachedCopy(key)
+    func removeCommitted(_ key: ItemKey) {
+        dropCachedCopy(key)
         catalog.noteAbsent(key.hash)
     }
 
@@ -89,19 +103,26 @@ extension Promoter {
             try fileSystem.rename(
                 FilePath(entry.stagedName), in: staging.descriptor, to: entry.name.path,
                 in: folder.descriptor, .exclusive)
+            return true
         } catch {
             if error.errno == .fileExists { return false }
             throw .destination(path(of: entry), error)
         }
-        try onDestination(entry) { () throws(FileSystemError) in try renewMark(of: entry, in: folder) }
-        return true
     }
 
     /// Whether the file under the entry's name holds just the content of the item.
     func isIdentical(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Bool {
-        guard let attributes = try attributes(of: entry.name.path, in: folder),
+        guard let attributes = try attributes(of: entry, in: folder),
             attributes.kind == .regular, attributes.length == entry.contentLength
         else { return false }
-        return try checksum(of: entry.name.path, in: folder) == entry.contentChecksum
+        do throws(FileSystemError) {
+            return try checksum(of: entry.name.path, in: folder) == entry.contentChecksum
+        } catch {
+            // What may not be read cannot be adopted.
+            guard error.isNotPermitted || error.isNotFound || error.isNoRegularFile else {
+                throw .destination(path(of: entry), error)
+            }
+            return false
+        }
     }
 }

@@ -99,6 +99,24 @@ extension Promoter {
         }
     }
 
+    /// Enters an intent whose file is staged. Where that fails the file goes: it may be large, and short of
+    /// space is what the volume may be.
+    func enter(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
+        do {
+            try ledger.put(intent)
+        } catch {
+            try discardUnlessEntered(intent, stagedIn: staging)
+            throw error
+        }
+    }
+
+    /// An error does not tell that nothing was entered.
+    func discardUnlessEntered(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
+        if try ledger.entry(for: intent.key)?.stagedName != intent.stagedName {
+            try discard(FilePath(intent.stagedName), in: staging)
+        }
+    }
+
     /// Puts a copy, made durable here, in the place of a staged item that somebody else left behind.
     ///
     /// That one may have been flushed without success, of which the kernel tells only once: a flush that
@@ -106,7 +124,9 @@ extension Promoter {
     /// anew.
     ///
     /// - Returns: The intent for the copy; `nil` when the item is damaged.
-    func restage(_ intent: LedgerEntry, in staging: Directory) throws(CacheError) -> LedgerEntry? {
+    func restage(_ intent: LedgerEntry, from folder: Directory, in staging: Directory)
+        throws(CacheError) -> LedgerEntry?
+    {
         let origin = FilePath(intent.stagedName)
         var checksum = ContentChecksum()
         try admission.makeRoomToOpen(intent.contentLength, in: staging)
@@ -115,7 +135,7 @@ extension Promoter {
         copy.stagedName = nextStagedName(intent.key)
         (copy.inode, copy.birthTime) = try stage(copy, in: staging) { file throws(CacheError) in
             try onDestination(intent) { () throws(FileSystemError) in
-                try fileSystem.withFile(origin, in: staging.descriptor, .read) {
+                try fileSystem.withFile(origin, in: folder.descriptor, .read) {
                     source throws(FileSystemError) in
                     try fileSystem.forEachPiece(of: source, count: intent.contentLength) {
                         piece, offset throws(FileSystemError) in
@@ -129,8 +149,8 @@ extension Promoter {
             try discard(FilePath(copy.stagedName), in: staging)
             return nil
         }
-        try ledger.put(copy)
-        try discard(origin, in: staging)
+        try enter(copy, stagedIn: staging)
+        try discard(origin, in: folder)
         return copy
     }
 
@@ -146,7 +166,6 @@ extension Promoter {
             try fileSystem.synchronize(staging.descriptor)
         }
         try finishTaking(entry, in: staging)
-        try flushOrigin(of: entry.key.hash)
         return true
     }
 
@@ -158,16 +177,6 @@ extension Promoter {
         let items = folders.current.items
         return try itemLocks.hold(entry.key.hash) { () throws(CacheError) in
             try rename(item, as: entry, from: items, into: staging)
-        }
-    }
-
-    /// Flushes the folder that an item was taken from.
-    func flushOrigin(of hash: KeyHash) throws(CacheError) {
-        let items = folders.current.items
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.withFile(CacheLayout.folder(of: hash), in: items.descriptor, .directory) {
-                folder throws(FileSystemError) in try fileSystem.synchronize(folder)
-            }
         }
     }
 

@@ -52,7 +52,7 @@ final class Promoter: Sendable {
             let opened = try existingFile(of: entry)
         {
             // A crash after the commit may have left the cached copy behind.
-            try removeCachedCopy(key)
+            dropCachedCopy(key)
             return .hit(opened)
         }
         return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }
@@ -65,10 +65,10 @@ final class Promoter: Sendable {
             entry = try ledger.entry(for: key)
         }
         if let entry, let opened = try existingFile(of: entry) {
-            try removeCachedCopy(key)
+            dropCachedCopy(key)
             return .hit(opened)
         }
-        let result = try promote(key, for: watcher)
+        let result = try promote(key, replacing: entry, for: watcher)
         if let entry, case .miss(.absent) = result {
             throw .movedOrDeleted(key: key, path(of: entry))
         }
@@ -107,7 +107,7 @@ final class Promoter: Sendable {
                 try discard(FilePath(entry.stagedName), in: staging)
                 return opened
             }
-            try ledger.put(entry)
+            try enter(entry, stagedIn: staging)
             let folder = try destination(in: entry.area, entry.folder)
             return opened(try publish(entry, from: staging, in: folder), isFirstOpen: true)
         }
@@ -117,24 +117,37 @@ final class Promoter: Sendable {
     func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
         let isInPlace = try coordinated(.readMetadata, entry) { () throws(CacheError) in
             guard let folder = try existingFolder(of: entry) else { return false }
-            return try attributes(of: entry.name.path, in: folder)?.kind == .regular
+            return try attributes(of: entry, in: folder)?.kind == .regular
         }
         return isInPlace ? opened(entry, isFirstOpen: false) : nil
     }
 
-    private func promote(_ key: ItemKey, for watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {
-        try watcher.requireInterest()
-        guard let file = try folders.openItem(key.hash) else { return .miss(.absent) }
-        defer { fileSystem.close(file) }
-        switch try reader(of: file, for: key) {
-        case .miss(let miss): return .miss(miss)
-        case .hit(let reader): return try promote(key, file, reader, for: watcher)
+    /// How often an item is looked for that was replaced since it was looked at.
+    private static let attempts = 3
+
+    /// - Parameter earlier: The entry of a file that is not in its place any more.
+    private func promote(
+        _ key: ItemKey, replacing earlier: LedgerEntry?, for watcher: OpenWatcher
+    ) throws(CacheError) -> Lookup<OpenedItem> {
+        for _ in 0..<Self.attempts {
+            try watcher.requireInterest()
+            guard let file = try folders.openItem(key.hash) else { break }
+            defer { fileSystem.close(file) }
+            switch try reader(of: file, for: key) {
+            case .miss(let miss): return .miss(miss)
+            case .hit(let reader):
+                let result = try promote(key, file, reader, replacing: earlier, for: watcher)
+                if let result { return result }
+            }
         }
+        return .miss(.absent)
     }
 
+    /// - Returns: `nil` when the item was evicted or replaced in the meantime; nothing has changed.
     private func promote(
-        _ key: ItemKey, _ file: Descriptor, _ reader: ItemReader, for watcher: OpenWatcher
-    ) throws(CacheError) -> Lookup<OpenedItem> {
+        _ key: ItemKey, _ file: Descriptor, _ reader: ItemReader, replacing earlier: LedgerEntry?,
+        for watcher: OpenWatcher
+    ) throws(CacheError) -> Lookup<OpenedItem>? {
         // The ledger, and a folder that is made now, need room whatever the encoding.
         try admission.makeRoomToOpen(0, in: support.staging)
         let place = try place(for: reader.footer.metadata.destination, holding: [key.hash])
@@ -148,14 +161,14 @@ final class Promoter: Sendable {
             } catch .item(let damage) {
                 return .miss(try Miss(damage))
             }
-            try ledger.put(entry)
+            try enter(entry, stagedIn: place.staging)
         case .rename:
             try requireWritable(place, for: entry)
             if let damage = try damage(of: item, reader, for: watcher) { return .miss(damage) }
             try ledger.put(entry)
             guard try take(item, as: entry, into: place.staging) else {
-                try ledger.remove(key)
-                return .miss(.absent)
+                if let earlier { try ledger.put(earlier) } else { try ledger.remove(key) }
+                return nil
             }
         }
         let committed = try publish(entry, from: place.staging, in: place.folder)

@@ -3,8 +3,8 @@ internal import ItemFormat
 
 /// What promotion asks of its durable record, see ``Ledger``.
 protocol PromotionLedger: Sendable {
-    /// The attributes of the ledger's file, which change with every promotion; `nil` before the first.
-    func attributes() throws(CacheError) -> FileAttributes?
+    /// What changes with every promotion; `nil` before the first.
+    func fingerprint() throws(CacheError) -> LedgerFingerprint?
 
     func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry?
 
@@ -21,7 +21,23 @@ protocol PromotionLedger: Sendable {
     /// Drops the entry of a key. Durable when it returns.
     func remove(_ key: ItemKey) throws(CacheError)
 
+    /// Whether there is anything for ``tidy()`` to do.
+    var isUntidy: Bool { get }
+
+    /// Brings what was entered into one file. Nothing that was durable depends on it.
+    func tidy() throws(CacheError)
+
     func close() throws(CacheError)
+}
+
+/// The attributes of a ledger's files.
+struct LedgerFingerprint: Sendable, Hashable {
+    let file: FileAttributes
+    /// That of the log, which has what is newer than the file.
+    var log: FileAttributes?
+
+    /// Milliseconds since 1970.
+    var lastChange: Int64 { max(file.modified, log?.modified ?? .min) / 1_000_000 }
 }
 
 extension PromotionLedger {

@@ -31,19 +31,49 @@ struct Recovery {
     /// Settles everything that is not in the hands of a living process. Costs one listing of each
     /// staging folder when there is nothing to do: an intent without a staged file waits for the
     /// next open of its key.
-    func run() throws(CacheError) {
-        let staged = try onFiles { () throws(FileSystemError) in try stagedFiles() }
+    ///
+    /// What cannot be settled now stays as it is, and is no reason to refuse the whole cache: the next open
+    /// of its key tries again, and has the error.
+    func run() {
+        var folders = [promoter.support.staging]
+        attempt("A destination cannot be looked at.") { () throws(CacheError) in
+            folders = try onFiles { () throws(FileSystemError) in try promoter.support.stagingFolders() }
+        }
+        var staged: [Staged] = []
+        for folder in folders {
+            attempt("A staging folder cannot be listed.") { () throws(CacheError) in
+                staged += try onFiles { () throws(FileSystemError) in try stagedFiles(in: folder) }
+            }
+        }
         guard !staged.isEmpty else { return }
 
-        for intent in try promoter.ledger.intents() {
-            try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
-                try completeIfPossible(intent.key)
+        var intents: [LedgerEntry]?
+        attempt("The ledger cannot be read.") { () throws(CacheError) in
+            intents = try promoter.ledger.intents()
+        }
+        for intent in intents ?? [] {
+            attempt("A promotion cannot be completed yet.", of: intent.key) { () throws(CacheError) in
+                try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
+                    try completeIfBegun(intent.key)
+                }
             }
         }
         for file in staged {
-            try promoter.locks.holdIfFree(file.hash) { () throws(CacheError) in
-                try discardUnclaimed(file)
+            attempt("A staged file stays behind.") { () throws(CacheError) in
+                try promoter.locks.holdIfFree(file.hash) { () throws(CacheError) in
+                    try discardUnclaimed(file)
+                }
             }
+        }
+    }
+
+    private func attempt(_ failure: String, of key: ItemKey? = nil, _ body: () throws(CacheError) -> Void) {
+        do {
+            try body()
+        } catch {
+            var metadata: Logger.Metadata = ["error": "\(error)"]
+            if let key { metadata["key"] = "\(key)" }
+            promoter.environment.logger.warning("\(failure)", metadata: metadata)
         }
     }
 
@@ -62,12 +92,6 @@ struct Recovery {
                 try discardUnclaimed(file)
             }
         }
-    }
-
-    private func stagedFiles() throws(FileSystemError) -> [Staged] {
-        var staged: [Staged] = []
-        for folder in try promoter.support.stagingFolders() { staged += try stagedFiles(in: folder) }
-        return staged
     }
 
     private func stagedFiles(in folder: Directory) throws(FileSystemError) -> [Staged] {
@@ -100,42 +124,30 @@ struct Recovery {
         }
     }
 
-    /// A destination that cannot be written to now is no reason to refuse the whole cache: the intent
-    /// stays, and the next open of its key tries again.
-    private func completeIfPossible(_ key: ItemKey) throws(CacheError) {
+    private func completeIfBegun(_ key: ItemKey) throws(CacheError) {
         guard let entry = try promoter.ledger.entry(for: key), entry.state == .intent else { return }
-        do {
-            try complete(entry)
-        } catch .destination(let path, let error) {
-            promoter.environment.logger.warning(
-                "A promotion cannot be completed yet.",
-                metadata: ["key": "\(key)", "path": "\(path)", "error": "\(error)"])
-        } catch .destinationUnavailable(let area) {
-            promoter.environment.logger.warning(
-                "A promotion cannot be completed without its area.",
-                metadata: ["key": "\(key)", "area": "\(area.name)"])
-        }
+        try complete(entry)
     }
 
     /// Settles one intent. The caller holds the lock of its key.
     func complete(_ intent: LedgerEntry) throws(CacheError) {
         let folder = try promoter.destination(in: intent.area, intent.folder)
         let staging = try promoter.stagingFolder(for: folder, intent.area, intent.folder)
-        let staged = try promoter.attributes(of: FilePath(intent.stagedName), in: staging)
+        let (origin, staged) = try stagedFile(of: intent, in: staging)
         let destination = try promoter.coordinated(.readMetadata, intent) { () throws(CacheError) in
-            try promoter.attributes(of: intent.name.path, in: folder)
+            try promoter.attributes(of: intent, in: folder)
         }
 
         switch (staged, destination) {
         case (let staged?, let destination?) where staged.identity == destination.identity:
-            try promoter.discard(FilePath(intent.stagedName), in: staging)
+            try promoter.discard(FilePath(intent.stagedName), in: origin)
             _ = try promoter.commit(intent, in: folder)
         case (_?, _):
-            guard let intact = try intactIntent(intent, in: staging) else {
-                try promoter.discard(FilePath(intent.stagedName), in: staging)
+            guard let trusted = try trustedIntent(intent, from: origin, in: staging) else {
+                try promoter.discard(FilePath(intent.stagedName), in: origin)
                 return try promoter.ledger.remove(intent.key)
             }
-            _ = try promoter.publish(intact, from: staging, in: folder)
+            _ = try promoter.publish(trusted, from: staging, in: folder)
         case (nil, let destination?):
             let isClaimed = try promoter.coordinated(.write, intent) { () throws(CacheError) in
                 try isOurs(destination, by: intent, in: folder)
@@ -183,16 +195,33 @@ struct Recovery {
         }
     }
 
+    /// The staged file of an intent and its folder: `staging`, or another one when a volume came or went
+    /// since the file was staged.
+    private func stagedFile(of intent: LedgerEntry, in staging: Directory)
+        throws(CacheError) -> (folder: Directory, file: FileAttributes?)
+    {
+        let name = FilePath(intent.stagedName)
+        if let file = try promoter.attributes(of: name, in: staging) { return (staging, file) }
+        let others = try onFiles { () throws(FileSystemError) in try promoter.support.stagingFolders() }
+        for folder in others {
+            if let file = try promoter.attributes(of: name, in: folder) { return (folder, file) }
+        }
+        return (staging, nil)
+    }
+
+    /// The intent for a staged file, in `staging`, that is whole and durable.
     /// - Returns: `nil` when the staged file is damaged.
-    private func intactIntent(_ intent: LedgerEntry, in staging: Directory)
+    private func trustedIntent(_ intent: LedgerEntry, from origin: Directory, in staging: Directory)
         throws(CacheError) -> LedgerEntry?
     {
-        if intent.mode == .rename { return try promoter.restage(intent, in: staging) }
+        if intent.mode == .rename || origin !== staging {
+            return try promoter.restage(intent, from: origin, in: staging)
+        }
         // It was flushed before its intent was entered.
         let name = FilePath(intent.stagedName)
-        guard try promoter.attributes(of: name, in: staging)?.length == intent.contentLength,
+        let isIntact = try promoter.onDestination(intent) { () throws(FileSystemError) in
             try promoter.checksum(of: name, in: staging) == intent.contentChecksum
-        else { return nil }
-        return intent
+        }
+        return isIntact ? intent : nil
     }
 }

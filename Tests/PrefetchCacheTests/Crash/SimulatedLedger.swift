@@ -16,14 +16,19 @@ struct SimulatedLedger: PromotionLedger {
     var unflushed: Set<LedgerEntry.State> = []
     var omitted: Set<LedgerEntry.State> = []
 
-    func attributes() -> FileAttributes? {
+    func fingerprint() -> LedgerFingerprint? {
         let records = fileSystem.records
         guard !records.isEmpty else { return nil }
-        return FileAttributes(
-            kind: .regular, identity: .init(device: 1, inode: 0), length: Int64(records.count), allocated: 0,
-            linkCount: 1, owner: fileSystem.userID, permissions: [.ownerReadWrite],
-            modified: Int64(records.hashValue))
+        return LedgerFingerprint(
+            file: FileAttributes(
+                kind: .regular, identity: .init(device: 1, inode: 0), length: Int64(records.count),
+                allocated: 0, linkCount: 1, owner: fileSystem.userID, permissions: [.ownerReadWrite],
+                modified: Int64(records.hashValue)))
     }
+
+    var isUntidy: Bool { false }
+
+    func tidy() {}
 
     func entry(for key: ItemKey) -> LedgerEntry? {
         fileSystem.records[key.hash.hexadecimal].map(Self.entry)

@@ -71,7 +71,7 @@ final class CoordinationWatch: FileCoordinating {
                 path.starts(with: current.path) || current.path.starts(with: path),
                 "\(operation) at \(path) under the coordination of \(current.path)")
             guard operation.isChange, operation.kind != .open else { continue }
-            #expect(access == .write, "\(operation) at \(path) under \(access)")
+            #expect(access == .write || access == .publish, "\(operation) at \(path) under \(access)")
         }
     }
 
@@ -87,9 +87,9 @@ struct WatchedLedger: PromotionLedger {
     let ledger: any PromotionLedger
     let watch: CoordinationWatch
 
-    func attributes() throws(CacheError) -> FileAttributes? {
-        watch.expectNoAccess("attributes")
-        return try ledger.attributes()
+    func fingerprint() throws(CacheError) -> LedgerFingerprint? {
+        watch.expectNoAccess("fingerprint")
+        return try ledger.fingerprint()
     }
 
     func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
@@ -115,6 +115,13 @@ struct WatchedLedger: PromotionLedger {
     func remove(_ key: ItemKey) throws(CacheError) {
         watch.expectNoAccess("remove")
         try ledger.remove(key)
+    }
+
+    var isUntidy: Bool { ledger.isUntidy }
+
+    func tidy() throws(CacheError) {
+        watch.expectNoAccess("tidy")
+        try ledger.tidy()
     }
 
     func close() throws(CacheError) { try ledger.close() }
