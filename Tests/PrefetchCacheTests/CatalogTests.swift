@@ -69,6 +69,16 @@ import Testing
         #expect(try container.engine().statistics().chargedBytes == container.chargedOnDisk())
     }
 
+    @Test func aUselessFileInThePlaceOfAnOpenOneIsMadeAnew() throws {
+        let engine = try container.engine()
+        #expect(try engine.items().count == 20)
+        try noise(20_000).write(to: container.catalog, options: .atomic)
+        #expect(try engine.items().count == 20)
+        _ = try engine.content(ItemKey(number: 0))
+        try engine.flush()
+        #expect(try container.engine().items().last?.key.string == "item-0")
+    }
+
     @Test func aCatalogThatAnotherProcessHasMadeAnewIsTakenOver() throws {
         let first = try container.engine()
         #expect(try first.items().count == 20)

@@ -39,7 +39,7 @@ extension Catalog {
     private func prepare(_ file: CatalogFile) throws -> Int? {
         var rebuilt: Int?
         if try file.queue.read({ try CatalogSchema.isMissing(in: $0) }) {
-            // Durably, since there is no mark until then that nothing of it is.
+            // Flushed as a whole: before that it bears no mark.
             rebuilt = try file.durableTransaction { try fill($0) }
         }
         let hasWritten = try file.transaction(boot: environment.bootIdentifier) { try join($0) }
@@ -106,10 +106,7 @@ extension Catalog {
     func discard(_ useless: FileAttributes.Identity?) throws(CacheError) {
         let root = folders.current.root
         try file.withLock { file throws(CacheError) in
-            if case .open(let open) = file {
-                guard open.identity == useless else { return }
-                file = .notYet
-            }
+            if case .open(let open) = file, open.identity == useless { file = .notYet }
             try onFiles { () throws(FileSystemError) in
                 guard let useless, try CatalogFile.identity(in: root) == useless else { return }
                 try CatalogFile.remove(in: root)
