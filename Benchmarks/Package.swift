@@ -1,6 +1,31 @@
 // swift-tools-version: 6.1
 
+import Foundation
 import PackageDescription
+
+/// A library that is compared with where it is installed, and done without where it is not.
+struct Peer {
+    let target: String
+    let header: String
+    let pkgConfig: String
+    let condition: String
+    let package: (debian: String, brew: String)
+
+    var isInstalled: Bool {
+        ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].contains {
+            FileManager.default.fileExists(atPath: "\($0)/\(header)")
+        }
+    }
+}
+
+let peers = [
+    Peer(
+        target: "CPeerLMDB", header: "lmdb.h", pkgConfig: "lmdb", condition: "HAS_LMDB",
+        package: ("liblmdb-dev", "lmdb")),
+    Peer(
+        target: "CPeerRocksDB", header: "rocksdb/c.h", pkgConfig: "rocksdb", condition: "HAS_ROCKSDB",
+        package: ("librocksdb-dev", "rocksdb")),
+].filter(\.isInstalled)
 
 // A package of its own, so that a user of the library resolves none of these dependencies.
 let package = Package(
@@ -9,6 +34,8 @@ let package = Package(
     dependencies: [
         .package(name: "PrefetchCache", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+        // For its module of the system's SQLite, which is a peer too.
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         // Without its traits: they replace malloc and retain/release, which would be measured too.
         .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
     ],
@@ -20,7 +47,13 @@ let package = Package(
         .target(name: "CVolume"),
         .target(
             name: "Contenders",
-            dependencies: ["CFloor", "CVolume", .product(name: "PrefetchCache", package: "PrefetchCache")]),
+            dependencies: [
+                "CFloor", "CVolume",
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
+            ] + peers.map { .target(name: $0.target) },
+            exclude: ["Peers/diskcache_peer.py"],
+            swiftSettings: peers.map { .define($0.condition) }),
         .executableTarget(
             name: "compare",
             dependencies: [
@@ -49,7 +82,13 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where !["CLZ4Frame", "CFloor", "CVolume"].contains(target.name) {
+package.targets += peers.map { peer in
+    .systemLibrary(
+        name: peer.target, pkgConfig: peer.pkgConfig,
+        providers: [.apt([peer.package.debian]), .brew([peer.package.brew])])
+}
+
+for target in package.targets where target.type != .system && !["CFloor", "CVolume"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

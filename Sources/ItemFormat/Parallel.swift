@@ -1,7 +1,7 @@
 internal import Dispatch
 
 /// The results of `work` for 0 ..< `count`, computed on as many threads as there are cores.
-func inParallel<Result>(_ count: Int, _ work: (Int) -> Result) -> [Result] {
+package func inParallel<Result>(_ count: Int, _ work: (Int) -> Result) -> [Result] {
     guard count > 1 else { return (0..<count).map(work) }
     return withoutActuallyEscaping(work) { work in
         [Result](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -1,12 +1,18 @@
 public import Foundation
 
-/// One way to store, read and promote the items of a workload, side by side with others.
+/// One way to store, read, promote and evict the items of a workload, side by side with others.
 ///
-/// `store`, `read` and `promote` are what is measured: each is called once per item and does the
-/// whole of its job before it returns. A contender is used by one task.
+/// `store`, `read`, `promote` and `evict` are what is measured. The first three are called once per item,
+/// and each does the whole of its job before it returns. A contender is used by one task.
 public protocol Contender: AnyObject {
     /// A short name for tables.
     var name: String { get }
+
+    /// How it was set up, in one line.
+    var setup: String { get }
+
+    /// How many items it is measured with, where it is so slow that more would say nothing new; `nil` for all.
+    var mostItems: Int? { get }
 
     /// The executor that the task prefers while it measures this contender; `nil` for none.
     var executor: (any TaskExecutor)? { get }
@@ -23,6 +29,13 @@ public protocol Contender: AnyObject {
     /// Makes a stored item a durable file under its final name, and no longer a stored item.
     func promote(_ index: Int) async throws
 
+    /// Removes `items`, which are all that are stored. Where that is quicker, in one piece.
+    func evict(_ items: Range<Int>) async throws
+
+    /// Does a job for `items` and says how long it took. A contender that runs elsewhere measures there,
+    /// so that its time is not that of a pipe.
+    func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration
+
     /// Where `promote` left an item, for a check of its content that is not measured.
     func promotedFile(_ index: Int) -> URL
 
@@ -31,5 +44,38 @@ public protocol Contender: AnyObject {
 }
 
 extension Contender {
+    public var mostItems: Int? { nil }
+
     public var executor: (any TaskExecutor)? { nil }
+
+    public func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration {
+        try await ContinuousClock().measure {
+            switch job {
+            case .store:
+                for index in items { try await store(index, workload.contents[index]) }
+            case .read:
+                for index in items {
+                    let length = try await read(index)
+                    guard length == workload.size else { throw WrongContent(contender: name, item: index) }
+                }
+            case .promote:
+                for index in items { try await promote(index) }
+            case .evict:
+                try await evict(items)
+            }
+        }
+    }
+}
+
+/// A contender did not give back what it was given: its figures would mean nothing.
+public struct WrongContent: Error, CustomStringConvertible {
+    let contender: String
+    let item: Int
+
+    public init(contender: String, item: Int) {
+        self.contender = contender
+        self.item = item
+    }
+
+    public var description: String { "\(contender) gave back something else for item \(item)" }
 }

@@ -7,6 +7,9 @@ public import Foundation
 /// in advance, and so are the 256 folders they are spread over; nothing is remembered about an item.
 public final class FloorContender: Contender {
     public let name = "floor"
+    public let setup = """
+        C: the system calls and liblz4 calls that a job needs, and no more; one file per item, in 256 folders
+        """
     private var state: State?
 
     public init() {}
@@ -42,6 +45,11 @@ public final class FloorContender: Contender {
             promote(
                 state.context, state.items, state.itemNames[index], state.staging,
                 state.temporaryNames[index], state.documents, state.finalNames[index]))
+    }
+
+    public func evict(_ items: Range<Int>) throws {
+        let state = try prepared()
+        for index in items { try check(floor_unlink(state.items, state.itemNames[index])) }
     }
 
     public func promotedFile(_ index: Int) -> URL {
@@ -98,7 +106,7 @@ extension FloorContender {
             }
             itemNames = hashes.map { "\($0.prefix(2))/\($0)" }
             temporaryNames = hashes
-            finalNames = hashes.indices.map { "Document \($0)" }
+            finalNames = hashes.indices.map(Workload.finalName)
 
             items = try Self.makeFolder("items", in: directory)
             incoming = try Self.makeFolder("incoming", in: directory)

@@ -3,17 +3,17 @@ public struct Lineup {
     /// What the job costs at least; ratios are multiples of this.
     public let floor: any Contender
     /// PrefetchCache.
-    public let ours: (any Contender)?
+    public let ours: any Contender
     public let peers: [any Contender]
 
-    public init(floor: any Contender, ours: (any Contender)? = nil, peers: [any Contender] = []) {
+    public init(floor: any Contender, ours: any Contender, peers: [any Contender] = []) {
         self.floor = floor
         self.ours = ours
         self.peers = peers
     }
 
     public var all: [any Contender] {
-        [floor] + (ours.map { [$0] } ?? []) + peers
+        [floor, ours] + peers
     }
 
     /// The contenders of this package.
@@ -21,5 +21,48 @@ public struct Lineup {
         Lineup(
             floor: FloorContender(), ours: PrefetchCacheContender(),
             peers: [PrefetchCacheContender(prefersExecutor: false)])
+    }
+
+    /// The contenders of this package and other caches, and which of these are not on this machine.
+    public static func withPeers() -> (lineup: Lineup, missing: [MissingPeer]) {
+        var peers: [any Contender] = [
+            PrefetchCacheContender(prefersExecutor: false), FilesContender(isAtomic: false),
+            FilesContender(isAtomic: true), URLCacheContender(), SQLiteContender(),
+        ]
+        var missing: [MissingPeer] = []
+        #if HAS_LMDB
+            peers.append(LMDBContender())
+        #else
+            missing.append(
+                MissingPeer(name: "lmdb", advice: "apt-get install liblmdb-dev, or .ci/setup --peers"))
+        #endif
+        #if HAS_ROCKSDB
+            peers.append(RocksDBContender())
+        #else
+            missing.append(
+                MissingPeer(name: "rocksdb", advice: "apt-get install librocksdb-dev, or .ci/setup --peers"))
+        #endif
+        if let diskCache = DiskCacheContender() {
+            peers.append(diskCache)
+        } else {
+            missing.append(
+                MissingPeer(
+                    name: "diskcache",
+                    advice: "pip install diskcache in Benchmarks/.venv, or .ci/setup --peers"))
+        }
+        return (Lineup(floor: FloorContender(), ours: PrefetchCacheContender(), peers: peers), missing)
+    }
+}
+
+/// What cannot be compared with on this machine.
+///
+/// Libraries are looked for when the package is evaluated, and SwiftPM remembers what came of that:
+/// `.ci/setup --peers` has it look again.
+public struct MissingPeer: Sendable, CustomStringConvertible {
+    public let name: String
+    let advice: String
+
+    public var description: String {
+        "\(name): not installed, skipped (\(advice))"
     }
 }

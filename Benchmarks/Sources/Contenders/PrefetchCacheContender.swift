@@ -10,6 +10,11 @@ import PrefetchCache
 /// changes threads twice per call, as any other task does.
 public final class PrefetchCacheContender: Contender {
     public let name: String
+    public var setup: String {
+        let thread =
+            prefersExecutor ? "the task prefers the cache's executor" : "the task prefers no executor"
+        return "public interface, encoding left to the trial, \(thread); evict is evictAll()"
+    }
     private let prefersExecutor: Bool
     private let budget: Budget
     private var state: State?
@@ -40,19 +45,24 @@ public final class PrefetchCacheContender: Contender {
     public var executor: (any TaskExecutor)? { prefersExecutor ? state?.cache.executor : nil }
 
     public func prepare(in directory: URL, for workload: Workload) async throws {
+        try Self.makeItemFolders(in: directory)
+        let cache = try await makeCache(in: directory)
+        let metadata = try workload.contents.indices.map { index in
+            ItemMetadata(
+                key: try ItemKey(Workload.key(index)), source: "example.org",
+                destination: .documents(try FileName(Workload.finalName(index))))
+        }
+        state = State(cache: cache, directory: directory, items: metadata)
+    }
+
+    /// Makes the folders that the cache would make as they are needed.
+    static func makeItemFolders(in directory: URL) throws {
         let items = directory.appending(path: "Library/Caches/PrefetchCache/items")
         for byte in UInt8.min...UInt8.max {
             let name = String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
             try FileManager.default.createDirectory(
                 at: items.appending(path: name), withIntermediateDirectories: true)
         }
-        let cache = try await makeCache(in: directory)
-        let metadata = try workload.contents.indices.map { index in
-            ItemMetadata(
-                key: try ItemKey("https://example.org/items/\(index)"), source: "example.org",
-                destination: .documents(try FileName("Document \(index)")))
-        }
-        state = State(cache: cache, directory: directory, items: metadata)
     }
 
     private func makeCache(in directory: URL) async throws -> PrefetchCache {
@@ -88,9 +98,13 @@ public final class PrefetchCacheContender: Contender {
         guard try await state.cache.open(state.items[index].key) != nil else { throw ContenderError.missing }
     }
 
+    public func evict(_ items: Range<Int>) async throws {
+        guard try await prepared().cache.evictAll() > 0 else { throw ContenderError.missing }
+    }
+
     public func promotedFile(_ index: Int) -> URL {
         guard let state else { preconditionFailure("prepare(in:for:) comes first") }
-        return state.directory.appending(path: "Documents/Document \(index)")
+        return state.directory.appending(path: "Documents/\(Workload.finalName(index))")
     }
 
     public func cleanup() async throws {

@@ -42,3 +42,20 @@ public struct Workload: Sendable {
         }
     }
 }
+
+extension Workload {
+    private init(_ whole: Workload, _ items: Range<Int>) {
+        material = whole.material
+        size = whole.size
+        contents = Array(whole.contents[items])
+    }
+
+    /// Some of its items, as a workload.
+    func part(_ items: Range<Int>) -> Workload { Workload(self, items) }
+
+    /// What everybody calls an item.
+    static func key(_ index: Int) -> String { "https://example.org/items/\(index)" }
+
+    /// What an item is called once it was promoted.
+    static func finalName(_ index: Int) -> String { "Document \(index)" }
+}

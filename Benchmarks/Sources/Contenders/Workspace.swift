@@ -48,7 +48,23 @@ public struct Workspace: Sendable {
         }
     }
 
+    /// Bytes that are free for this program on the volume, or as many as can be when it does not say.
+    public var availableBytes: Int64 {
+        var volume = statvfs()
+        guard statvfs(root.path(percentEncoded: false), &volume) == 0 else { return .max }
+        return Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
+    }
+
+    /// Removes everything, several folders at a time: where a volume discards what is freed at once, that
+    /// is waiting for the device thousands of times.
     public func remove() throws {
+        let removal = OperationQueue()
+        removal.maxConcurrentOperationCount = 16
+        for folder in try FileManager.default.contentsOfDirectory(at: root, includingPropertiesForKeys: nil) {
+            // What cannot be removed is found again, and reported, below.
+            removal.addOperation { try? FileManager.default.removeItem(at: folder) }
+        }
+        removal.waitUntilAllOperationsAreFinished()
         try FileManager.default.removeItem(at: root)
     }
 }

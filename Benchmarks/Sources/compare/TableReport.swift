@@ -1,23 +1,44 @@
 import Contenders
 import Foundation
 
-/// Comparisons as a table for people: medians, with the least and the most in brackets.
+/// Results as tables for people, with how the contenders were set up below each.
+///
+/// The floor's median is a time per item; everybody's is a multiple of it. Behind each is its spread: half
+/// the distance between the quartiles of the rounds, in per cent of the median.
 struct TableReport {
     let text: String
 
-    init(_ comparisons: [Comparison]) {
-        var rows = [["job", "content", "size", "floor µs", "ours µs", "× floor"]]
-        rows[0] += comparisons.first?.peers.map { "\($0.name) µs" } ?? []
-        for comparison in comparisons {
-            rows.append(
-                [
-                    comparison.job.rawValue, comparison.material.rawValue, "\(comparison.size / 1024) KiB",
-                    Self.cell(comparison.floor), comparison.ours.map(Self.cell) ?? "–",
-                    comparison.ratioToFloor.map { String(format: "%.2f", $0) } ?? "–",
-                ] + comparison.peers.map { Self.cell($0.figure) })
+    init(_ results: [SuiteResult]) {
+        text = results.map(Self.table).joined(separator: "\n\n")
+    }
+
+    private static func table(_ result: SuiteResult) -> String {
+        let suite = result.suite
+        var head = ["job", "content", "size"]
+        if suite == .tasks { head.append("tasks") }
+        head.append("floor")
+        head += result.setups.dropFirst().map { shortened($0.name) }
+        if suite == .tasks { head.append("ours, items/s") }
+        let rows = result.comparisons.map { comparison in
+            var row = [comparison.job, comparison.material.rawValue, byteCount(comparison.size)]
+            if suite == .tasks { row.append("\(comparison.tasks)") }
+            row.append("\(time(comparison.floor.median)) \(spread(comparison.floor))")
+            for figure in [comparison.ours] + comparison.peers.map(\.figure) {
+                row.append("\(multiple(figure.median / comparison.floor.median)) \(spread(figure))")
+            }
+            if suite == .tasks { row.append(String(format: "%.0f", 1e6 / comparison.ours.median)) }
+            return row
         }
+        let setups = result.setups.map { "\(shortened($0.name)): \($0.text)" }
+        return ([aligned([head] + rows)] + ["", legend] + setups).joined(separator: "\n")
+    }
+
+    private static let legend =
+        "Medians: time per item for the floor, multiples of it for all others. ±: half the interquartile range."
+
+    private static func aligned(_ rows: [[String]]) -> String {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        text = rows.map { row in
+        return rows.map { row in
             zip(row, widths).enumerated().map { column, cell in
                 let padding = String(repeating: " ", count: cell.1 - cell.0.count)
                 return column < 2 ? cell.0 + padding : padding + cell.0
@@ -25,7 +46,28 @@ struct TableReport {
         }.joined(separator: "\n")
     }
 
-    private static func cell(_ figure: Figure) -> String {
-        String(format: "%.1f (%.1f–%.1f)", figure.median, figure.least, figure.most)
+    /// A column's width is worth more than our full name.
+    static func shortened(_ name: String) -> String {
+        name.replacing("PrefetchCache", with: "ours")
+    }
+
+    private static func byteCount(_ bytes: Int) -> String {
+        bytes < 1 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
+    }
+
+    private static func time(_ microseconds: Double) -> String {
+        microseconds < 1000
+            ? String(format: "%.1f µs", microseconds) : String(format: "%.1f ms", microseconds / 1000)
+    }
+
+    /// Two or three digits.
+    static func multiple(_ ratio: Double) -> String {
+        let decimals = max(0, 2 - Int(log10(max(ratio, 1e-4)).rounded(.down)))
+        return "×" + String(format: "%.\(ratio < 1 ? decimals - 1 : decimals)f", ratio)
+    }
+
+    private static func spread(_ figure: Figure) -> String {
+        let half = (figure.upperQuartile - figure.lowerQuartile) / 2
+        return String(format: "±%.0f%%", half / figure.median * 100)
     }
 }

@@ -2,31 +2,34 @@ internal import FileSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// The folders whose entries this process has flushed, and those of all folders above them.
+/// The names that this process has flushed, each with those of all folders above it.
 final class DurableNames: Sendable {
     private let flushed = Mutex<Set<FilePath>>([])
 
-    /// Flushes all folders above a path, from the innermost out. Those that this user may not look into
-    /// are not of our making.
-    func flush(above path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) {
+    /// Makes the name of a folder and those of all folders above it durable, once. Folders that this user
+    /// may not look into are not of our making.
+    func flush(_ path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) {
+        var name = path
         var folder = path
-        while folder.removeLastComponent(), !flushed.withLock({ $0.contains(folder) }) {
+        while folder.removeLastComponent(), !flushed.withLock({ $0.contains(name) }) {
             do {
-                let name = folder.isEmpty ? "." : folder
-                try fileSystem.withFile(name, in: .workingDirectory, .directoryFollowingLinks) {
+                let opened = folder.isEmpty ? "." : folder
+                try fileSystem.withFile(opened, in: .workingDirectory, .directoryFollowingLinks) {
                     file throws(FileSystemError) in try fileSystem.synchronize(file)
                 }
             } catch {
                 guard error.isNotPermitted || error.isUnsupported else { throw error }
             }
+            name = folder
         }
+        // At the end: a name is good for nothing without those above it.
         remember(path)
     }
 
     private func remember(_ path: FilePath) {
         flushed.withLock { flushed in
-            var folder = path
-            while folder.removeLastComponent() { flushed.insert(folder) }
+            var name = path
+            repeat { flushed.insert(name) } while name.removeLastComponent()
         }
     }
 }

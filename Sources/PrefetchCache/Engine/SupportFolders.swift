@@ -120,7 +120,7 @@ struct SupportFolders: Sendable {
         let destination =
             area == .applicationSupport ? support.pushing(CacheLayout.files) : areas.path(of: area) ?? support
         for path in [support.pushing(CacheLayout.staging), destination] {
-            try durableNames.flush(above: path, in: fileSystem)
+            try durableNames.flush(path, in: fileSystem)
         }
     }
 

@@ -130,16 +130,13 @@ struct JointPromotion {
             }
             try promoter.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)
             do throws(CacheError) {
-                (member.entry.inode, member.entry.birthTime) = try promoter.decode(
-                    member.reader, to: member.entry, in: member.place.staging, for: watcher,
-                    flushingName: false)
+                try promoter.decode(
+                    member.reader, to: &member.entry, in: member.place.staging, for: watcher
+                ) { entry, file throws(CacheError) in try promoter.flush(file, for: entry) }
             } catch .item(let damage) {
                 return .missed(try Miss(damage))
             }
             return .stays
-        }
-        flush(\.place.staging, where: { $0.entry.mode == .decode }) { member throws(CacheError) in
-            try promoter.discard(FilePath(member.entry.stagedName), in: member.place.staging)
         }
     }
 
@@ -249,8 +246,7 @@ struct JointPromotion {
 
     /// Flushes every folder once; when that fails, all items that need it leave.
     private mutating func flush(
-        _ folder: (Member) -> Directory, where isMeant: (Member) -> Bool,
-        orElse undo: (Member) throws(CacheError) -> Void = { _ in }
+        _ folder: (Member) -> Directory, where isMeant: (Member) -> Bool
     ) {
         let promoter = promoter
         var flushed: [ObjectIdentifier: Result<Void, FileSystemError>] = [:]
@@ -265,7 +261,6 @@ struct JointPromotion {
             do throws(FileSystemError) {
                 try result.get()
             } catch {
-                try undo(member)
                 throw .destination(promoter.path(of: member.entry), error)
             }
             return .stays

@@ -50,7 +50,12 @@ extension Promoter {
         throws(CacheError) -> Placing
     {
         if try publishOnce(entry, from: staging, in: folder) { return .isInPlace }
-        guard try isIdentical(entry, in: folder) else { return .isTaken(nil) }
+        do {
+            guard try isIdentical(entry, in: folder) else { return .isTaken(nil) }
+        } catch .destination(_, let error) where error.isNotPermitted {
+            // What may not be read cannot be adopted.
+            return .isTaken(nil)
+        }
         do {
             try flushFile(of: entry, in: folder)
             // Its name may be as young as its content, and what is staged is still all there is.
@@ -118,8 +123,7 @@ extension Promoter {
         do throws(FileSystemError) {
             return try checksum(of: entry.name.path, in: folder) == entry.contentChecksum
         } catch {
-            // What may not be read cannot be adopted.
-            guard error.isNotPermitted || error.isNotFound || error.isNoRegularFile else {
+            guard error.isNotFound || error.isNoRegularFile else {
                 throw .destination(path(of: entry), error)
             }
             return false

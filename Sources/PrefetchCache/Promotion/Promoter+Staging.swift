@@ -30,44 +30,81 @@ extension Promoter {
         return (bootedAt...max(bootedAt, environment.now())).contains(item.modified / 1_000_000)
     }
 
-    /// Decodes the content into a new staging file, every chunk verified, and makes it durable.
-    /// - Parameter isNameFlushed: Whether the name is made durable, too, or the caller does that.
-    /// - Returns: The inode of the file, and when it was created.
+    /// Decodes the content into a new staging file, every chunk verified.
+    ///
+    /// - Parameter finish: Makes it durable, and does what is to be done with the file open. What it throws
+    ///   takes the file with it.
     func decode(
-        _ reader: ItemReader, to entry: LedgerEntry, in staging: Directory, for watcher: OpenWatcher,
-        flushingName isNameFlushed: Bool = true
-    ) throws(CacheError) -> (inode: UInt64, birthTime: Int64?) {
-        try stage(entry, in: staging, flushingName: isNameFlushed) { file throws(CacheError) in
+        _ reader: ItemReader, to entry: inout LedgerEntry, in staging: Directory, for watcher: OpenWatcher,
+        _ finish: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+    ) throws(CacheError) {
+        try stage(&entry, in: staging) { entry, file throws(CacheError) in
             try stream(reader, for: watcher) { piece, offset throws(CacheError) in
                 try onDestination(entry) { () throws(FileSystemError) in
                     try fileSystem.writeAll(piece, to: file, at: offset)
                 }
             }
+            try onDestination(entry) { () throws(FileSystemError) in _ = try mark(file, entry.backup) }
+            try finish(entry, file)
         }
     }
 
-    /// Makes a new staging file, durable with what `body` writes to it.
+    /// Makes a new staging file with what `body` writes to it, and enters into the intent which one it is.
     private func stage(
-        _ entry: LedgerEntry, in staging: Directory, flushingName isNameFlushed: Bool = true,
-        _ body: (Descriptor) throws(CacheError) -> Void
-    ) throws(CacheError) -> (inode: UInt64, birthTime: Int64?) {
+        _ entry: inout LedgerEntry, in staging: Directory,
+        _ body: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+    ) throws(CacheError) {
         let name = FilePath(entry.stagedName)
         let file = try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.open(name, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
         }
         defer { fileSystem.close(file) }
         do {
-            try body(file)
-            try onDestination(entry) { () throws(FileSystemError) in
-                try mark(file, entry.backup)
-                try fileSystem.synchronize(file)
-                if isNameFlushed { try fileSystem.synchronize(staging.descriptor) }
-            }
-            return (try attributes(of: file).identity.inode, try birthTime(of: file))
+            entry.inode = try attributes(of: file).identity.inode
+            entry.birthTime = try birthTime(of: file)
+            try body(entry, file)
         } catch {
             try discard(name, in: staging)
             throw error
         }
+    }
+
+    func flush(_ file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
+        try onDestination(entry) { () throws(FileSystemError) in try fileSystem.synchronize(file) }
+    }
+
+    /// Makes a staged file durable and enters its intent, both at the same time: neither means anything
+    /// without the other, and until both are durable the cached copy is the item.
+    func flush(_ file: Descriptor, entering entry: LedgerEntry, replacing earlier: LedgerEntry?)
+        throws(CacheError)
+    {
+        let outcomes = both(
+            { () throws(CacheError) in try ledger.put(entry) },
+            { () throws(CacheError) in try flush(file, for: entry) })
+        do {
+            for outcome in outcomes { try outcome.get() }
+        } catch {
+            // An error of the ledger does not tell that nothing was entered.
+            if try ledger.entry(for: entry.key)?.stagedName == entry.stagedName {
+                try withdraw(entry, replacing: earlier)
+            }
+            throw error
+        }
+    }
+
+    /// Takes back an intent of which nothing came.
+    func withdraw(_ intent: LedgerEntry, replacing earlier: LedgerEntry?) throws(CacheError) {
+        if let earlier { try ledger.put(earlier) } else { try ledger.remove(intent.key) }
+    }
+
+    /// On two threads where there are two.
+    private func both(
+        _ one: () throws(CacheError) -> Void, _ other: () throws(CacheError) -> Void
+    ) -> [Result<Void, CacheError>] {
+        func run(_ index: Int) -> Result<Void, CacheError> {
+            Result { () throws(CacheError) in try index == 0 ? one() : other() }
+        }
+        return environment.parallelism > 1 ? inParallel(2, run) : [run(0), run(1)]
     }
 
     /// Hands the content of an item to `body`, verified, piece by piece, each with its offset.
@@ -131,9 +168,8 @@ extension Promoter {
         var checksum = ContentChecksum()
         try admission.makeRoomToOpen(intent.contentLength, in: staging)
         var copy = intent
-        copy.mode = .decode
         copy.stagedName = nextStagedName(intent.key)
-        (copy.inode, copy.birthTime) = try stage(copy, in: staging) { file throws(CacheError) in
+        try stage(&copy, in: staging) { copy, file throws(CacheError) in
             try onDestination(intent) { () throws(FileSystemError) in
                 try fileSystem.withFile(origin, in: folder.descriptor, .read) {
                     source throws(FileSystemError) in
@@ -143,6 +179,9 @@ extension Promoter {
                         try fileSystem.writeAll(piece, to: file, at: offset)
                     }
                 }
+                try mark(file, intent.backup)
+                try fileSystem.synchronize(file)
+                try fileSystem.synchronize(staging.descriptor)
             }
         }
         guard checksum.finalize() == intent.contentChecksum else {

@@ -6,9 +6,9 @@ internal import SystemPackage
 
 /// Hands an item over to the user at its first open, whole and durable, exactly once.
 ///
-/// The order is what makes it safe: the content is durable in staging before the intent is; the
-/// intent is durable before the file appears under its name; the name is durable before the
-/// promotion is committed; and only then the cached copy goes. A crash between any two steps leaves
+/// The order is what makes it safe: the content is whole in staging before the intent is entered; both
+/// are durable before the file appears under its name; the name is durable before the promotion is
+/// committed; and only then the cached copy goes. A crash between any two steps leaves
 /// what ``Recovery`` needs.
 final class Promoter: Sendable {
     let environment: CacheEnvironment
@@ -156,18 +156,19 @@ final class Promoter: Sendable {
         case .decode:
             try admission.makeRoomToOpen(entry.contentLength, in: place.staging)
             do {
-                (entry.inode, entry.birthTime) = try decode(
-                    reader, to: entry, in: place.staging, for: watcher)
+                try decode(reader, to: &entry, in: place.staging, for: watcher) {
+                    entry, file throws(CacheError) in
+                    try flush(file, entering: entry, replacing: earlier)
+                }
             } catch .item(let damage) {
                 return .miss(try Miss(damage))
             }
-            try enter(entry, stagedIn: place.staging)
         case .rename:
             try requireWritable(place, for: entry)
             if let damage = try damage(of: item, reader, for: watcher) { return .miss(damage) }
             try ledger.put(entry)
             guard try take(item, as: entry, into: place.staging) else {
-                if let earlier { try ledger.put(earlier) } else { try ledger.remove(key) }
+                try withdraw(entry, replacing: earlier)
                 return nil
             }
         }

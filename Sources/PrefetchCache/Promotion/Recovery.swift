@@ -8,7 +8,7 @@ internal import SystemPackage
 /// | found | done |
 /// |---|---|
 /// | staged file without an entry | deleted, unless somebody still writes it: it never reached its intent |
-/// | intent, staged file, no destination | verified, written anew if it was renamed, then published; bad: dropped |
+/// | intent, staged file, no destination | verified, written anew, then published; bad: dropped |
 /// | intent, staged file, destination | one inode: committed; else published under the next name |
 /// | intent, no staged file, destination is ours | committed, even when the user has changed it |
 /// | intent, no staged file, otherwise | dropped: the cached copy, if there is one, is promotable |
@@ -143,7 +143,7 @@ struct Recovery {
             try promoter.discard(FilePath(intent.stagedName), in: origin)
             _ = try promoter.commit(intent, in: folder)
         case (_?, _):
-            guard let trusted = try trustedIntent(intent, from: origin, in: staging) else {
+            guard let trusted = try promoter.restage(intent, from: origin, in: staging) else {
                 try promoter.discard(FilePath(intent.stagedName), in: origin)
                 return try promoter.ledger.remove(intent.key)
             }
@@ -207,21 +207,5 @@ struct Recovery {
             if let file = try promoter.attributes(of: name, in: folder) { return (folder, file) }
         }
         return (staging, nil)
-    }
-
-    /// The intent for a staged file, in `staging`, that is whole and durable.
-    /// - Returns: `nil` when the staged file is damaged.
-    private func trustedIntent(_ intent: LedgerEntry, from origin: Directory, in staging: Directory)
-        throws(CacheError) -> LedgerEntry?
-    {
-        if intent.mode == .rename || origin !== staging {
-            return try promoter.restage(intent, from: origin, in: staging)
-        }
-        // It was flushed before its intent was entered.
-        let name = FilePath(intent.stagedName)
-        let isIntact = try promoter.onDestination(intent) { () throws(FileSystemError) in
-            try promoter.checksum(of: name, in: staging) == intent.contentChecksum
-        }
-        return isIntact ? intent : nil
     }
 }

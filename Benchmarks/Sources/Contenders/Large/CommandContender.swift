@@ -1,0 +1,99 @@
+import CFloor
+public import Foundation
+
+/// What one would do in a shell with a large file.
+public final class CommandContender: LargeContender {
+    /// The command that moves the content.
+    public enum Command: Sendable {
+        case lz4, copy
+    }
+
+    public let name: String
+    public let setup: String
+    private let command: Command
+    private var folders: LargeFolders?
+    private var file: LargeFile?
+
+    /// - Returns: `nil` when the command is not installed.
+    public init?(_ command: Command) {
+        self.command = command
+        switch command {
+        case .lz4:
+            name = "lz4"
+            setup = "lz4 -1 to a new file, lz4 -d to /dev/null; promote: lz4 -d, fsync, rename, fsync, unlink"
+        case .copy:
+            name = "cp"
+            setup =
+                "cp to a new file, cp to /dev/null; promote: cp, fsync, rename, fsync, unlink; uncompressed"
+        }
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        guard folders.contains(where: { access("\($0)/\(name)", X_OK) == 0 }) else { return nil }
+    }
+
+    public func prepare(in directory: URL, for file: LargeFile) throws {
+        folders = try LargeFolders(in: directory)
+        self.file = file
+    }
+
+    public func store() throws {
+        let (folders, file) = try prepared()
+        let source = file.url.path(percentEncoded: false)
+        let target = folders.path("incoming/\(LargeFolders.temporary)")
+        switch command {
+        case .lz4: try run("lz4", "-q", "-1", source, target)
+        case .copy: try run("cp", source, target)
+        }
+        guard renameat(folders.incoming, LargeFolders.temporary, folders.items, LargeFolders.item) == 0 else {
+            throw FloorError(errno: errno)
+        }
+    }
+
+    public func read() throws {
+        try decode(to: "/dev/null")
+    }
+
+    public func promote() throws {
+        let (folders, _) = try prepared()
+        try decode(to: folders.path("staging/\(LargeFolders.temporary)"))
+        try folders.check(
+            floor_publish_file(
+                folders.staging, LargeFolders.temporary, folders.documents, LargeFolders.final))
+        try folders.check(floor_unlink(folders.items, LargeFolders.item))
+    }
+
+    public var promotedFile: URL {
+        get throws { try prepared().folders.promotedFile }
+    }
+
+    public func cleanup() {
+        folders = nil
+    }
+
+    private func decode(to target: String) throws {
+        let item = try prepared().folders.path("items/\(LargeFolders.item)")
+        switch command {
+        case .lz4: try run("lz4", "-q", "-f", "-d", item, target)
+        case .copy: try run("cp", item, target)
+        }
+    }
+
+    /// Foundation's `Process` takes tens of milliseconds for this, which would be measured too.
+    private func run(_ arguments: String...) throws {
+        var pointers = arguments.map { strdup($0) }
+        defer { for pointer in pointers { free(pointer) } }
+        pointers.append(nil)
+        var child = pid_t()
+        let errno = posix_spawnp(&child, arguments[0], nil, nil, pointers, nil)
+        guard errno == 0 else { throw PeerError(peer: name, message: String(cString: strerror(errno))) }
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0 {
+            guard Foundation.errno == EINTR else { throw FloorError(errno: Foundation.errno) }
+        }
+        guard status == 0 else { throw PeerError(peer: name, message: "failed with status \(status)") }
+    }
+
+    private func prepared() throws -> (folders: LargeFolders, file: LargeFile) {
+        guard let folders, let file else { throw ContenderError.notPrepared }
+        return (folders, file)
+    }
+}

@@ -1,0 +1,143 @@
+public import Foundation
+
+/// python-diskcache, in a Python process that does whole jobs and measures them itself.
+public final class DiskCacheContender: Contender {
+    public let name = "diskcache"
+    public let setup = """
+        python-diskcache in a process that measures itself, default settings, size_limit 16 GiB; \
+        evict: a deletion of each in one transaction
+        """
+    private let child: PythonChild
+    private var directory: URL?
+    private var size = 0
+
+    /// - Returns: `nil` when it is not installed in `Benchmarks/.venv`.
+    public init?() {
+        let benchmarks = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        let python = benchmarks.appending(path: ".venv/bin/python")
+        let script = URL(filePath: #filePath).appending(path: "../diskcache_peer.py").standardized
+        guard PythonChild.runs(["-c", "import diskcache"], with: python) else { return nil }
+        child = PythonChild(python, script)
+    }
+
+    public func prepare(in directory: URL, for workload: Workload) throws {
+        // The child has all contents in memory before it measures, as everybody else does.
+        let contents = directory.appending(path: "contents")
+        try Data(workload.contents.joined()).write(to: contents)
+        self.directory = directory
+        size = workload.size
+        _ = try child.ask(
+            Request(
+                do: "open", folder: directory.path(percentEncoded: false),
+                contents: contents.path(percentEncoded: false), size: workload.size,
+                count: workload.contents.count))
+    }
+
+    public func run(_ job: Job, for items: Range<Int>, of workload: Workload) throws -> Duration {
+        try child.ask(Request(do: job.rawValue, from: items.lowerBound, to: items.upperBound))
+    }
+
+    public func store(_ index: Int, _ content: [UInt8]) throws {
+        _ = try child.ask(Request(do: "store", from: index, to: index + 1))
+    }
+
+    public func read(_ index: Int) throws -> Int {
+        // The child has compared the length.
+        _ = try child.ask(Request(do: "read", from: index, to: index + 1))
+        return size
+    }
+
+    public func promote(_ index: Int) throws {
+        _ = try child.ask(Request(do: "promote", from: index, to: index + 1))
+    }
+
+    public func evict(_ items: Range<Int>) throws {
+        _ = try child.ask(Request(do: "evict", from: items.lowerBound, to: items.upperBound))
+    }
+
+    public func promotedFile(_ index: Int) -> URL {
+        guard let directory else { preconditionFailure("prepare(in:for:) comes first") }
+        return directory.appending(path: "documents/\(Workload.finalName(index))")
+    }
+
+    public func cleanup() throws {
+        _ = try child.ask(Request(do: "close"))
+        directory = nil
+    }
+}
+
+/// One line for the child; it is told what it needs for the job.
+private struct Request: Encodable {
+    let `do`: String
+    var folder: String?
+    var contents: String?
+    var size: Int?
+    var count: Int?
+    var from: Int?
+    var to: Int?
+}
+
+/// One line from the child.
+private struct Answer: Decodable {
+    let nanoseconds: Int64?
+    let error: String?
+}
+
+/// A Python process that answers line by line, started when it is first asked. It ends with its input.
+private final class PythonChild {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private var pending = Data()
+
+    init(_ python: URL, _ script: URL) {
+        process.executableURL = python
+        process.arguments = [script.path(percentEncoded: false)]
+        process.standardInput = input
+        process.standardOutput = output
+    }
+
+    deinit {
+        try? input.fileHandleForWriting.close()
+        if process.isRunning { process.waitUntilExit() }
+    }
+
+    func ask(_ request: Request) throws -> Duration {
+        if !process.isRunning {
+            // A child that dies shall be an error, not the end of this program.
+            signal(SIGPIPE, SIG_IGN)
+            try process.run()
+        }
+        var line = try JSONEncoder().encode(request)
+        line.append(UInt8(ascii: "\n"))
+        try input.fileHandleForWriting.write(contentsOf: line)
+        let answer = try JSONDecoder().decode(Answer.self, from: readLine())
+        guard let nanoseconds = answer.nanoseconds else {
+            throw PeerError(peer: "diskcache", message: answer.error ?? "no answer")
+        }
+        return .nanoseconds(nanoseconds)
+    }
+
+    private func readLine() throws -> Data {
+        while true {
+            if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { pending = Data(pending[(end + 1)...]) }
+                return Data(pending[..<end])
+            }
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw PeerError(peer: "diskcache", message: "its process has ended") }
+            pending += more
+        }
+    }
+
+    /// Whether Python starts and does what `arguments` say.
+    static func runs(_ arguments: [String], with python: URL) -> Bool {
+        let process = Process()
+        process.executableURL = python
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}

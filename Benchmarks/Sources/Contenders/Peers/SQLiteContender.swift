@@ -1,0 +1,154 @@
+public import Foundation
+import GRDBSQLite
+
+/// Items as blobs of an SQLite database.
+public final class SQLiteContender: Contender {
+    public let name = "SQLite"
+    public let setup = """
+        \(String(cString: sqlite3_libversion())), blobs by key, uncompressed; WAL, synchronous=NORMAL, 8 KiB pages, \
+        memory-mapped reads, prepared statements; a transaction per item, one for all when evicting, \
+        which leaves the file as long as it is
+        """
+    private var state: SQLiteItems?
+    private var promoted: PromotedFiles?
+
+    public init() {}
+
+    public func prepare(in directory: URL, for workload: Workload) throws {
+        state = try SQLiteItems(in: directory, for: workload)
+        promoted = try PromotedFiles(in: directory, for: workload)
+    }
+
+    public func store(_ index: Int, _ content: [UInt8]) throws {
+        try prepared().insert(index, content)
+    }
+
+    public func read(_ index: Int) throws -> Int {
+        try prepared().read(index).count
+    }
+
+    public func promote(_ index: Int) throws {
+        guard let promoted else { throw ContenderError.notPrepared }
+        try promoted.publish(index, prepared().read(index))
+        try prepared().delete(index)
+    }
+
+    public func evict(_ items: Range<Int>) throws {
+        try prepared().delete(items)
+    }
+
+    public func promotedFile(_ index: Int) -> URL {
+        guard let promoted else { preconditionFailure("prepare(in:for:) comes first") }
+        return promoted.url(index)
+    }
+
+    public func cleanup() {
+        state = nil
+        promoted = nil
+    }
+
+    private func prepared() throws -> SQLiteItems {
+        guard let state else { throw ContenderError.notPrepared }
+        return state
+    }
+}
+
+/// The database, its statements, and the buffer that items are read into.
+private final class SQLiteItems {
+    private var database: OpaquePointer?
+    private var insertion: OpaquePointer?
+    private var query: OpaquePointer?
+    private var deletion: OpaquePointer?
+    private let keys: [[CChar]]
+    private let buffer: UnsafeMutableRawBufferPointer
+
+    init(in directory: URL, for workload: Workload) throws {
+        keys = workload.contents.indices.map { Array(Workload.key($0).utf8CString) }
+        buffer = .allocate(byteCount: workload.size, alignment: 64)
+        let path = directory.appending(path: "items.sqlite").path(percentEncoded: false)
+        try check(
+            sqlite3_open_v2(
+                path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil))
+        for statement in [
+            "PRAGMA page_size = 8192", "PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL",
+            "PRAGMA mmap_size = 1073741824",
+            "CREATE TABLE items (key TEXT PRIMARY KEY NOT NULL, content BLOB NOT NULL)",
+        ] {
+            try execute(statement)
+        }
+        insertion = try prepare("INSERT INTO items VALUES (?, ?)")
+        query = try prepare("SELECT content FROM items WHERE key = ?")
+        deletion = try prepare("DELETE FROM items WHERE key = ?")
+    }
+
+    deinit {
+        for statement in [insertion, query, deletion] { sqlite3_finalize(statement) }
+        sqlite3_close(database)
+        buffer.deallocate()
+    }
+
+    func insert(_ index: Int, _ content: [UInt8]) throws {
+        try keys[index].withUnsafeBufferPointer { key in
+            try content.withUnsafeBytes { content in
+                try bind(key, to: insertion)
+                try check(sqlite3_bind_blob(insertion, 2, content.baseAddress, CInt(content.count), nil))
+                try finish(insertion)
+            }
+        }
+    }
+
+    /// - Returns: The content, until the next call.
+    func read(_ index: Int) throws -> UnsafeRawBufferPointer {
+        try keys[index].withUnsafeBufferPointer { key in
+            try bind(key, to: query)
+            defer { sqlite3_reset(query) }
+            guard sqlite3_step(query) == SQLITE_ROW, let blob = sqlite3_column_blob(query, 0) else {
+                throw ContenderError.missing
+            }
+            let length = Int(sqlite3_column_bytes(query, 0))
+            buffer.copyMemory(from: UnsafeRawBufferPointer(start: blob, count: length))
+            return UnsafeRawBufferPointer(rebasing: buffer[..<length])
+        }
+    }
+
+    func delete(_ index: Int) throws {
+        try keys[index].withUnsafeBufferPointer { key in
+            try bind(key, to: deletion)
+            try finish(deletion)
+        }
+    }
+
+    func delete(_ items: Range<Int>) throws {
+        try execute("BEGIN IMMEDIATE")
+        for index in items { try delete(index) }
+        try execute("COMMIT")
+    }
+
+    /// The key is not copied: it has to outlive the statement's step.
+    private func bind(_ key: UnsafeBufferPointer<CChar>, to statement: OpaquePointer?) throws {
+        try check(sqlite3_bind_text(statement, 1, key.baseAddress, CInt(key.count - 1), nil))
+    }
+
+    private func finish(_ statement: OpaquePointer?) throws {
+        sqlite3_step(statement)
+        // Says what the step came to, too.
+        try check(sqlite3_reset(statement))
+    }
+
+    private func prepare(_ text: String) throws -> OpaquePointer? {
+        var statement: OpaquePointer?
+        try check(
+            sqlite3_prepare_v3(database, text, -1, CUnsignedInt(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+        return statement
+    }
+
+    private func execute(_ text: String) throws {
+        try check(sqlite3_exec(database, text, nil, nil, nil))
+    }
+
+    private func check(_ code: CInt) throws {
+        guard code == SQLITE_OK else {
+            throw PeerError(peer: "SQLite", message: String(cString: sqlite3_errmsg(database)))
+        }
+    }
+}
