@@ -209,13 +209,17 @@ final class Catalog: Sendable {
                 guard attempts < Self.attempts else {
                     throw .database(name: "catalog", message: "the file is replaced again and again")
                 }
+            } catch let error as CatalogFile.Useless where attempts < Self.attempts {
+                // More than once where another process puts such a file there again.
+                attempts += 1
+                environment.logger.info("The catalog is made anew.", metadata: ["reason": "\(error)"])
+                try discard(identity)
             } catch {
                 if makingRoom, !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
                     hasFreed = true
                 } else if !isFresh, Self.isFaultOfTheFile(error) {
-                    environment.logger.log(
-                        level: error is CatalogFile.Useless ? .info : .warning, "The catalog is made anew.",
-                        metadata: ["reason": "\(error)"])
+                    environment.logger.warning(
+                        "The catalog failed and is made anew.", metadata: ["error": "\(error)"])
                     try discard(identity)
                     isFresh = true
                 } else if attempts < Self.attempts, Self.isAboutNames(error), try wasLost(identity) {
@@ -249,7 +253,6 @@ final class Catalog: Sendable {
     /// Whether the file itself is at fault, rather than the request, the process or the volume: all
     /// processes lose it then.
     private static func isFaultOfTheFile(_ error: any Error) -> Bool {
-        if error is CatalogFile.Useless { return true }
         guard let error = error as? DatabaseError else { return false }
         // The last is an `EIO` on reading.
         return [
