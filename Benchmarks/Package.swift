@@ -38,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         // Without its traits: they replace malloc and retain/release, which would be measured too.
         .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift.git", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(
@@ -61,10 +62,25 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
+            name: "latency",
+            dependencies: [
+                "Contenders",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
+            ]),
+        .executableTarget(
             name: "live-budget",
             dependencies: [
                 "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
+            name: "growth",
+            dependencies: [
+                "CFloor", "Contenders",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "policy-replay",

@@ -1,0 +1,33 @@
+import Contenders
+import PrefetchCache
+
+/// The items of this program.
+enum GrowthItem {
+    /// The small items that make a cache large.
+    static func small(_ number: Int) throws -> ItemMetadata {
+        try ItemMetadata(
+            key: ItemKey("https://example.org/feed/\(number)"), source: "example.org",
+            destination: .documents(FileName("Note \(number)")))
+    }
+
+    /// Items that are stored while measuring. Their priority keeps them behind the small ones, so
+    /// that what is evicted is the same at every size.
+    static func measured(_ round: Int, _ number: Int) throws -> ItemMetadata {
+        try ItemMetadata(
+            key: ItemKey("https://example.org/round \(round)/\(number)"), source: "example.org",
+            destination: .documents(FileName("Article \(round) \(number)")), priority: 1)
+    }
+
+    /// Between 100 and 300 bytes of text.
+    static func content(_ number: Int, from text: TextCorpus) -> [UInt8] {
+        var random = SplitMix64(seed: UInt64(number))
+        let length = Int.random(in: 100...300, using: &random)
+        let start = Int.random(in: 0...(text.bytes.count - length), using: &random)
+        return Array(text.bytes[start..<start + length])
+    }
+}
+
+/// A cache did something that makes its figures worthless.
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+}

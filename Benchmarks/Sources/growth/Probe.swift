@@ -1,0 +1,132 @@
+import ArgumentParser
+import Contenders
+import Foundation
+import PrefetchCache
+
+extension Errand: ExpressibleByArgument {}
+
+/// `growth probe`: one measurement, in a process that does nothing else. Prints its readings as JSON.
+struct Probe: AsyncParsableCommand {
+    static let warmUps = 100
+    static let stores = 500
+    static let storedSize = 16 << 10
+    static let evictions = 1000
+    private static let statisticsCalls = 21
+
+    static let configuration = CommandConfiguration(
+        commandName: "probe", abstract: "One measurement, for growth itself.", shouldDisplay: false)
+
+    @Argument var errand: Errand
+    @Option(help: "The folder of the cache.") var container: String
+    @Option(help: "How many small items there are.") var count: Int
+    @Option(help: "Distinguishes what is stored and read.") var round: Int
+    @Option(help: "What one small item counts against the budget.") var charge: Int64
+
+    func run() async throws {
+        let areas = try StorageAreas.container(at: URL(filePath: container))
+        let readings =
+            switch errand {
+            case .launch: try await launch(areas)
+            case .store: try await store(areas)
+            case .evict: try await evict(areas)
+            case .crash: try await crash(areas)
+            case .recover: try await recover(areas)
+            }
+        FileHandle.standardOutput.write(
+            try JSONEncoder().encode(
+                Dictionary(uniqueKeysWithValues: readings.map { ($0.key.rawValue, $0.value) })))
+        // Not even what runs at exit closes the cache.
+        if errand == .crash { _exit(0) }
+    }
+
+    private func launch(_ areas: StorageAreas) async throws -> [Metric: Double] {
+        var watch = Stopwatch()
+        let (cache, begun) = try await begin(areas, &watch)
+        var readings: [Metric: Double] = [
+            .launch: begun.launch / .milliseconds(1), .firstRead: begun.read / .microseconds(1),
+            .firstStatistics: begun.statistics / .milliseconds(1),
+            .resident: try ResidentMemory.mebibytes(),
+        ]
+        var times: [Double] = []
+        for _ in 0..<Self.statisticsCalls {
+            watch.restart()
+            _ = try await cache.statistics()
+            times.append(watch.lap() / .microseconds(1))
+        }
+        readings[.statistics] = Figure(times).median
+        watch.restart()
+        let items = try await cache.items()
+        readings[.items] = watch.lap() / .milliseconds(1)
+        guard items.count >= count else {
+            throw Unexpected(description: "only \(items.count) items are listed")
+        }
+        readings[.residentWithItems] = try ResidentMemory.mebibytes()
+        try await cache.close()
+        return readings
+    }
+
+    private func evict(_ areas: StorageAreas) async throws -> [Metric: Double] {
+        let cache = try await PrefetchCache(areas: areas)
+        let before = try await cache.statistics().evictions
+        var watch = Stopwatch()
+        try await cache.evict(.bytes(charge * Int64(Self.evictions)))
+        let elapsed = watch.lap()
+        let evicted = try await cache.statistics().evictions - before
+        guard evicted == Self.evictions else {
+            throw Unexpected(description: "\(evicted) items were evicted, and not \(Self.evictions)")
+        }
+        try await cache.close()
+        return [.evict: elapsed / .microseconds(1) / Double(evicted)]
+    }
+
+    private func crash(_ areas: StorageAreas) async throws -> [Metric: Double] {
+        let cache = try await PrefetchCache(areas: areas)
+        try await store(Array("crash \(round)".utf8), try GrowthItem.measured(round, -1), in: cache)
+        try await cache.flush()
+        return [:]
+    }
+
+    private func recover(_ areas: StorageAreas) async throws -> [Metric: Double] {
+        var watch = Stopwatch()
+        let (cache, begun) = try await begin(areas, &watch)
+        try await cache.close()
+        return [
+            .readAfterCrash: begun.read / .microseconds(1),
+            .statisticsAfterCrash: begun.statistics / .milliseconds(1),
+        ]
+    }
+
+    /// What a process does first.
+    private func begin(
+        _ areas: StorageAreas, _ watch: inout Stopwatch
+    ) async throws -> (cache: PrefetchCache, times: (launch: Duration, read: Duration, statistics: Duration))
+    {
+        // Another item in every round, and none of those that will be evicted first.
+        let key = try GrowthItem.small(count - 1 - round % count).key
+        watch.restart()
+        let cache = try await PrefetchCache(areas: areas)
+        let launch = watch.lap()
+        let content = try await cache.read(key)
+        let read = watch.lap()
+        let statistics = try await cache.statistics()
+        let told = watch.lap()
+        guard content != nil else { throw Unexpected(description: "\(key) is missing") }
+        guard statistics.items >= count else {
+            throw Unexpected(description: "there are \(statistics.items) items instead of \(count)")
+        }
+        return (cache, (launch, read, told))
+    }
+}
+
+/// Tells how long one step after the other took.
+struct Stopwatch {
+    private var start = ContinuousClock.now
+
+    mutating func restart() { start = .now }
+
+    mutating func lap() -> Duration {
+        let now = ContinuousClock.now
+        defer { start = now }
+        return now - start
+    }
+}

@@ -1,0 +1,77 @@
+import Contenders
+import Histogram
+
+/// How long one call after the other took, in nanoseconds with three digits.
+struct Latencies: Sendable {
+    private var histogram = Histogram<UInt64>(
+        highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+
+    /// Calls in which the thread waited: for a lock, or for the device.
+    private(set) var waited: UInt64 = 0
+    /// Other calls in which the scheduler gave its core to somebody else.
+    private(set) var preempted: UInt64 = 0
+
+    var count: UInt64 { histogram.totalCount }
+    var microsecondsAtMost: Double { Double(histogram.max) / 1000 }
+
+    /// Runs `body` and notes how long it took.
+    mutating func time<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        let before = Switches()
+        let start = ContinuousClock.now
+        let result = try await body()
+        let elapsed = (ContinuousClock.now - start).components
+        if let before, let after = Switches() {
+            if after.hasWaited(since: before) {
+                waited += 1
+            } else if after.wasPreempted(since: before) {
+                preempted += 1
+            }
+        }
+        let nanoseconds = elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
+        // Longer than a minute is as good as a minute.
+        histogram.record(UInt64(min(max(nanoseconds, 0), 60_000_000_000)))
+        return result
+    }
+
+    mutating func add(_ other: Latencies) {
+        histogram.add(other.histogram)
+        waited += other.waited
+        preempted += other.preempted
+    }
+
+    func microseconds(atPercentile percentile: Double) -> Double {
+        Double(histogram.valueAtPercentile(percentile)) / 1000
+    }
+}
+
+/// What goes on beside the reads.
+enum Company: String, CaseIterable, Sendable {
+    case none, evicting, computing
+}
+
+/// What is called and timed.
+enum Call: String, CaseIterable, Sendable {
+    case readIdle = "read"
+    case readEvicting = "read while eviction runs"
+    case readComputing = "read while cores are busy"
+    case store = "store"
+    /// Of the task that stores beside the reads.
+    case storeEvicting = "store that evicts"
+    case open = "open"
+
+    static func read(beside company: Company) -> Call {
+        switch company {
+        case .none: .readIdle
+        case .evicting: .readEvicting
+        case .computing: .readComputing
+        }
+    }
+}
+
+/// What came of one round.
+struct Round {
+    var latencies: [Call: Latencies] = [:]
+    /// While something was evicted beside.
+    var stores: Int64 = 0
+    var evictions: Int64 = 0
+}

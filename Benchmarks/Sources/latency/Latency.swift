@@ -1,0 +1,125 @@
+import ArgumentParser
+import Contenders
+import Foundation
+import PrefetchCache
+
+/// `latency`: how long the slow ones take.
+@main
+struct Latency: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "latency",
+        abstract:
+            "Measures percentiles of reads, idle and while eviction runs beside, and of stores and opens.",
+        discussion: """
+            In every round the same 16 KiB texts are read for a while with nothing beside; while one task \
+            stores under a budget that is used up and another evicts; and while two threads compute, which \
+            tells how much of the difference is the eviction's and how much that of busy cores. The order \
+            changes from round to round.
+
+            Exits with 64 for arguments that cannot be used, and with 1 for everything else, such as a \
+            volume without room.
+            """)
+
+    @Flag(help: "Three short rounds: a smoke test.")
+    var quick = false
+
+    @Flag(help: "Print JSON instead of a table.")
+    var json = false
+
+    @Option(help: "Measured rounds (default: 10, quick: 3).")
+    var rounds: Int?
+
+    @Option(help: "Seconds of reading per round and kind of company (default: 1.5, quick: 0.4).")
+    var seconds: Double?
+
+    @Option(help: "Work in a new folder inside this one instead of beside the program.")
+    var directory: String?
+
+    func validate() throws {
+        guard rounds ?? 1 > 0, (seconds ?? 1).isFinite, seconds ?? 1 > 0 else {
+            throw ValidationError("--rounds and --seconds must be greater than zero.")
+        }
+    }
+
+    func run() async throws {
+        let workspace = try Workspace(in: directory)
+        let report: Report
+        do {
+            report = try await measure(in: workspace)
+        } catch {
+            do {
+                try workspace.remove()
+            } catch let second {
+                FileHandle.standardError.write(Data("the measuring folder stays: \(second)\n".utf8))
+            }
+            throw error
+        }
+        print(json ? try report.json : report.text)
+        try workspace.remove()
+    }
+
+    private func measure(in workspace: Workspace) async throws -> Report {
+        let count = rounds ?? (quick ? 3 : 10)
+        let folder = try workspace.makeFolder()
+        try Self.checkSpace(in: folder, for: count)
+        let workload = Workload(text: try TextCorpus(), size: 16 << 10, count: Reading.items)
+        return try await withCache(in: folder) { small in
+            try await withCache(in: try workspace.makeFolder()) { large in
+                let reading = try await Reading(workload, in: small)
+                return try await measure(reading, try await Handling(workload, in: large), rounds: count)
+            }
+        }
+    }
+
+    private func measure(_ reading: Reading, _ handling: Handling, rounds count: Int) async throws -> Report {
+        let duration = Duration.seconds(seconds ?? (quick ? 0.4 : 1.5))
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        var results: [Round] = []
+        // The first round warms up.
+        for number in 0...count {
+            progress.show("round \(number) of \(count)")
+            var round = Round()
+            for turn in Company.allCases.indices {
+                let company = Company.allCases[(turn + number) % Company.allCases.count]
+                try await reading.measure(beside: company, for: duration, &round)
+            }
+            try await handling.measure(number, &round)
+            if number > 0 { results.append(round) }
+        }
+        return Report(results)
+    }
+
+    /// Opens a cache for `body` and closes it whatever happens: one that is open defends its folders
+    /// against being removed.
+    private func withCache<Result>(
+        in folder: URL, _ body: (PrefetchCache) async throws -> Result
+    ) async throws -> Result {
+        let cache = try await PrefetchCache(areas: .container(at: folder))
+        let result: Result
+        do {
+            result = try await body(cache)
+        } catch {
+            // The first error is the one to tell.
+            try? await cache.close()
+            throw error
+        }
+        try await cache.close()
+        return result
+    }
+
+    /// What is stored for good, twice over: a cache on a volume that runs short takes nothing new.
+    private static func checkSpace(in folder: URL, for rounds: Int) throws {
+        let needed = 2 * (Reading.budget.bytes + Int64(rounds + 1) * Int64(Handling.stores * (32 << 10)))
+        let volume = try FileManager.default.attributesOfFileSystem(
+            forPath: folder.path(percentEncoded: false))
+        guard let free = volume[.systemFreeSize] as? NSNumber, free.int64Value < needed else { return }
+        throw Unexpected(
+            description: "the volume has \(free.int64Value >> 20) MiB, and this takes \(needed >> 20)")
+    }
+}
+
+/// Something that makes the figures worthless.
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+}

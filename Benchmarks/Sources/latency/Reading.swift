@@ -1,0 +1,156 @@
+import Contenders
+import Foundation
+import PrefetchCache
+import Synchronization
+
+/// Reads the same items again and again, from a cache whose budget others fight for.
+///
+/// What is read has a higher priority than what is stored beside, so that it is never a victim.
+struct Reading {
+    static let items = 500
+    /// About half of it is left for what is stored beside.
+    static let budget = ByteCount.mebibytes(16)
+    /// What one call of the task that evicts wants, and how long it then rests.
+    private static let evicted = ByteCount.kibibytes(128)
+    private static let rest = Duration.milliseconds(5)
+
+    let cache: PrefetchCache
+    private let workload: Workload
+    private let keys: [ItemKey]
+
+    init(_ workload: Workload, in cache: PrefetchCache) async throws {
+        self.cache = cache
+        self.workload = workload
+        try await cache.configure(CacheConfiguration(budget: .fixed(Self.budget)))
+        let items = try workload.contents.indices.map { try Self.item("read/\($0)", priority: 1) }
+        keys = items.map(\.key)
+        for (content, item) in zip(workload.contents, items) {
+            try await Self.store(content, item, in: cache)
+        }
+        // Until the budget is used up.
+        var number = 0
+        while try await cache.statistics().evictions == 0 {
+            for content in workload.contents.prefix(Self.items / 10) {
+                try await Self.store(content, Self.item("before/\(number)", priority: 0), in: cache)
+                number += 1
+            }
+        }
+    }
+
+    /// Reads for `duration`.
+    func measure(beside company: Company, for duration: Duration, _ round: inout Round) async throws {
+        let before = try await cache.statistics()
+        let (reads, stores) = try await withThrowingTaskGroup(of: Latencies?.self) { group in
+            start(company, in: &group)
+            let reads = try await withTaskExecutorPreference(cache.executor) { try await read(for: duration) }
+            group.cancelAll()
+            var stores: Latencies?
+            for try await latencies in group { stores = stores ?? latencies }
+            return (reads, stores)
+        }
+        round.latencies[.read(beside: company)] = reads
+        guard case .evicting = company else { return }
+        round.latencies[.storeEvicting] = stores
+        let after = try await cache.statistics()
+        round.stores = after.stores - before.stores
+        round.evictions = after.evictions - before.evictions
+        guard round.evictions > 0 else {
+            throw Unexpected(description: "nothing was evicted beside the reads")
+        }
+    }
+
+    private func read(for duration: Duration) async throws -> Latencies {
+        var latencies = Latencies()
+        var random = SplitMix64(seed: 0xCAFE)
+        let end = ContinuousClock.now + duration
+        while ContinuousClock.now < end {
+            let key = keys[Int.random(in: keys.indices, using: &random)]
+            let content = try await latencies.time { try await cache.read(key) }
+            guard content?.count == workload.size else {
+                throw Unexpected(description: "\(key) gave \(content?.count ?? 0) bytes")
+            }
+        }
+        return latencies
+    }
+
+    private func start(_ company: Company, in group: inout ThrowingTaskGroup<Latencies?, any Error>) {
+        switch company {
+        case .none: break
+        case .evicting:
+            group.addTask(executorPreference: cache.executor) { try await store() }
+            group.addTask(executorPreference: cache.executor) { try await evict() }
+        case .computing:
+            for seed: UInt64 in 0..<2 { group.addTask { await compute(seed) } }
+        }
+    }
+
+    /// Stores item after item, each under a key of its own.
+    private func store() async throws -> Latencies? {
+        var latencies = Latencies()
+        let run = UInt64.random(in: .min ... .max)
+        var number = 0
+        while !Task.isCancelled {
+            let item = try Self.item("beside/\(run)/\(number)", priority: 0)
+            let content = workload.contents[number % workload.contents.count]
+            try await latencies.time { try await Self.store(content, item, in: cache) }
+            number += 1
+        }
+        return latencies
+    }
+
+    /// Evicts a little now and then, as long as there is more than what is read: a call that is to
+    /// evict does so whatever the priority.
+    private func evict() async throws -> Latencies? {
+        while !Task.isCancelled {
+            if try await cache.statistics().chargedBytes > Self.budget.bytes * 3 / 4 {
+                try await cache.evict(Self.evicted)
+            }
+            do { try await Task.sleep(for: Self.rest) } catch { break }
+        }
+        return nil
+    }
+
+    /// Computes on a thread of its own: on those that tasks share, nobody else would have a turn.
+    private func compute(_ seed: UInt64) async -> Latencies? {
+        let burner = Burner()
+        burner.start(seed)
+        // Ends when it is cancelled, and there is nobody else to wait for.
+        try? await Task.sleep(for: .seconds(3600))
+        burner.stop()
+        return nil
+    }
+
+    private static func store(_ content: [UInt8], _ item: ItemMetadata, in cache: PrefetchCache) async throws
+    {
+        let outcome = try await cache.store(content, as: item)
+        guard case .stored = outcome else {
+            throw Unexpected(description: "\(item.key) was not stored: \(outcome)")
+        }
+    }
+
+    private static func item(_ key: String, priority: Float) throws -> ItemMetadata {
+        try ItemMetadata(
+            key: ItemKey("https://example.org/\(key)"), source: "example.org",
+            destination: .documents(FileName("Article")), priority: priority)
+    }
+}
+
+/// Keeps a core busy.
+private final class Burner: Sendable {
+    private let isStopped = Atomic(false)
+    private let sum = Atomic<UInt64>(0)
+
+    func start(_ seed: UInt64) {
+        Thread.detachNewThread { [self] in
+            var random = SplitMix64(seed: seed)
+            while !isStopped.load(ordering: .relaxed) {
+                // Stored, so that the compiler does not leave it out.
+                for _ in 0..<1000 { sum.store(random.next(), ordering: .relaxed) }
+            }
+        }
+    }
+
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+    }
+}
