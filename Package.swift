@@ -35,6 +35,7 @@ let package = Package(
             dependencies: [
                 "FileSystem", "ItemFormat", "StorageAreas", "VolumeCapacity",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .executableTarget(
@@ -82,6 +83,7 @@ let package = Package(
             dependencies: [
                 "PrefetchCache", "FileSystemTestSupport", "cachestress", "promotingchild",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),
     ],

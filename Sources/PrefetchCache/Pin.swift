@@ -38,7 +38,7 @@ extension PrefetchCache {
     public func pin(_ key: ItemKey) async throws(CacheError) -> Pin? {
         let cache = self
         return try await run { engine throws(CacheError) in
-            try engine.folders.openItem(key.hash).map { Pin(key, $0, of: cache) }
+            try engine.folders.openItemToStay(key.hash).map { Pin(key, $0, of: cache) }
         }
     }
 }

@@ -23,7 +23,7 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.forget(key) }
     }
 
-    /// Evicts the least recently used items until `count` bytes of charged length are free.
+    /// Evicts items, in the order of the policy in force, until `count` bytes of charged length are free.
     ///
     /// - Returns: The charged bytes that were freed.
     @discardableResult
@@ -39,8 +39,9 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.evict(.max) }
     }
 
-    /// All cached items in the order in which they would be evicted: by priority, and the least recently
-    /// used first.
+    /// All cached items in the order of priority and, within one, of ``CachedItem/lastUse``. With `lru` and
+    /// `fifo` that is the order in which they would be evicted; with `sieve` it is the order of storing, and
+    /// items that were used since are spared once.
     ///
     /// - Complexity: O(n) in the items, all of which are returned at once.
     public func items() async throws(CacheError) -> [CachedItem] {

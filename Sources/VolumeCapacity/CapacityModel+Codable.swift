@@ -7,6 +7,9 @@ extension CapacityModel: Codable {
         init?(intValue _: Int) { nil }
     }
 
+    /// The names of all constants.
+    package static var names: [String] { constants.map(\.name) }
+
     /// A constant that is missing or `null` has its default; unknown names are ignored.
     public init(from decoder: any Decoder) throws {
         self.init()

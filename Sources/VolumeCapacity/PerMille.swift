@@ -1,7 +1,7 @@
 extension Int64 {
     /// `factor` thousandths of this amount, rounded down; saturates instead of overflowing. A negative
     /// amount or factor counts as 0.
-    func perMille(_ factor: Int64) -> Int64 {
+    package func perMille(_ factor: Int64) -> Int64 {
         Int64(clamping: Int128(Swift.max(0, self)) * Int128(Swift.max(0, factor)) / 1000)
     }
 

@@ -29,6 +29,9 @@ public final class InterceptingFileSystem: FileSystem {
         self.interceptor.withLock { $0 = interceptor }
     }
 
+    /// How many files and folders are open.
+    public var openFiles: Int { names.withLock { $0.count } }
+
     private func note(_ operation: Operation, of file: Descriptor) throws(FileSystemError) {
         var operation = operation
         operation.path = path(of: file)

@@ -99,9 +99,29 @@ import Testing
         #expect(try row() == held.free + held.reserved + held.unsettled)
     }
 
+    @Test func aLookThatFailsAfterTheCommitIsMadeGood() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        for number in 0..<20 { try engine.store(noise(20_000), ItemKey(number: number)) }
+        let looks = Atomic<Int>(0)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .attributes, operation.name == CacheLayout.catalog,
+                looks.wrappingAdd(1, ordering: .relaxed).newValue == 2
+            else { return }
+            throw FileSystemError("fstatat", errno: .ioError)
+        }
+        try engine.flush()
+        let count = looks.load(ordering: .relaxed)
+        #expect(count > 2)
+        let held = engine.catalog.inMemory { $0.allowance }
+        #expect(held.uncertain == 0 && held.unsettled == 0)
+        #expect(try row() == held.free + held.reserved + held.unsettled)
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
     /// What can happen to an item while its row is on its way.
     enum Change: CaseIterable {
-        case removed, replaced, setAside, setAsideCutShort, setAsideTwice
+        case removed, replaced, foundAbsent, setAside, setAsideCutShort, setAsideTwice
     }
 
     @Test(arguments: Change.allCases)
@@ -177,6 +197,8 @@ import Testing
         switch change {
         case .removed: #expect(try engine.remove(Self.key))
         case .replaced: try engine.store(noise(20_000), Self.key)
+        // By somebody who looked before it was stored, and tells so only now.
+        case .foundAbsent: engine.catalog.noteAbsent(Self.key.hash)
         case .setAside: try ruin(Self.key, of: engine)
         case .setAsideCutShort: try ruin(Self.key, of: engine, leaving: 10_000)
         case .setAsideTwice:

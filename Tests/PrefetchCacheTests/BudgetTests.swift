@@ -197,7 +197,7 @@ import Testing
         let engine = try container.engine()
         guard
             case .refused(let refusal) = try engine.beginStore(
-                ItemMetadata("key"), encoding: .automatic, expectedLength: 1 << 40)
+                ItemMetadata("key"), encoding: .automatic, expectedLength: ItemLimits.contentLength)
         else { Issue.record("not refused"); return }
         #expect(refusal.reason == "largerThanLargestItem")
         let incoming = try container.files(below: container.caches.appending(path: "incoming"))

@@ -59,7 +59,14 @@ import Testing
         let ceiling = try engine.capacity().ceilingBytes
         var stored = 0
         for number in 0..<200 {
-            guard case .stored = try storeLong(number) else { break }
+            let outcome = try storeLong(number)
+            if case .refused(let refusal) = outcome {
+                guard case .overBudget(let needed, ceiling) = refusal, needed > 4096 else {
+                    Issue.record("refused for \(refusal)")
+                    break
+                }
+                break
+            }
             stored += 1
             let key = try ItemKey(String(repeating: "k", count: 900) + "\(number)")
             leases.append(try engine.folders.openItem(key.hash))
@@ -67,7 +74,7 @@ import Testing
             do throws(CacheError) {
                 try engine.flush()
             } catch {
-                #expect(error.isOutOfSpace)
+                #expect(error == .catalogOverBudget)
                 #expect(engine.hasPendingChanges)
             }
             #expect(try container.chargedOnDisk() + catalogLength() <= ceiling, "item \(number)")
@@ -78,6 +85,37 @@ import Testing
         #expect(!engine.hasPendingChanges)
         #expect(try excess() <= 0)
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func aSmallerBudgetLeavesItemsAndNotALongCatalog() throws {
+        for number in 0..<500 { _ = try storeLong(number) }
+        try engine.maintain()
+        let before = try engine.capacity().catalogBytes
+        #expect(before > 1 << 20)
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(1))))
+        #expect(try excess() <= 0)
+        #expect(try engine.capacity().catalogBytes < before / 2)
+        #expect(try engine.statistics().items > 50)
+        guard case .stored = try storeLong(1000) else {
+            Issue.record("refused")
+            return
+        }
+        let charged = try engine.capacity().catalogBytes
+        #expect(try catalogLength() == charged)
+    }
+
+    @Test func aCatalogThatIsMostlyFreeBecomesShorterBehindTheUsersBacks() throws {
+        for number in 0..<500 { _ = try storeLong(number) }
+        try engine.flush()
+        let before = try catalogLength()
+        for number in 0..<400 {
+            _ = try engine.remove(ItemKey(String(repeating: "k", count: 900) + "\(number)"))
+        }
+        try engine.flush()
+        #expect(try catalogLength() == before)
+        try engine.maintain()
+        #expect(try catalogLength() < before / 2)
+        #expect(try engine.statistics().items == 100)
     }
 
     /// What the catalog charges for, read without writing anything.

@@ -1,5 +1,9 @@
+import FileSystem
+import FileSystemTestSupport
 import Foundation
 import GRDB
+import Synchronization
+import SystemPackage
 import Testing
 
 @testable import PrefetchCache
@@ -65,6 +69,16 @@ import Testing
         #expect(try container.engine().statistics().chargedBytes == container.chargedOnDisk())
     }
 
+    @Test func aUselessFileInThePlaceOfAnOpenOneIsMadeAnew() throws {
+        let engine = try container.engine()
+        #expect(try engine.items().count == 20)
+        try noise(20_000).write(to: container.catalog, options: .atomic)
+        #expect(try engine.items().count == 20)
+        _ = try engine.content(ItemKey(number: 0))
+        try engine.flush()
+        #expect(try container.engine().items().last?.key.string == "item-0")
+    }
+
     @Test func aCatalogThatAnotherProcessHasMadeAnewIsTakenOver() throws {
         let first = try container.engine()
         #expect(try first.items().count == 20)
@@ -106,12 +120,151 @@ import Testing
         #expect(try second.items().count == 20)
     }
 
+    @Test func nothingOfATornCatalogIsKeptButWhatIsMadeFromTheItems() throws {
+        let first = try container.engine(boot: "boot-1")
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        try queue.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE total SET chargedLength = chargedLength - 1000000, items = items + 1;
+                    INSERT OR REPLACE INTO volume VALUES (1, 'critical');
+                    """)
+        }
+        try queue.close()
+        let second = try container.engine(boot: "boot-2")
+        let statistics = try second.statistics()
+        #expect(statistics.items == 20)
+        #expect(statistics.chargedBytes == (try container.chargedOnDisk()))
+        #expect(statistics.hits == 0 && statistics.stores == 0)
+        #expect(statistics.pressure == .normal)
+    }
+
+    @Test func processesOfAMachineThatDoesNotTellItsBootTrustEachOther() throws {
+        let first = try container.engine(boot: "")
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        let file = try first.catalog.openedFile().identity
+        let second = try container.engine(boot: "")
+        #expect(try second.items().last?.key.string == "item-0")
+        _ = try second.content(ItemKey(number: 1))
+        try second.flush()
+        #expect(try first.catalog.openedFile().identity == file)
+        #expect(try first.items().last?.key.string == "item-1")
+    }
+
     @Test func aCatalogThatWasClosedInOrderIsTrustedAfterAReboot() throws {
         let first = try container.engine(boot: "boot-1")
         _ = try first.content(ItemKey(number: 0))
         try first.close()
         let second = try container.engine(boot: "boot-2")
         #expect(try second.items().last?.key.string == "item-0")
+    }
+
+    @Test(
+        "An item that cannot be read does not keep the others from being found",
+        arguments: [
+            (FileSystemTestSupport.Operation.Kind.open, Errno.permissionDenied), (.open, .ioError),
+            (.read, .ioError),
+        ])
+    func anItemThatCannotBeRead(call: FileSystemTestSupport.Operation.Kind, errno: Errno) throws {
+        try FileManager.default.removeItem(at: container.catalog)
+        let fileSystem = InterceptingFileSystem()
+        let hash = try ItemKey(number: 7).hash
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == call, operation.name.hasSuffix(hash.hexadecimal) else { return }
+            throw FileSystemError(call.rawValue, errno: errno)
+        }
+        let engine = try container.engine(fileSystem: fileSystem)
+        #expect(try engine.items().count == 19)
+        #expect(try engine.statistics().quarantinedItems == 1)
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard errno == .permissionDenied, operation.kind == .open,
+                operation.name.hasSuffix(hash.setAside.hexadecimal)
+            else { return }
+            throw FileSystemError("open", errno: errno)
+        }
+        _ = try engine.evict(.max)
+        #expect(try container.chargedOnDisk() == 0)
+    }
+
+    @Test func aProcessWithoutDescriptorsSetsNothingAside() throws {
+        try FileManager.default.removeItem(at: container.catalog)
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let name = try ItemKey(number: 7).hash.hexadecimal
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .open, operation.name.hasSuffix(name) else { return }
+            throw FileSystemError("open", errno: .tooManyOpenFiles)
+        }
+        #expect(throws: CacheError.self) { try engine.items() }
+        fileSystem.intercept { _ in }
+        #expect(try engine.items().count == 20)
+    }
+
+    /// The boots that the file bears the mark of, read past any engine.
+    private func marks() throws -> [String] {
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        defer { #expect(throws: Never.self) { try queue.close() } }
+        return try queue.read { try CatalogFile.marks($0) }
+    }
+
+    @Test func whoOnlyListsWhatHadToBeMadeAnewLeavesTheMark() throws {
+        let first = try container.engine(boot: "boot-1")
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        let second = try container.engine(boot: "boot-2")
+        #expect(try second.items().count == 20)
+        #expect(try marks() == ["boot-2"])
+        try second.close()
+        #expect(try marks().isEmpty)
+    }
+
+    @Test func whoOnlyListsLeavesNoMark() throws {
+        let engine = try container.engine()
+        #expect(try engine.items().count == 20)
+        #expect(try marks().isEmpty)
+        try engine.close()
+        #expect(try marks().isEmpty)
+    }
+
+    @Test func whoFindsItemsOfADeadProcessLeavesTheMark() throws {
+        do {
+            let dying = try container.engine()
+            try dying.store(noise(3000), "late")
+            let closing = try container.engine()
+            _ = try closing.content(ItemKey(number: 0))
+            try closing.close()
+        }
+        #expect(try marks().isEmpty)
+        let engine = try container.engine()
+        #expect(try engine.items().count == 21)
+        #expect(try marks() == ["boot-1"])
+    }
+
+    @Test func aMarkThatIsTakenOutMeanwhileIsEnteredAgain() throws {
+        let (engine, other) = (try container.engine(), try container.engine())
+        for engine in [engine, other] {
+            _ = try engine.content(ItemKey(number: 0))
+            try engine.flush()
+        }
+        _ = try engine.content(ItemKey(number: 1))
+        let hasClosed = Atomic<Bool>(false)
+        try engine.catalog.openedFile().queue.writeWithoutTransaction { database in
+            database.trace { event in
+                // The last moment at which nobody is kept out.
+                guard "\(event)".hasPrefix("BEGIN IMMEDIATE"),
+                    !hasClosed.exchange(true, ordering: .relaxed)
+                else { return }
+                do { try other.close() } catch { Issue.record(error) }
+            }
+        }
+        try engine.flush()
+        let hasHappened = hasClosed.load(ordering: .relaxed)
+        #expect(hasHappened)
+        #expect(try marks() == ["boot-1"])
     }
 
     @Test func theItemsOfAProcessThatDiedBeforeItWroteThemAreFound() throws {

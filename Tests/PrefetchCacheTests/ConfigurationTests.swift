@@ -1,6 +1,8 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import Logging
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -60,6 +62,9 @@ import Testing
         (#"{"evictionPolicy": "random"}"#, "it must be one of lru, fifo, sieve"),
         (#"{"capacityModel": {"reservePerMille": 2000}}"#, "capacityModel: "),
         (#"{"schemaVersion": 2}"#, "update the software"),
+        (#"{"schemaVersion": 2, "later": 1}"#, "update the software"),
+        (#"{"budgetByte": 1000}"#, "it has 'budgetByte', which is none of schemaVersion, budgetBytes"),
+        (#"{"capacityModel": {"caps": 1000}}"#, "capacityModel has 'caps', which is none of lowPerMille"),
         (#"{"largestItemBytes": "much"}"#, "correct it, or remove it"),
         ("[]", "correct it, or remove it"),
         ("", "correct it, or remove it"),
@@ -69,6 +74,23 @@ import Testing
         guard case .configuration(let text) = error else { throw error }
         #expect(text.hasPrefix("configuration.json cannot be "))
         #expect(text.contains(message), "\(text)")
+    }
+
+    @Test(arguments: ["link", "folder", "long"])
+    func whatIsNoFileOfOursIsAnErrorThatSaysWhatToDo(what: String) throws {
+        let engine = try container.engine()
+        switch what {
+        case "link":
+            let other = container.root.appending(path: "other.json")
+            try Data("{}".utf8).write(to: other)
+            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: other)
+        case "folder": try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        default: try Data(repeating: UInt8(ascii: " "), count: 70_000).write(to: file)
+        }
+        let error = try #require(throws: CacheError.self) { try engine.configuration.current() }
+        guard case .configuration(let text) = error else { throw error }
+        #expect(text.hasPrefix("configuration.json is "))
+        #expect(text.contains("remove it to use the defaults"), "\(text)")
     }
 
     @Test func whatCouldNotBeReadAgainIsNotWritten() throws {
@@ -120,13 +142,17 @@ import Testing
 
     @Test func aChangeThatIsWrittenHoldsThoughTheCacheCannotBeTrimmed() throws {
         let fileSystem = InterceptingFileSystem()
-        let engine = try container.engine(fileSystem: fileSystem)
+        let log = MessageLog()
+        var environment = try container.engine(fileSystem: fileSystem).environment
+        environment.logger = Logger(label: "test", factory: { _ in log })
+        let engine = try Engine(areas: container.areas(), environment: environment)
         try engine.store(noise(100), "key")
         try engine.flush()
         fileSystem.intercept { operation throws(FileSystemError) in
             if operation.kind == .entries { throw FileSystemError("readdir", errno: .ioError) }
         }
         try engine.configure(CacheConfiguration(budget: .fixed(.bytes(0))))
+        #expect(log.errors.contains { $0.contains("not trimmed") })
         fileSystem.intercept { _ in }
         #expect(try engine.configuration.current().budget == .fixed(.bytes(0)))
         try engine.maintain()
@@ -152,5 +178,28 @@ import Testing
         configuration.largestItem = .bytes(700)
         #expect(configuration.largestItemBytes(in: 1001) == 700)
         #expect(configuration.largestItemBytes(in: 600) == 600)
+    }
+}
+
+/// Keeps the errors that are logged.
+private final class MessageLog: LogHandler {
+    private let seen = Mutex<[String]>([])
+    var errors: [String] { seen.withLock { $0 } }
+
+    var logLevel: Logger.Level {
+        get { .error }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        seen.withLock { $0.append(event.message.description) }
     }
 }

@@ -1,5 +1,6 @@
 import FileSystem
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import PrefetchCache
@@ -45,6 +46,29 @@ import Testing
         #expect(try engine.content(key) == nil)
         #expect(try engine.open(key).value == nil)
         #expect(try container.files(below: container.documents).isEmpty)
+    }
+
+    @Test(arguments: Object.allCases)
+    func inThePlaceOfAnItemItIsNotRemoved(object: Object) throws {
+        try engine.flush()
+        try put(object, at: container.item(key))
+        let kind = try attributes(of: container.item(key)).kind
+        #expect(try !engine.remove(key))
+        #expect(try attributes(of: container.item(key)).kind == kind)
+        _ = try container.engine().evict(.max)
+        #expect(try attributes(of: container.item(key)).kind == kind)
+    }
+
+    @Test func anItemThatIsGoneLosesItsRowWhenItIsToBeRemoved() throws {
+        try engine.flush()
+        try FileManager.default.removeItem(at: container.item(key))
+        #expect(try !engine.remove(key))
+        try engine.flush()
+        #expect(try engine.items().isEmpty)
+    }
+
+    private func attributes(of file: URL) throws -> FileAttributes {
+        try #require(try LiveFileSystem().attributes(of: FilePath(file.path), in: .workingDirectory))
     }
 
     @Test(arguments: Object.allCases)

@@ -90,6 +90,31 @@ import Testing
         try await cache.close()
     }
 
+    @Test(arguments: [false, true])
+    func whatIsEvictedBeforeTheLeaseIsNotPinned(isStoredAgain: Bool) async throws {
+        let fileSystem = InterceptingFileSystem()
+        let environment = try container.engine(fileSystem: fileSystem).environment
+        let cache = try await PrefetchCache(areas: container.areas(), environment: environment)
+        let key = try ItemKey(number: 0)
+        let hasEvicted = Atomic<Bool>(false)
+        fileSystem.intercept { [other] operation in
+            guard operation.kind == .lock, operation.name.hasSuffix(key.hash.hexadecimal),
+                !hasEvicted.exchange(true, ordering: .relaxed)
+            else { return }
+            do {
+                _ = try other.evict(.max)
+                if isStoredAgain { try other.store(prose(100_000), key) }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let pin = try await cache.pin(key)
+        #expect((pin != nil) == isStoredAgain)
+        if isStoredAgain { try expectSurvivor(0, of: other) }
+        pin?.release()
+        try await cache.close()
+    }
+
     @Test func aPinDiesWithItsProcess() throws {
         let holding = try StressProcess(["hold", "--key", "item-2"], in: container)
         #expect(holding.firstOutput() == "held\n")

@@ -32,6 +32,35 @@ import Testing
         #expect(try first.content("two") == prose(6000))
     }
 
+    @Test func whatWasGrantedInAFolderThatIsGoneIsNotSpentInTheNewOne() throws {
+        let container = try TemporaryContainer()
+        let first = try container.engine()
+        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(8)))
+        configuration.largestItem = .mebibytes(8)
+        try first.configure(configuration)
+        try first.begin("given up", expectedLength: 3 << 20).cancel()
+        #expect(first.catalog.inMemory { $0.allowance.free } > 3 << 20)
+        try FileManager.default.removeItem(at: container.caches)
+
+        let second = try container.engine()
+        let store = try second.begin("under way", expectedLength: 6 << 20)
+        guard case .refused(.overBudget) = try first.store(noise(2_900_000), "late") else {
+            Issue.record("admitted beside a reservation that leaves no room")
+            return
+        }
+        try store.append(mebibytes: 6)
+        #expect(try container.chargedOnDisk() <= 8 << 20)
+        store.cancel()
+        try second.maintain()
+        guard case .stored = try first.store(noise(2_900_000), "late") else {
+            Issue.record("refused")
+            return
+        }
+        for engine in [first, second] { try engine.maintain() }
+        #expect(try second.capacity().heldBytes == 0)
+        #expect(try second.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
     @Test func aFreshStartAfterTheFolderWasRemovedCountsNothing() throws {
         let container = try TemporaryContainer()
         do {

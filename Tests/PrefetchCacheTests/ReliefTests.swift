@@ -41,6 +41,32 @@ import Testing
         #expect(statistics.items > 30)
     }
 
+    @Test func whereItDidNotHelpItIsTriedAgainWhenTheVolumeHasChanged() throws {
+        var model = CapacityModel()
+        model.reservePerMille = 0
+        try fill(model)
+        volume.tell(VolumeState(total: 1 << 30, available: 20 << 20))
+        try engine.maintain()
+        let first = try engine.statistics().evictions
+        for _ in 0..<3 { try engine.maintain() }
+        #expect(try engine.statistics().evictions == first)
+        volume.tell(VolumeState(total: 1 << 30, available: 19 << 20))
+        try engine.maintain()
+        let second = try engine.statistics().evictions
+        #expect(second > first && second <= first * 2)
+    }
+
+    @Test func atLowPressureNoMoreThanAStepIsGivenUpInVain() throws {
+        var model = CapacityModel()
+        model.reservePerMille = 0
+        try fill(model)
+        volume.tell(VolumeState(total: 1 << 30, available: 60 << 20))
+        try engine.maintain()
+        let statistics = try engine.statistics()
+        #expect(statistics.pressure == .low)
+        #expect(statistics.evictedBytes < 16 << 20 + 2 * Self.itemBytes)
+    }
+
     @Test func whereUnlinkingHelpsEverythingIsGivenUp() throws {
         var model = CapacityModel()
         model.reservePerMille = 0

@@ -63,6 +63,48 @@ import Testing
         }
     }
 
+    @Test func aRefusalTellsWhatTheWholeItemNeeds() throws {
+        try engine.store(noise(6 << 20), "pinned")
+        let pin = try lease("pinned")
+        defer { fileSystem.close(pin) }
+        guard
+            case .begun(let store) = try engine.beginStore(
+                ItemMetadata("growing"), encoding: .forced(.identity), expectedLength: nil)
+        else { Issue.record("refused"); return }
+        try store.append(mebibytes: 1)
+        var refusal: Refusal?
+        for _ in 0..<3 where refusal == nil {
+            refusal = try noise(1 << 20).withBytes { bytes throws(CacheError) in try store.append(bytes) }
+        }
+        guard case .overBudget(let needed, _) = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(needed > 2 << 20)
+    }
+
+    @Test(arguments: [ItemLimits.contentLength + 1, .max])
+    func aLengthBeyondTheFormatIsAnErrorAtOnce(length: Int64) throws {
+        try configure {
+            $0.budget = .fixed(.bytes(.max))
+            $0.largestItem = .bytes(.max)
+        }
+        #expect(throws: CacheError.item(.contentTooLong)) {
+            try engine.beginStore(ItemMetadata("in vain"), encoding: .automatic, expectedLength: length)
+        }
+    }
+
+    @Test func metadataThatCannotBeCostsNothing() throws {
+        try fill(0..<7, of: 1 << 20)
+        let before = try keys
+        var metadata = ItemMetadata("in vain")
+        metadata.priority = 2
+        #expect(throws: CacheError.item(.priorityOutOfRange(2))) {
+            try engine.beginStore(metadata, encoding: .automatic, expectedLength: 4 << 20)
+        }
+        #expect(try keys == before)
+    }
+
     @Test(arguments: [20, 100], EvictionPolicyChoice.allCases)
     func whereTheRestIsPinnedARefusalCostsNothing(count: Int, policy: EvictionPolicyChoice) throws {
         try configure {

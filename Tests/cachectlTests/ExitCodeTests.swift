@@ -25,6 +25,7 @@ import Testing
             (.notOurs("/a"), 77), (.destination("/a", Self.denied), 73), (.destination("/a", Self.full), 73),
             (.destinationUnavailable(.iCloudDrive), 73),
             (.database(name: "catalog", message: "disk I/O error"), 74), (.newerLedger(version: 9), 78),
+            (.catalogOverBudget, 75),
             (.configuration("no"), 78), (.writerIsFinished, 70), (.closed, 70),
         ] as [(CacheError, CInt)])
     func anErrorHasItsCode(_ error: CacheError, _ code: CInt) {
@@ -67,6 +68,12 @@ import Testing
         let error = FileSystemError("write", path: "standard output", errno: .brokenPipe)
         #expect(CommandFailure(error) == CommandFailure(.success, nil))
         #expect(CommandFailure(CacheError.fileSystem(error)) == CommandFailure(.success, nil))
+    }
+
+    @Test(arguments: ["catalog", "ledger"])
+    func aDatabaseThatFailsComesWithAdvice(name: String) {
+        let failure = CommandFailure(CacheError.database(name: name, message: "no"))
+        #expect(failure.message?.contains("\(name).sqlite") == true)
     }
 
     @Test func aMovedFileIsNotFound() {

@@ -1,3 +1,4 @@
+import PrefetchCache
 import Testing
 
 @testable import cachectl

@@ -14,6 +14,8 @@ final class Admission: Sendable {
     let watch: VolumeWatch
     private let grants = Atomic<Int>(0)
     private let isNearlyFull = Atomic<Bool>(false)
+    /// What was available when giving items up last did not help, see ``maintain()``.
+    let uselessAt = Mutex<Int64?>(nil)
 
     init(catalog: Catalog, evictor: Evictor, watch: VolumeWatch) {
         self.catalog = catalog
@@ -47,10 +49,15 @@ final class Admission: Sendable {
 
         defer { evictor.report() }
         var transfer = Transfer()
-        let decision = try run(&transfer) { database, transfer in
-            try decide(on: bytes, ofItem: total, priority, &transfer, database)
-        } committed: { decision, allowance in
-            if case .granted = decision { _ = allowance.reserve(bytes) }
+        let decision: Decision
+        do {
+            decision = try run(&transfer) { database, transfer in
+                try decide(on: bytes, ofItem: total, priority, &transfer, database)
+            } committed: { decision, allowance in
+                if case .granted = decision { _ = allowance.reserve(bytes) }
+            }
+        } catch .catalogOverBudget {
+            return .overBudget(needed: total, budget: watch.lastCeiling)
         }
         switch decision {
         case .refused(let refusal): return refusal
@@ -77,7 +84,7 @@ final class Admission: Sendable {
         guard room >= bytes else {
             return .refused(
                 isKeptByPriority
-                    ? .lowPriority(priority) : .overBudget(needed: bytes, budget: standing.ceiling))
+                    ? .lowPriority(priority) : .overBudget(needed: total, budget: standing.ceiling))
         }
         let grant = min(max(bytes, nextStep(ceiling)), room)
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }

@@ -13,24 +13,25 @@ struct Allowance: Sendable {
     /// What transactions under way give up or have been granted: it is not held any more, or not yet, and
     /// may turn out to be.
     private(set) var uncertain: Int64 = 0
-    /// Counts the files of the catalog that the allowance was entered into.
+    /// Counts how often the allowance was entered into a file of the catalog.
     private(set) var generation = 0
+    /// Whether the catalog in place is known to have it. Where it may not, nothing is spent from memory.
+    private(set) var isEntered = true
 
     /// The most that this process may turn out to hold.
     var bound: Int64 { max(0, free + reserved + unsettled + uncertain) }
 
     /// Takes `bytes` out of what is free, if there is enough.
     mutating func reserve(_ bytes: Int64) -> Bool {
-        guard free >= bytes else { return false }
+        guard isEntered, free >= bytes else { return false }
         free -= bytes
         reserved += bytes
         return true
     }
 
-    /// Enters a grant of the catalog, of which `reserving` bytes are reserved at once.
-    mutating func add(_ grant: Int64, reserving bytes: Int64) {
-        free += grant - bytes
-        reserved += bytes
+    /// Enters a grant of the catalog.
+    mutating func add(_ grant: Int64) {
+        free += grant
     }
 
     mutating func release(_ bytes: Int64) {
@@ -73,10 +74,17 @@ struct Allowance: Sendable {
         uncertain -= bytes
     }
 
+    /// The catalog in place may not have this process's row, or another one. What is free is free for all.
+    mutating func lose() {
+        free = 0
+        isEntered = false
+    }
+
     /// For a catalog that has lost this process's row: what has to be entered in a new one.
     mutating func reenter() -> Int64 {
         free = 0
         generation += 1
+        isEntered = true
         return reserved + unsettled
     }
 }

@@ -39,13 +39,27 @@ final class ConfigurationFile: Sendable {
         if let loaded = loaded.withLock({ $0 }), loaded.attributes == attributes {
             return loaded.configuration
         }
-        let bytes = try onFiles { () throws(FileSystemError) in
-            try folder.fileSystem.contents(of: name, in: folder.descriptor, limit: Self.limit)
-        }
-        let configuration = try bytes.map(Self.decode) ?? CacheConfiguration()
+        let configuration = try contents(of: name).map(Self.decode) ?? CacheConfiguration()
         loaded.withLock { $0 = Loaded(configuration: configuration, attributes: attributes) }
         return configuration
     }
+
+    private func contents(of name: FilePath) throws(CacheError) -> [UInt8]? {
+        do {
+            return try folder.fileSystem.contents(of: name, in: folder.descriptor, limit: Self.limit)
+        } catch {
+            if error.errno == .fileTooLarge {
+                throw .configuration(
+                    "configuration.json is longer than \(Self.limit) bytes; \(Self.advice)")
+            }
+            guard error.isNoRegularFile else { throw .fileSystem(error) }
+            throw .configuration(
+                "configuration.json is a link or the like and is not followed; put the file itself there, "
+                    + "or remove it to use the defaults")
+        }
+    }
+
+    private static let advice = "correct it, or remove it to use the defaults"
 
     /// Writes a configuration, durably.
     ///
@@ -105,8 +119,7 @@ final class ConfigurationFile: Sendable {
         } catch let problem as ConfigurationProblem {
             throw .configuration("configuration.json cannot be used: \(problem)")
         } catch {
-            throw .configuration(
-                "configuration.json cannot be read (\(error)); correct it, or remove it to use the defaults")
+            throw .configuration("configuration.json cannot be read (\(error)); \(advice)")
         }
     }
 }

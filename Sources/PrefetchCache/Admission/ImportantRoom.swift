@@ -70,7 +70,7 @@ extension Admission {
         defer { evictor.report() }
         let evict = { [self] (database: Database) throws -> VolumeRoom in
             var room = try makeAvailable(allOrNothing: wanted, database)
-            if room.isEnough, more > room.bytes { room.bytes = try makeAvailable(more, database) }
+            if room.isEnough, more > room.bytes { room.bytes = try makeAvailable(more, database).available }
             return room
         }
         do {

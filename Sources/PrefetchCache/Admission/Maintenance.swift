@@ -1,6 +1,7 @@
 internal import FileSystem
 internal import GRDB
 internal import Logging
+internal import Synchronization
 internal import VolumeCapacity
 
 /// When the cache is trimmed, and how far: from 95 % of what it may hold down to 90 %, so that writers
@@ -72,29 +73,45 @@ extension Admission {
         // A volume without a size is one of which nothing is known. It takes nothing new; what is there
         // is not given up for it.
         guard standing.capacity.state.total > 0 else { return }
+        try Shrinking.shrinkWhereMuchIsFree(database)
         let ceiling = standing.ceiling
-        let used = try Self.usedBytes(database)
-        if used > start(ceiling) { _ = try evictor.evict(atLeast: used - end(ceiling), from: database) }
+        guard try Self.usedBytes(database) > start(ceiling) else { return }
+        while true {
+            let excess = try Self.usedBytes(database) - end(ceiling)
+            let items = try Self.evictableBytes(database)
+            guard excess > 0, items > 0 else { return }
+            // Where many rows go with their items, so does their part of the file: it is left out at first.
+            let part = Double(items) / Double(items + (try Self.catalogBytes(database)))
+            let wanted = max(1, Int64(Double(excess) * part))
+            guard try evictor.evict(atLeast: wanted, from: database) > 0 else { return }
+            try Shrinking.shrinkWhereMuchIsFree(database)
+        }
     }
 
-    /// Evicts until the volume has what the level of pressure asks for, or evicting does not help.
-    /// - Returns: Whether there was any need.
+    /// Evicts until the volume has what the level of pressure asks for, or evicting does not help. Where
+    /// it did not help last, it is tried again only when the volume has changed.
+    /// - Returns: Whether anything was tried.
     private func relieve(_ standing: Standing, _ database: Database) throws -> Bool {
-        let thresholds = standing.capacity.thresholds
+        let wanted: Int64
         switch standing.pressure {
         case .normal, .elevated: return false
-        case .low: try makeAvailable(thresholds.low.leave, step: .max, database)
-        case .critical: try makeAvailable(.max, step: Self.reliefStep, database)
+        case .low: wanted = standing.capacity.thresholds.low.leave
+        case .critical: wanted = .max
         }
+        let available = try watch.available()
+        guard uselessAt.withLock({ $0 }) != available else { return false }
+        let room = try makeAvailable(wanted, step: Self.reliefStep, database)
+        uselessAt.withLock { $0 = room.hasHelped ? nil : room.available }
         return true
     }
 
     /// Evicts until `wanted` bytes of the volume are free, as far as that is possible. After every
     /// step the volume is measured again; when unlinking has freed nothing, because a snapshot or an
     /// open file keeps the space, the rest of the cache is kept.
-    /// - Returns: What is free.
-    @discardableResult
-    func makeAvailable(_ wanted: Int64, step: Int64 = .max, _ database: Database) throws -> Int64 {
+    /// - Returns: What is free, and whether the last step has helped.
+    func makeAvailable(
+        _ wanted: Int64, step: Int64 = .max, _ database: Database
+    ) throws -> (available: Int64, hasHelped: Bool) {
         var available = try watch.available()
         while available < wanted {
             let missing = min(wanted - available, step)
@@ -102,9 +119,9 @@ extension Admission {
             guard try evictor.evict(atLeast: missing, measuredBy: .blocks, from: database) > 0 else { break }
             let before = available
             available = try watch.available()
-            guard available > before else { break }
+            guard available > before else { return (available, false) }
         }
-        return available
+        return (available, true)
     }
 }
 

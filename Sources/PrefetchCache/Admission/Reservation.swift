@@ -17,9 +17,9 @@ final class Reservation {
     var isLengthKnown: Bool
     /// Charged bytes that are held.
     private(set) var bytes: Int64 = 0
-    /// Why the last request was not met.
-    private(set) var refusal: Refusal?
-    private(set) var failure: CacheError?
+    /// Why a request was not met.
+    private var refusal: Refusal?
+    private var failure: CacheError?
 
     init(_ admission: Admission, charge: ChargedLength, priority: Float, isLengthKnown: Bool) {
         self.admission = admission
@@ -30,7 +30,7 @@ final class Reservation {
 
     /// Makes sure that a file of `storedLength` bytes is covered.
     ///
-    /// - Throws: ``ItemFormatError/notAdmitted`` when it is not; ``refusal`` or ``failure`` says why.
+    /// - Throws: ``ItemFormatError/notAdmitted`` when it is not; ``denial()`` says why.
     func cover(storedLength: Int64) throws(ItemFormatError) {
         do throws(CacheError) {
             refusal = try admission.interruption()
@@ -46,6 +46,13 @@ final class Reservation {
         }
         // Where a whole step does not fit, the item may.
         guard failure == nil, reserve(charged, needing: charged) else { throw .notAdmitted }
+    }
+
+    /// Why the last request was not met; a volume without room is one reason.
+    func denial() throws(CacheError) -> Refusal {
+        if let refusal { return refusal }
+        guard let failure, !failure.isOutOfSpace else { return .full }
+        throw failure
     }
 
     private func reserve(_ wanted: Int64, needing charged: Int64) -> Bool {

@@ -25,11 +25,11 @@ struct Transfer {
 
     func commit(to allowance: inout Allowance) {
         allowance.settle(uncertain: unused + grant)
-        allowance.add(grant, reserving: 0)
+        allowance.add(grant)
     }
 
     func rollBack(to allowance: inout Allowance) {
         allowance.settle(uncertain: unused + grant)
-        if generation == allowance.generation { allowance.add(unused, reserving: 0) }
+        if generation == allowance.generation { allowance.add(unused) }
     }
 }

@@ -106,6 +106,9 @@ final class VolumeWatch: Sendable {
         }
     }
 
+    /// What was the most that all may be charged, when the volume was looked at last.
+    var lastCeiling: Int64 { memory.withLock { $0.standing?.ceiling ?? 0 } }
+
     /// Looks at the volume, and remembers what came of it.
     func sample(_ database: Database) throws -> Standing {
         let standing = try preview(database)

@@ -13,7 +13,7 @@ final class WriterSession: Sendable {
         let file: Descriptor
         let incoming: Directory
         /// What the file says that this process may hold.
-        var bound: Int64 = 0
+        var bound: Int64
     }
 
     private let environment: CacheEnvironment
@@ -31,8 +31,7 @@ final class WriterSession: Sendable {
     }
 
     /// A name in `incoming/` that nobody else uses.
-    func nextPartial() throws(FileSystemError) -> FilePath {
-        try begin()
+    func nextPartial() -> FilePath {
         let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         return CacheLayout.partial(session: environment.session, number: number)
     }
@@ -40,20 +39,20 @@ final class WriterSession: Sendable {
     /// Takes the lock, unless it is held. Comes before the first reservation: others take a writer
     /// without a lock for dead. When `incoming/` was made anew, the lock in the old one is worth
     /// nothing, and one in the new is taken.
-    func begin() throws(FileSystemError) {
+    ///
+    /// - Parameter moving: What this process may hold once the lock in the old folder is lost.
+    func begin(_ moving: () -> Int64) throws(FileSystemError) {
         let incoming = folders.current.incoming
         try lock.withLock { lock throws(FileSystemError) in
             var bound: Int64 = 0
             if let held = lock {
                 if held.incoming === incoming { return }
-                bound = held.bound
                 environment.fileSystem.close(held.file)
                 lock = nil
+                bound = moving()
             }
-            let file = try takeLock(in: incoming)
-            lock = Lock(file: file, incoming: incoming)
-            if bound > 0 { try WriterBound(bound).write(to: file, in: environment.fileSystem) }
-            lock?.bound = bound
+            let file = try takeLock(in: incoming, bound)
+            lock = Lock(file: file, incoming: incoming, bound: bound)
         }
     }
 
@@ -71,15 +70,24 @@ final class WriterSession: Sendable {
         }
     }
 
-    private func takeLock(in incoming: Directory) throws(FileSystemError) -> Descriptor {
+    private func takeLock(in incoming: Directory, _ bound: Int64) throws(FileSystemError) -> Descriptor {
         let fileSystem = environment.fileSystem
         let name = CacheLayout.lock(session: environment.session)
         while true {
             let file = try fileSystem.open(
                 name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions))
-            // Somebody who cleans up may have locked and removed the file in between.
-            if try fileSystem.lock(file, waiting: true), try fileSystem.attributes(of: file).linkCount > 0 {
-                return file
+            do {
+                // Whoever finds the lock held reads the bound.
+                if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
+                // Somebody who cleans up may have locked and removed the file in between.
+                if try fileSystem.lock(file, waiting: true),
+                    try fileSystem.attributes(of: file).linkCount > 0
+                {
+                    return file
+                }
+            } catch {
+                fileSystem.close(file)
+                throw error
             }
             fileSystem.close(file)
         }
@@ -120,7 +128,7 @@ final class WriterSession: Sendable {
                 guard try !fileSystem.lock(file, waiting: false) else { continue }
                 bounds[session] = try WriterBound(of: file, in: fileSystem).bytes
             } catch {
-                guard error.isNotFound else { throw error }
+                guard error.isNotFound else { throw error.naming(name) }
             }
         }
         return bounds

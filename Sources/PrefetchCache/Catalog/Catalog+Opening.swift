@@ -7,15 +7,26 @@ internal import SystemPackage
 /// The file of the catalog: opened when it is first needed, made anew when it is of no use.
 extension Catalog {
     func openedFile() throws -> CatalogFile {
+        var identity: FileAttributes.Identity?
+        return try openedFile(&identity)
+    }
+
+    /// - Parameter identity: That of the file, also when it turns out to be of no use.
+    func openedFile(_ identity: inout FileAttributes.Identity?) throws -> CatalogFile {
         try file.withLock { file in
             switch file {
             case .closed: throw CacheError.closed
-            case .open(let open): if try open.isInPlace(in: folders.current.root) { return open }
+            case .open(let open):
+                identity = open.identity
+                if try isCurrent(open) && open.isInPlace(in: folders.current.root) { return open }
             case .notYet: break
             }
             _ = try folders.repair()
-            var fresh = try CatalogFile(in: folders.current.root, at: rootPath)
-            let rebuilt = try fresh.transaction { database in try prepare(database) }
+            let root = folders.current.root
+            identity = try CatalogFile.identity(in: root)
+            var fresh = try CatalogFile(in: root, at: rootPath)
+            identity = fresh.identity
+            let rebuilt = try prepare(fresh)
             fresh.generation = inMemory { $0.allowance.generation }
             file = .open(fresh)
             if let rebuilt { report(.catalogRebuilt(items: rebuilt)) }
@@ -25,49 +36,79 @@ extension Catalog {
 
     /// Makes a file ready for use.
     /// - Returns: The number of items found, when the file had to be filled from them.
-    private func prepare(_ database: Database) throws -> Int? {
-        let version = try CatalogSchema.version(of: database)
-        if version == CatalogSchema.version {
-            if try CatalogFile.isTrusted(database, boot: environment.bootIdentifier) {
-                try reenter(database)
-                try settleDeadWriters(database)
-                return nil
-            }
-            // A row of a writer that lives was written since the machine was started.
-            for session in try deadWriters(database) { try delete(session, from: database) }
-            try database.execute(sql: "DELETE FROM item; DELETE FROM unflushed;")
-        } else if version == 0, try !database.tableExists("item") {
-            try CatalogSchema.create(in: database)
-        } else {
-            throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "version \(version)")
+    private func prepare(_ file: CatalogFile) throws -> Int? {
+        var rebuilt: Int?
+        if try file.queue.read({ try CatalogSchema.isMissing(in: $0) }) {
+            // Flushed as a whole: before that it bears no mark.
+            rebuilt = try file.durableTransaction { try fill($0) }
         }
-        // Whoever died had partials that no row accounts for now. Whoever lives may be writing, without
-        // looking at the catalog, what the old file had granted.
+        let hasWritten = try file.transaction(boot: environment.bootIdentifier) { try join($0) }
+        if rebuilt != nil || hasWritten { inMemory { $0.hasWritten = true } }
+        return rebuilt
+    }
+
+    /// - Returns: The number of items found, or `nil` when somebody else was faster.
+    private func fill(_ database: Database) throws -> Int? {
+        guard try CatalogSchema.isMissing(in: database) else { return nil }
+        try CatalogSchema.create(in: database)
+        try database.execute(
+            sql: "INSERT INTO unflushed VALUES (?)", arguments: [environment.bootIdentifier])
+        // Whoever died had partials that no row accounts for. Whoever lives may be writing, without looking
+        // at the catalog, what a lost file had granted.
         try WriterSession.sweep(folders.current.incoming)
         for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO writer VALUES (?, ?)", arguments: [session, bound])
+            try database.execute(sql: "INSERT INTO writer VALUES (?, ?)", arguments: [session, bound])
         }
         try reenter(database)
         return try census.fill(database, ordering: .byStoreTime)
     }
 
+    /// Enters this process into a file that is filled.
+    /// - Returns: Whether anything was written for that.
+    private func join(_ database: Database) throws -> Bool {
+        let version = try CatalogSchema.version(of: database)
+        guard version == CatalogSchema.version else { throw CatalogFile.Useless("it has version \(version)") }
+        guard try isTrusted(database) else {
+            throw CatalogFile.Useless("the machine went down while it was in use")
+        }
+        let changes = database.totalChangesCount
+        try reenter(database)
+        try settleDeadWriters(database)
+        guard database.totalChangesCount > changes else { return false }
+        try CatalogFile.requireMark(database)
+        return true
+    }
+
     /// Enters what this process holds, exactly.
     private func reenter(_ database: Database) throws {
+        let isBootUnknown = environment.bootIdentifier.isEmpty
+        if isBootUnknown { try session.begin { inMemory { $0.allowance.bound } } }
         try setAllowance(inMemory { $0.allowance.reenter() }, in: database)
+        // By this row others know that the file can be trusted, see ``isTrusted(_:)``.
+        if isBootUnknown {
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO writer VALUES (?, 0)", arguments: [environment.session])
+        }
         lowerBound()
     }
 
-    /// Removes the file, unless it is another one than that which was found to be of no use.
-    func discard(_ useless: CatalogFile?) throws(CacheError) {
+    /// Whether every page of the file reached the device, or is still in the memory of the machine that
+    /// wrote it.
+    private func isTrusted(_ database: Database) throws -> Bool {
+        let boot = environment.bootIdentifier
+        let marks = try CatalogFile.marks(database)
+        if marks.allSatisfy({ $0 == boot }), marks.isEmpty || !boot.isEmpty { return true }
+        // Where nobody knows the boot, a process that lives and has a row has trusted it before.
+        return try boot.isEmpty && writers(database).contains { try isAlive($0) }
+    }
+
+    /// Removes the file that was found to be of no use, unless another one is in its place by now.
+    func discard(_ useless: FileAttributes.Identity?) throws(CacheError) {
         let root = folders.current.root
         try file.withLock { file throws(CacheError) in
-            if case .open(let open) = file {
-                if let useless, open.identity != useless.identity { return }
-                file = .notYet
-            }
+            if case .open(let open) = file, open.identity == useless { file = .notYet }
             try onFiles { () throws(FileSystemError) in
-                if let useless, try !useless.isInPlace(in: root) { return }
+                guard let useless, try CatalogFile.identity(in: root) == useless else { return }
                 try CatalogFile.remove(in: root)
             }
         }
@@ -89,10 +130,15 @@ extension Catalog {
     }
 
     private func deadWriters(_ database: Database) throws -> [String] {
-        try String.fetchAll(database, sql: "SELECT session FROM writer").filter { session in
-            try session != environment.session
-                && !WriterSession.isAlive(session, in: folders.current.incoming)
-        }
+        try writers(database).filter { try $0 != environment.session && !isAlive($0) }
+    }
+
+    private func writers(_ database: Database) throws -> [String] {
+        try String.fetchAll(database, sql: "SELECT session FROM writer")
+    }
+
+    private func isAlive(_ session: String) throws(FileSystemError) -> Bool {
+        try WriterSession.isAlive(session, in: folders.current.incoming)
     }
 
     private func delete(_ session: String, from database: Database) throws {

@@ -32,7 +32,7 @@ extension Catalog {
         ).execute(arguments: arguments)
     }
 
-    /// Changes what this process may still store without asking.
+    /// Changes what this process holds, see ``Allowance``.
     func changeAllowance(by bytes: Int64, in database: Database) throws {
         guard bytes != 0 else { return }
         try database.cachedStatement(
@@ -43,8 +43,7 @@ extension Catalog {
         ).execute(arguments: [environment.session, bytes, bytes])
     }
 
-    /// Enters what this process holds into a file that may not know of it: after the old one was
-    /// lost, whoever was first made a new one without the rows of the others.
+    /// Enters what this process holds, whatever its row said.
     func setAllowance(_ bytes: Int64, in database: Database) throws {
         guard bytes > 0 else {
             return try database.execute(

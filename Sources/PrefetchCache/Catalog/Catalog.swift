@@ -70,8 +70,8 @@ final class Catalog: Sendable {
     ///   the transaction. What only keeps the books must not cost anybody an item.
     /// - Parameter committed: Changes what is kept in memory, as one with the end of the transaction.
     /// - Throws: ``CacheError/database(name:message:)`` when the catalog could not be used even
-    ///   after it was made anew; ``CacheError/fileSystem(_:)`` with `ENOSPC`, or with `EDQUOT` when the
-    ///   catalog itself would have taken more than the budget. What was pending stays so.
+    ///   after it was made anew; ``CacheError/fileSystem(_:)`` with `ENOSPC`;
+    ///   ``CacheError/catalogOverBudget``. What was pending stays so.
     func transaction<Result>(
         makingRoom: Bool = false, _ body: (Database) throws -> Result,
         committed: (Result, inout State) -> Void = { _, _ in }
@@ -79,14 +79,17 @@ final class Catalog: Sendable {
         let batch = takePending()
         do {
             let result = try run(makingRoom: makingRoom) { file in
-                try file.markUnflushed(boot: environment.bootIdentifier)
-                let result = try file.transaction { database in
+                let result = try file.transaction(boot: environment.bootIdentifier) { database in
+                    guard isCurrent(file) else { throw CatalogFile.WasReplaced() }
+                    try CatalogFile.requireMark(database)
                     let growth = try Growth(of: database)
                     try write(batch, to: database)
                     // The body is to find things as they will be, and may make room itself.
                     _ = try growth.fit(below: ceiling, evicting: evictor)
                     let result = try body(database)
-                    guard try growth.fit(below: ceiling, evicting: evictor) else { throw Growth.noRoom }
+                    guard try growth.fit(below: ceiling, evicting: evictor) else {
+                        throw CacheError.catalogOverBudget
+                    }
                     return result
                 }
                 try settle(batch, in: file) { committed(result, &$0) }
@@ -108,15 +111,42 @@ final class Catalog: Sendable {
     private func settle(
         _ batch: PendingChanges, in file: CatalogFile, _ committed: (inout State) -> Void
     ) throws {
-        guard try file.isInPlace(in: folders.current.root) else { throw CatalogFile.WasReplaced() }
+        do {
+            guard try file.isInPlace(in: folders.current.root) else { throw CatalogFile.WasReplaced() }
+        } catch let error as FileSystemError {
+            // What was written may or may not be in the catalog that is in place. It is written once more,
+            // after what this process holds was entered anew.
+            environment.logger.warning("The catalog cannot be looked at.", metadata: ["error": "\(error)"])
+            inMemory { $0.allowance.lose() }
+            throw CatalogFile.WasReplaced()
+        }
         let isCurrent = inMemory { state in
-            guard state.allowance.generation == file.generation else { return false }
+            guard state.allowance.isEntered, state.allowance.generation == file.generation else {
+                return false
+            }
             state.allowance.settle(batch.storedBytes)
             state.hasWritten = true
             committed(&state)
             return true
         }
         guard isCurrent else { throw CatalogFile.WasReplaced() }
+    }
+
+    /// Whether what this process holds was entered into a file, and into no other since.
+    func isCurrent(_ file: CatalogFile) -> Bool {
+        inMemory { $0.allowance.isEntered && $0.allowance.generation == file.generation }
+    }
+
+    /// Makes this process a writer, which it must be before it reserves anything. When the folders were made
+    /// anew, what was granted in the old ones is worth nothing: what is free is given up, and what is
+    /// reserved is entered into the new catalog before anything else is granted.
+    func beginWriting() throws(FileSystemError) {
+        try session.begin {
+            inMemory { state in
+                state.allowance.lose()
+                return state.allowance.bound
+            }
+        }
     }
 
     /// Enters into the lock file that this process may come to hold more. Comes before the commit:
@@ -169,11 +199,9 @@ final class Catalog: Sendable {
         var hasFreed = false
         var attempts = 0
         while true {
-            var current: CatalogFile?
+            var identity: FileAttributes.Identity?
             do {
-                let file = try openedFile()
-                current = file
-                return try body(file)
+                return try body(try openedFile(&identity))
             } catch let error as CacheError {
                 throw error
             } catch is CatalogFile.WasReplaced {
@@ -181,14 +209,21 @@ final class Catalog: Sendable {
                 guard attempts < Self.attempts else {
                     throw .database(name: "catalog", message: "the file is replaced again and again")
                 }
+            } catch let error as CatalogFile.Useless where attempts < Self.attempts {
+                // More than once where another process puts such a file there again.
+                attempts += 1
+                environment.logger.info("The catalog is made anew.", metadata: ["reason": "\(error)"])
+                try discard(identity)
             } catch {
                 if makingRoom, !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
                     hasFreed = true
                 } else if !isFresh, Self.isFaultOfTheFile(error) {
                     environment.logger.warning(
                         "The catalog failed and is made anew.", metadata: ["error": "\(error)"])
-                    try discard(current)
+                    try discard(identity)
                     isFresh = true
+                } else if attempts < Self.attempts, Self.isAboutNames(error), try wasLost(identity) {
+                    attempts += 1
                 } else {
                     throw Self.wrapped(error)
                 }
@@ -215,13 +250,27 @@ final class Catalog: Sendable {
         (error as? DatabaseError)?.resultCode == .SQLITE_FULL
     }
 
-    /// Whether the file itself is at fault, rather than the request or the volume.
+    /// Whether the file itself is at fault, rather than the request, the process or the volume: all
+    /// processes lose it then.
     private static func isFaultOfTheFile(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
+        // The last is an `EIO` on reading.
         return [
-            .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY,
-            .SQLITE_ERROR, .SQLITE_SCHEMA,
-        ].contains(error.resultCode)
+            .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_READONLY, .SQLITE_ERROR, .SQLITE_SCHEMA,
+        ].contains(error.resultCode) || error.extendedResultCode == .SQLITE_IOERR_CORRUPTFS
+    }
+
+    /// Whether an error may come of a file or a folder that was removed or replaced.
+    private static func isAboutNames(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
+    }
+
+    /// - Parameter identity: That of the file that failed; `nil` when there was none.
+    private func wasLost(_ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        guard let identity else { return try folders.repair() }
+        let root = folders.current.root
+        return try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) } != identity
     }
 
     static func wrapped(_ error: any Error) -> CacheError {

@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import GRDB
+internal import GRDBSQLite
 internal import SystemPackage
 
 /// One open `catalog.sqlite`.
@@ -8,7 +9,7 @@ internal import SystemPackage
 /// file of its three that is missing means I/O errors, and two processes on different generations
 /// of them corruption. Nothing is flushed to the device while the cache is in use
 /// (`synchronous=OFF`): after a crash of the process the operating system still has every page, and
-/// after a crash of the machine the file is not trusted (see ``isTrusted(_:boot:)``).
+/// after a crash of the machine the file is not trusted (see ``marks(_:)``).
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     let identity: FileAttributes.Identity
@@ -18,6 +19,15 @@ struct CatalogFile: Sendable {
     /// The file under the catalog's name is no longer the one that a transaction has written to.
     struct WasReplaced: Error {}
 
+    /// A file that is to be made anew.
+    struct Useless: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ reason: String) {
+            description = reason
+        }
+    }
+
     static let sideFiles = ["-journal", "-wal", "-shm"].map { CacheLayout.catalog + $0 }
 
     init(in root: Directory, at path: FilePath) throws {
@@ -25,6 +35,10 @@ struct CatalogFile: Sendable {
         configuration.label = "PrefetchCache.catalog"
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { database in
+            // Pages can be given back only if that was said before the first one was written.
+            if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
+                try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            }
             // TRUNCATE keeps the journal's name: one folder operation less per transaction.
             try database.execute(
                 sql: """
@@ -35,21 +49,52 @@ struct CatalogFile: Sendable {
         }
         queue = try DatabaseQueue(
             path: path.appending(CacheLayout.catalog).string, configuration: configuration)
-        guard
-            let attributes = try root.fileSystem.attributes(
-                of: FilePath(CacheLayout.catalog), in: root.descriptor)
-        else { throw DatabaseError(resultCode: .SQLITE_CANTOPEN) }
-        identity = attributes.identity
+        guard let identity = try Self.identity(in: root) else {
+            throw DatabaseError(resultCode: .SQLITE_CANTOPEN)
+        }
+        self.identity = identity
+    }
+
+    /// The identity of the file under the catalog's name, or `nil` when there is none.
+    static func identity(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
+        try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)?.identity
     }
 
     /// SQLite goes on working on a file that was deleted under it; the name tells.
     func isInPlace(in root: Directory) throws(FileSystemError) -> Bool {
-        try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)?.identity
-            == identity
+        try Self.identity(in: root) == identity
     }
 
-    func transaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    /// Runs `body` in a transaction that no other process can interleave with. Where `body` asks for the
+    /// mark and there is none, the file is marked and `body` run again.
+    func transaction<Result>(boot: String, _ body: (Database) throws -> Result) throws -> Result {
+        while true {
+            do {
+                return try queue.writeWithoutTransaction { database in
+                    try Self.inTransaction(database) { try body($0) }
+                }
+            } catch is Unmarked {
+                try durableTransaction { database in
+                    try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
+                }
+            }
+        }
+    }
+
+    /// Runs `body` in a transaction after which the file, with all that was written before, is on the
+    /// device.
+    func durableTransaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            defer { restoreSynchronousOff(database) }
+            return try Self.inTransaction(database) { try body($0) }
+        }
+    }
+
+    private static func inTransaction<Result>(
+        _ database: Database, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        do {
             var result: Result?
             try database.inTransaction(.immediate) {
                 result = try body(database)
@@ -57,32 +102,39 @@ struct CatalogFile: Sendable {
             }
             guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
             return result
+        } catch let error as DatabaseError {
+            throw Self.isOutOfSpace(error, database) ? DatabaseError(resultCode: .SQLITE_FULL) : error
         }
     }
 
-    /// Whether every page of the file reached the device, or is still in the memory of the machine
-    /// that wrote it.
-    static func isTrusted(_ database: Database, boot: String) throws -> Bool {
-        guard let last = try String.fetchOne(database, sql: "SELECT boot FROM unflushed") else { return true }
-        return !boot.isEmpty && last == boot
-    }
-
-    /// Records, before anything else is written, that the file is in use and not flushed. The record
-    /// itself is flushed, once: were it lost with the power and a page behind it not, a torn file would
-    /// be taken for a whole one.
-    func markUnflushed(boot: String) throws {
-        try queue.writeWithoutTransaction { database in
-            let isMarked = try Bool.fetchOne(
-                database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)"))
-            guard isMarked != true else { return }
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            defer { restoreSynchronousOff(database) }
-            try database.inTransaction(.immediate) {
-                try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
-                return .commit
-            }
+    /// SQLite itself tells a full volume by `ENOSPC` alone.
+    private static func isOutOfSpace(_ error: DatabaseError, _ database: Database) -> Bool {
+        guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) else { return false }
+        let connection = database.sqliteConnection
+        // The error of a statement; and that of the file, which is all there is after a commit.
+        var ofFile: CInt = 0
+        sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
+        return [sqlite3_system_errno(connection), ofFile].contains { errno in
+            FileSystemError("write", errno: Errno(rawValue: errno)).isOutOfSpace
         }
     }
+
+    /// The boots in which the file was written without being flushed to the device: one, or none.
+    static func marks(_ database: Database) throws -> [String] {
+        try String.fetchAll(database.cachedStatement(sql: "SELECT boot FROM unflushed"))
+    }
+
+    /// Sees to it that nothing is written before the file bears the mark that it is in use and not
+    /// flushed. The mark itself is flushed, once: were it lost with the power and a page behind it not, a
+    /// torn file would be taken for a whole one. Whoever closes the file takes it out, at any moment but
+    /// within a transaction.
+    static func requireMark(_ database: Database) throws {
+        let isMarked = try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)"))
+        guard isMarked == true else { throw Unmarked() }
+    }
+
+    private struct Unmarked: Error {}
 
     private func restoreSynchronousOff(_ database: Database) {
         do {
@@ -95,13 +147,7 @@ struct CatalogFile: Sendable {
 
     /// Flushes the file to the device and records that.
     func flushToDevice() throws {
-        try queue.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            try database.inTransaction(.immediate) {
-                try database.execute(sql: "DELETE FROM unflushed")
-                return .commit
-            }
-        }
+        try durableTransaction { try $0.execute(sql: "DELETE FROM unflushed") }
     }
 
     static func remove(in root: Directory) throws(FileSystemError) {

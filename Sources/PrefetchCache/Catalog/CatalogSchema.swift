@@ -5,7 +5,7 @@ internal import GRDB
 /// The catalog is disposable: a version that this code does not know, older or newer, is replaced
 /// and filled from the items, never migrated.
 enum CatalogSchema {
-    static let version = 3
+    static let version = 4
 
     static func create(in database: Database) throws {
         try database.execute(
@@ -71,7 +71,7 @@ enum CatalogSchema {
                     WHERE kind = NEW.kind;
                 END;
 
-                -- What each living writer may still store without asking; part of what is charged.
+                -- What each writer holds, free, reserved and stored without a row: part of what is charged.
                 CREATE TABLE writer (
                     session TEXT NOT NULL PRIMARY KEY,
                     allowance INTEGER NOT NULL
@@ -89,6 +89,11 @@ enum CatalogSchema {
                 CREATE TABLE unflushed (boot TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
                 """)
         try database.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    /// Whether a file is still empty.
+    static func isMissing(in database: Database) throws -> Bool {
+        try version(of: database) == 0 && !database.tableExists("item")
     }
 
     static func version(of database: Database) throws -> Int {

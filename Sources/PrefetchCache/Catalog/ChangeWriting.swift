@@ -36,7 +36,7 @@ struct ChangeWriting {
                 }
             case .touched:
                 try policy.noteUse(of: hash, &sequence, in: database)
-            case .removed:
+            case .removed, .absent:
                 // Another process may have stored the item anew; then the row is its own to write.
                 if try catalog.files.storedLength(of: hash) == nil { try delete(hash) }
             }

@@ -1,6 +1,4 @@
-internal import FileSystem
 internal import GRDB
-internal import SystemPackage
 
 /// Keeps a catalog that grows within the budget.
 ///
@@ -18,10 +16,6 @@ struct Growth {
         catalogBytes = try Admission.catalogBytes(database)
         usedBytes = try Admission.usedBytes(database)
     }
-
-    /// Why a transaction is rolled back that would have made the file too long.
-    static let noRoom = FileSystemError(
-        "write", path: FilePath(CacheLayout.catalog), errno: .diskQuotaExceeded)
 
     /// Evicts for the pages that were added.
     ///

@@ -6,6 +6,8 @@ struct PendingChanges: Sendable {
         case stored(CatalogRow)
         case touched
         case removed
+        /// Found not to be there, whoever removed it.
+        case absent
     }
 
     struct Entry: Sendable {
@@ -66,7 +68,7 @@ struct PendingChanges: Sendable {
             lastOrder += 1
             entries[hash]?.usedAt = lastOrder
         case .touched, nil: set(.touched, for: hash)
-        case .removed: break
+        case .removed, .absent: break
         }
     }
 
@@ -76,7 +78,7 @@ struct PendingChanges: Sendable {
 
     /// Notes that an item is not on disk, unless something is known of it that is newer.
     mutating func absent(_ hash: KeyHash) {
-        if entries[hash] == nil { set(.removed, for: hash) }
+        if entries[hash] == nil { set(.absent, for: hash) }
     }
 
     private mutating func set(_ change: Change, for hash: KeyHash) {
@@ -98,6 +100,8 @@ struct PendingChanges: Sendable {
                 stored(row)
             case .touched: touched(hash)
             case .removed: removed(hash)
+            // It was looked for before the older change was known to have failed.
+            case .absent: absent(hash)
             }
         }
         return older.storedBytes + newer.storedBytes - storedBytes

@@ -48,6 +48,21 @@ final class CacheFolders: Sendable {
         return try repair() ? openItemNow(hash) : nil
     }
 
+    /// Opens an item's file as ``openItem(_:)`` does, and sees to it that it was not evicted before the
+    /// lease was taken: nobody evicts it afterwards.
+    func openItemToStay(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
+        while let file = try openItem(hash) {
+            do {
+                if try fileSystem.attributes(of: file).linkCount > 0 { return file }
+            } catch {
+                fileSystem.close(file)
+                throw .fileSystem(error)
+            }
+            fileSystem.close(file)
+        }
+        return nil
+    }
+
     private func openItemNow(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
         let file: Descriptor
         do {

@@ -55,14 +55,19 @@ extension Engine {
     func remove(_ key: ItemKey) throws(CacheError) -> Bool {
         let items = folders.current.items
         return try locks.hold(key.hash) { () throws(CacheError) in
+            let file = CacheLayout.file(of: key.hash)
             do throws(FileSystemError) {
-                try environment.fileSystem.unlink(CacheLayout.file(of: key.hash), in: items.descriptor)
+                let attributes = try environment.fileSystem.attributes(of: file, in: items.descriptor)
+                if attributes?.kind == .regular {
+                    try environment.fileSystem.unlink(file, in: items.descriptor)
+                    catalog.noteRemoved(key.hash)
+                    return true
+                }
             } catch {
                 guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
-                return false
             }
-            catalog.noteRemoved(key.hash)
-            return true
+            catalog.noteAbsent(key.hash)
+            return false
         }
     }
 
@@ -153,8 +158,9 @@ extension Engine {
             try admission.trimToBudget()
         } catch {
             // Maintenance does it, then.
-            environment.logger.warning(
-                "The cache was not trimmed to the new budget.", metadata: ["error": "\(error)"])
+            environment.logger.error(
+                "The configuration holds, and the cache was not trimmed to it yet.",
+                metadata: ["error": "\(error)"])
         }
     }
 }

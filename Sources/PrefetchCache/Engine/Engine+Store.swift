@@ -89,6 +89,7 @@ extension Engine {
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         try usage.requireOpen()
+        try onItem { () throws(ItemFormatError) in try metadata.validate() }
         if let refusal = try refusalOfPromoted(metadata.key) {
             return .refused(refused(refusal, metadata.key))
         }
@@ -99,7 +100,7 @@ extension Engine {
             return .begun(try Delivery(self, metadata, expectedLength: expectedLength))
         case .opportunistic:
             do {
-                return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+                return try beginItemInPlace(metadata, encoding: encoding, expectedLength: expectedLength)
             } catch {
                 guard error.isOutOfSpace else { throw error }
                 return .refused(refused(.full, metadata.key))
@@ -107,11 +108,28 @@ extension Engine {
         }
     }
 
+    /// Begins once more when the system has taken our folders away since they were opened: what was
+    /// reserved there is no room in the new ones.
+    private func beginItemInPlace(
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+    ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
+        let incoming = folders.current.incoming
+        do {
+            return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+        } catch {
+            guard case .fileSystem(let reason) = error, reason.isNotFound else { throw error }
+            _ = try folders.repair()
+            guard folders.current.incoming !== incoming else { throw error }
+        }
+        return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+    }
+
     private func beginItem(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
+        guard expectedLength ?? 0 <= ItemLimits.contentLength else { throw .item(.contentTooLong) }
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
-        try onFiles { () throws(FileSystemError) in try session.begin() }
+        try onFiles { () throws(FileSystemError) in try catalog.beginWriting() }
         let reservation = Reservation(
             admission, charge: charge, priority: metadata.priority, isLengthKnown: expectedLength != nil)
         if let expectedLength, expectedLength > Int64(ItemLimits.chunkLength) {
@@ -119,7 +137,7 @@ extension Engine {
             do {
                 try reservation.cover(storedLength: bound)
             } catch {
-                return .refused(refused(try reason(of: reservation), metadata.key))
+                return .refused(refused(try reservation.denial(), metadata.key))
             }
         }
         return .begun(try ItemStore(self, metadata, encoding: encoding, reservation: reservation))
@@ -132,14 +150,6 @@ extension Engine {
             try promoter.existingFile(of: entry) != nil
         else { return nil }
         return .alreadyPromoted
-    }
-
-    func reason(of reservation: Reservation) throws(CacheError) -> Refusal {
-        if let failure = reservation.failure {
-            guard failure.isOutOfSpace else { throw failure }
-            return .full
-        }
-        return reservation.refusal ?? .overBudget(needed: reservation.bytes, budget: 0)
     }
 
     /// Counts and reports an item that went straight to its destination.

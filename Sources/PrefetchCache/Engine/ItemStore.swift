@@ -105,7 +105,7 @@ final class ItemStore: StoreUnderWay {
             return nil
         } catch .notAdmitted {
             cancel()
-            return engine.refused(try engine.reason(of: reservation), metadata.key)
+            return engine.refused(try reservation.denial(), metadata.key)
         } catch {
             cancel()
             guard case .fileSystem(let error) = error else { throw .item(error) }
@@ -119,22 +119,12 @@ extension ItemStore {
     private static func createPartial(_ engine: Engine) throws(CacheError) -> (
         Directory, FilePath, Descriptor
     ) {
-        do {
-            return try attemptPartial(engine)
-        } catch {
-            guard error.isNotFound, try engine.folders.repair() else { throw .fileSystem(error) }
-        }
-        // The system had taken our folders away since they were opened.
-        return try onFiles { () throws(FileSystemError) in try attemptPartial(engine) }
-    }
-
-    private static func attemptPartial(_ engine: Engine)
-        throws(FileSystemError) -> (Directory, FilePath, Descriptor)
-    {
-        let name = try engine.session.nextPartial()
+        let name = engine.session.nextPartial()
         let incoming = engine.folders.current.incoming
-        let file = try engine.environment.fileSystem.open(
-            name, in: incoming.descriptor, .createNew(CacheLayout.filePermissions))
+        let file = try onFiles { () throws(FileSystemError) in
+            try engine.environment.fileSystem.open(
+                name, in: incoming.descriptor, .createNew(CacheLayout.filePermissions))
+        }
         return (incoming, name, file)
     }
 

@@ -35,7 +35,7 @@ enum Claiming: Sendable {
 
 /// The opposite of a lease: whoever wants to read the file waits until it is removed or released.
 struct Claim: Sendable {
-    /// Holds the exclusive `flock`; `nil` where there are no files.
+    /// Holds the exclusive `flock`; `nil` where there is no file that can be opened.
     let file: Descriptor?
 }
 
@@ -64,10 +64,17 @@ struct CacheFiles: CatalogedFiles {
         do {
             file = try fileSystem.open(path, in: folder, .read)
         } catch {
+            // Whom the file does not let in cannot hold a lease on it, either.
+            if error.errno == .permissionDenied { return .claimed(Claim(file: nil)) }
             guard error.isNotFound || error.isNoRegularFile else { throw error }
             return .gone
         }
         do {
+            // A pipe or a folder can be opened, and is not ours.
+            guard try fileSystem.attributes(of: file).kind == .regular else {
+                fileSystem.close(file)
+                return .gone
+            }
             if try fileSystem.lock(file, .exclusive, waiting: false) { return .claimed(Claim(file: file)) }
             fileSystem.close(file)
             return .leased

@@ -1,6 +1,7 @@
 internal import FileSystem
 internal import GRDB
 internal import ItemFormat
+internal import Logging
 internal import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -9,8 +10,8 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// Brings the catalog in line with what lies on disk: rows for files without one, new ones for files
-/// that were replaced by longer or shorter ones, none for files that are gone.
+/// Brings the catalog in line with what lies on disk: rows for files without one, new ones for items
+/// that were replaced by longer or shorter ones, none for items that are gone.
 ///
 /// Memory is bounded by one of the 256 folders.
 final class ItemCensus: Sendable {
@@ -89,7 +90,8 @@ final class ItemCensus: Sendable {
     }
 
     /// The row of a file, or `nil` when it was removed since the folder was listed, or is no regular
-    /// file and so not ours.
+    /// file and so not ours. One that cannot be read is set aside: it must not keep the others from being
+    /// found.
     private func inspect(_ name: FilePath.Component, _ hash: KeyHash, in folder: Directory)
         throws -> CatalogRow?
     {
@@ -99,16 +101,24 @@ final class ItemCensus: Sendable {
             defer { environment.fileSystem.close(file) }
             return try row(of: file, hash)
         } catch let error as FileSystemError {
-            guard error.isNotFound || error.isNoRegularFile else { throw error }
-            return nil
-        } catch ItemFormatError.fileSystem(let error) where error.isNoRegularFile {
-            return nil
+            return try unreadable(hash, error)
+        } catch ItemFormatError.fileSystem(let error) {
+            return try unreadable(hash, error)
         } catch ItemFormatError.purged {
             try environment.fileSystem.unlink(path, in: folder.descriptor)
             return nil
         } catch ItemFormatError.damaged {
             return try quarantine.setAside(hash)
         }
+    }
+
+    private func unreadable(_ hash: KeyHash, _ error: FileSystemError) throws -> CatalogRow? {
+        if error.isNotFound || error.isNoRegularFile { return nil }
+        guard error.errno == .ioError || error.isNotPermitted else { throw error }
+        environment.logger.warning(
+            "An item that cannot be read was set aside.",
+            metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
+        return try quarantine.setAside(hash)
     }
 
     private func row(of file: Descriptor, _ hash: KeyHash) throws -> CatalogRow {

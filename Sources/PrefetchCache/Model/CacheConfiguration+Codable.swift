@@ -4,7 +4,7 @@ internal import VolumeCapacity
 extension CacheConfiguration: Codable {
     static let schemaVersion = 1
 
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case schemaVersion, budgetBytes, budgetCapBytes, largestItemBytes, storing, evictionPolicy,
             capacityModel
     }
@@ -15,6 +15,11 @@ extension CacheConfiguration: Codable {
         guard version <= Self.schemaVersion else {
             throw ConfigurationProblem(
                 "it has version \(version), which is newer than \(Self.schemaVersion); update the software")
+        }
+        try decoder.requireNames(CodingKeys.allCases.map(\.rawValue), in: "it")
+        if try values.decodeIfPresent(CapacityModel.self, forKey: .capacityModel) != nil {
+            try values.superDecoder(forKey: .capacityModel).requireNames(
+                CapacityModel.names, in: "capacityModel")
         }
         switch (try values.byteCount(forKey: .budgetBytes), try values.byteCount(forKey: .budgetCapBytes)) {
         case (nil, nil): budget = .automatic
@@ -60,6 +65,25 @@ struct ConfigurationProblem: Error, CustomStringConvertible {
 
     init(_ description: String) {
         self.description = description
+    }
+}
+
+/// A name in a JSON object, whatever it is.
+private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue _: Int) { nil }
+}
+
+extension Decoder {
+    /// Refuses what nobody reads: a limit under a mistyped name would be none.
+    fileprivate func requireNames(_ known: [String], in place: String) throws {
+        let names = try container(keyedBy: Name.self).allKeys.map(\.stringValue)
+        guard let unknown = names.filter({ !known.contains($0) }).min() else { return }
+        throw ConfigurationProblem(
+            "\(place) has '\(unknown)', which is none of \(known.joined(separator: ", "))")
     }
 }
 

@@ -32,6 +32,9 @@ public enum CacheError: Error, Hashable, Sendable {
     case movedOrDeleted(key: ItemKey, FilePath)
     /// The catalog or the ledger failed, with the message of SQLite.
     case database(name: String, message: String)
+    /// The rows of the catalog find no room in the budget beside what may not be evicted. What was to be
+    /// written waits.
+    case catalogOverBudget
     /// The ledger was written by a newer version of this package; it was left as it is.
     case newerLedger(version: Int)
     /// `configuration.json` cannot be used, and why.
@@ -45,9 +48,13 @@ public enum CacheError: Error, Hashable, Sendable {
 }
 
 extension CacheError {
-    /// The volume or a quota has no room: `ENOSPC` or `EDQUOT`.
+    /// The volume or a quota has no room, `ENOSPC` or `EDQUOT`, or the budget has none.
     var isOutOfSpace: Bool {
-        if case .fileSystem(let error) = self { error.isOutOfSpace } else { false }
+        switch self {
+        case .fileSystem(let error): error.isOutOfSpace
+        case .catalogOverBudget: true
+        default: false
+        }
     }
 }
 
@@ -72,6 +79,9 @@ extension CacheError: CustomStringConvertible {
         case .movedOrDeleted(let key, let path):
             "'\(key)' was opened before, and its file \(path) has since been moved or deleted"
         case .database(let name, let message): "the \(name) failed: \(message)"
+        case .catalogOverBudget:
+            "the catalog finds no room in the budget beside what may not be evicted; "
+                + "make the budget larger, or let go of what is pinned"
         case .newerLedger(let version):
             "the ledger has version \(version), which is newer than \(LedgerSchema.version); update the software"
         case .configuration(let message): message

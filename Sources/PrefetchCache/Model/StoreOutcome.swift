@@ -14,7 +14,8 @@ public enum StoreOutcome: Hashable, Sendable {
 public enum Refusal: Hashable, Sendable {
     /// The volume is short of space.
     case pressure(Pressure)
-    /// The item does not fit into the budget beside what may not be evicted.
+    /// The item does not fit into the budget beside what may not be evicted. `needed` is what the item
+    /// would be charged, as far as it is known; `budget` is what all may be charged now.
     case overBudget(needed: Int64, budget: Int64)
     /// Room could only be made by evicting items of a higher priority than that of the item.
     case lowPriority(Float)

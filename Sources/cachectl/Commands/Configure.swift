@@ -40,7 +40,7 @@ struct Configure: CacheCommand {
 
     @Option(
         help: ArgumentHelp("Who goes first when space is needed.", valueName: "lru|fifo|sieve"))
-    var policy: PolicyOption?
+    var policy: EvictionPolicyChoice?
 
     @OptionGroup var shared: SharedOptions
 
@@ -80,7 +80,7 @@ struct Configure: CacheCommand {
         case nil: break
         }
         if let storing { new.isStoringEnabled = storing == .on }
-        if let policy { new.evictionPolicy = policy.choice }
+        if let policy { new.evictionPolicy = policy }
         return new
     }
 

@@ -51,15 +51,14 @@ struct Evict: CacheCommand {
         for key in keys where seen.insert(key).inserted {
             if try await session.cache.remove(key) { evicted.append(key) } else { unknown.append(key) }
         }
-        if !session.output.isJSON {
+        if session.output.isJSON {
+            try session.output.print(json: EvictionRecord(evicted: evicted.map(\.string)))
+        } else {
             for key in evicted { try session.output.print("evicted \(key.string.escapedForTerminal)") }
         }
         guard unknown.isEmpty else {
             let list = unknown.map { "'\($0)'" }.joined(separator: ", ")
             throw CommandFailure(.notFound, "there is no item \(list); 'cachectl list' shows what there is")
-        }
-        if session.output.isJSON {
-            try session.output.print(json: EvictionRecord(evicted: evicted.map(\.string)))
         }
     }
 }

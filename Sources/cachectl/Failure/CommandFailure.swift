@@ -71,6 +71,10 @@ extension CommandFailure {
         case .movedOrDeleted: "; store it again to get a new one"
         case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"
         case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
+        case .database(name: "catalog", _):
+            "; try again; should it fail for good, remove catalog.sqlite, which is made anew from the items"
+        case .database(name: "ledger", _):
+            "; nothing is stored or opened without it: try again, or put ledger.sqlite back from a backup"
         default: ""
         }
     }

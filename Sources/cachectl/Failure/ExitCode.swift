@@ -48,7 +48,7 @@ extension ExitCode {
             case .fileSystem(let error): ExitCode(error)
             case .notOurs: .notPermitted
             case .destination, .destinationUnavailable: .cannotCreate
-            case .insufficientSpace: .refused
+            case .insufficientSpace, .catalogOverBudget: .refused
             case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput
             case .newerLedger, .configuration: .configuration

@@ -1,5 +1,5 @@
-internal import ArgumentParser
-internal import PrefetchCache
+public import ArgumentParser
+public import PrefetchCache
 
 /// The areas that an item can go to when it is opened.
 enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
@@ -46,14 +46,4 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-enum PolicyOption: String, CaseIterable, ExpressibleByArgument {
-    case lru, fifo, sieve
-
-    var choice: EvictionPolicyChoice {
-        switch self {
-        case .lru: .lru
-        case .fifo: .fifo
-        case .sieve: .sieve
-        }
-    }
-}
+extension EvictionPolicyChoice: ExpressibleByArgument {}

@@ -5,10 +5,3 @@ enum Percent {
         return tenths == 0 ? "\(whole) %" : "\(whole).\(tenths) %"
     }
 }
-
-extension Int64 {
-    /// `factor` thousandths of this amount, rounded down as a ``CapacityModel`` does it.
-    func perMille(_ factor: Int64) -> Int64 {
-        Int64(clamping: Int128(self) * Int128(factor) / 1000)
-    }
-}

@@ -26,6 +26,13 @@ import Testing
         #expect(try keys == ["b", "c"])
     }
 
+    @Test func jsonTellsOfTheOthersBesideAnUnknownKey() throws {
+        let outcome = try container.cachectl("evict", "x", "a", "--json")
+        #expect(outcome.status == 66)
+        let record = try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any]
+        #expect(record?["evicted"] as? [String] == ["a"])
+    }
+
     @Test func everythingGoes() throws {
         #expect(try container.succeed("evict", "--all").text.hasPrefix("freed "))
         #expect(try keys.isEmpty)

@@ -1,0 +1,84 @@
+import Foundation
+import GRDBSQLite
+import Synchronization
+
+/// Makes calls of SQLite fail, for single files: what happens to all others goes on in parallel.
+enum SQLiteFaults {
+    enum Call: Sendable {
+        case open, write
+    }
+
+    private struct Fault: Sendable {
+        let call: Call
+        let path: String
+        let inode: UInt64
+        let errno: CInt
+    }
+
+    private typealias Open = @Sendable @convention(c) (UnsafePointer<CChar>?, CInt, CInt) -> CInt
+    private typealias Write = @Sendable @convention(c) (CInt, UnsafeRawPointer?, Int, Int64) -> Int
+
+    struct NotIntercepted: Error {}
+
+    private static let faults = Mutex<[Fault]>([])
+    private static let open = original("open", as: Open.self)
+    // A build of SQLite has one of the two.
+    private static let nameOfWrite = original("pwrite64", as: Write.self) == nil ? "pwrite" : "pwrite64"
+    private static let write = original(nameOfWrite, as: Write.self)
+
+    // Functions of C hold no context, not even the type: everything is named in full.
+
+    private static let faultyOpen: Open = { path, flags, mode in
+        let name = path.map { String(cString: $0) }
+        if let errno = SQLiteFaults.errno(of: .open, { $0.path == name }) { return SQLiteFaults.fail(errno) }
+        return SQLiteFaults.open?(path, flags, mode) ?? -1
+    }
+    private static let faultyWrite: Write = { file, bytes, count, offset in
+        var attributes = stat()
+        let inode = fstat(file, &attributes) == 0 ? UInt64(attributes.st_ino) : 0
+        if let errno = SQLiteFaults.errno(of: .write, { $0.inode == inode }) {
+            return Int(SQLiteFaults.fail(errno))
+        }
+        return SQLiteFaults.write?(file, bytes, count, offset) ?? -1
+    }
+
+    private static let isInstalled: Bool = {
+        install("open", unsafeBitCast(faultyOpen, to: sqlite3_syscall_ptr.self))
+            && install(nameOfWrite, unsafeBitCast(faultyWrite, to: sqlite3_syscall_ptr.self))
+    }()
+
+    /// Runs `body` while every such call on a file fails.
+    static func failing<Result>(
+        _ call: Call, of file: URL, errno: CInt, _ body: () throws -> Result
+    ) throws -> Result {
+        guard open != nil, write != nil, isInstalled else { throw NotIntercepted() }
+        var attributes = stat()
+        guard stat(file.path, &attributes) == 0 else { throw NotIntercepted() }
+        let fault = Fault(call: call, path: file.path, inode: UInt64(attributes.st_ino), errno: errno)
+        faults.withLock { $0.append(fault) }
+        defer { faults.withLock { $0.removeAll { $0.path == file.path } } }
+        return try body()
+    }
+
+    private static func errno(of call: Call, _ isMeant: (Fault) -> Bool) -> CInt? {
+        faults.withLock { $0.first { $0.call == call && isMeant($0) }?.errno }
+    }
+
+    private static func fail(_ code: CInt) -> CInt {
+        Foundation.errno = code
+        return -1
+    }
+
+    private static func original<Call>(_ name: String, as _: Call.Type) -> Call? {
+        guard let vfs = sqlite3_vfs_find(nil), let call = vfs.pointee.xGetSystemCall?(vfs, name) else {
+            return nil
+        }
+        // The table holds all calls as one type; the name tells the true one.
+        return unsafeBitCast(call, to: Call.self)
+    }
+
+    private static func install(_ name: String, _ call: sqlite3_syscall_ptr) -> Bool {
+        guard let vfs = sqlite3_vfs_find(nil) else { return false }
+        return vfs.pointee.xSetSystemCall?(vfs, name, call) == SQLITE_OK
+    }
+}
