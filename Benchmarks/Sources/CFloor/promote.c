@@ -45,17 +45,3 @@ int floor_promote(floor_context *context, int items_fd, const char *name, int st
     if (result == 0) result = floor_unlink(items_fd, name);
     return result;
 }
-
-int floor_promote_identity(floor_context *context, int items_fd, const char *name, int staging_fd,
-                           const char *temp_name, int documents_fd, const char *final_name) {
-    (void)context;
-    if (renameat(items_fd, name, staging_fd, temp_name) != 0) return errno;
-    int fd = openat(staging_fd, temp_name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return errno;
-    int result = floor_synchronize(fd);
-    close(fd);
-    if (result == 0) result = rename_exclusively(staging_fd, temp_name, documents_fd, final_name);
-    if (result == 0) result = floor_synchronize(documents_fd);
-    if (result == 0) result = floor_synchronize(staging_fd);
-    return result;
-}

@@ -40,11 +40,13 @@ public final class FloorContender: Contender {
 
     public func promote(_ index: Int) throws {
         let state = try prepared()
-        let promote = state.isIdentity ? floor_promote_identity : floor_promote
+        let (item, final) = (state.itemNames[index], state.finalNames[index])
         try check(
-            promote(
-                state.context, state.items, state.itemNames[index], state.staging,
-                state.temporaryNames[index], state.documents, state.finalNames[index]))
+            state.isIdentity
+                ? floor_publish_file(state.items, item, state.documents, final)
+                : floor_promote(
+                    state.context, state.items, item, state.staging, state.temporaryNames[index],
+                    state.documents, final))
     }
 
     public func evict(_ items: Range<Int>) throws {

@@ -27,17 +27,17 @@ public struct Lineup {
     public static func withPeers() -> (lineup: Lineup, missing: [MissingPeer]) {
         var peers: [any Contender] = [
             PrefetchCacheContender(prefersExecutor: false), FilesContender(isAtomic: false),
-            FilesContender(isAtomic: true), URLCacheContender(), SQLiteContender(),
+            FilesContender(isAtomic: true), URLCacheContender(), DatabaseContender<SQLiteItems>(),
         ]
         var missing: [MissingPeer] = []
         #if HAS_LMDB
-            peers.append(LMDBContender())
+            peers.append(DatabaseContender<LMDBItems>())
         #else
             missing.append(
                 MissingPeer(name: "lmdb", advice: "apt-get install liblmdb-dev, or .ci/setup --peers"))
         #endif
         #if HAS_ROCKSDB
-            peers.append(RocksDBContender())
+            peers.append(DatabaseContender<RocksDBItems>())
         #else
             missing.append(
                 MissingPeer(name: "rocksdb", advice: "apt-get install librocksdb-dev, or .ci/setup --peers"))

@@ -44,17 +44,13 @@ int floor_unlink(int items_fd, const char *name);
 int floor_promote(floor_context *context, int items_fd, const char *name, int staging_fd,
                   const char *temp_name, int documents_fd, const char *final_name);
 
-/// Renames an item into `staging_fd`, fsync; renames it, exclusively, to its final name, fsync of both
-/// folders.
-int floor_promote_identity(floor_context *context, int items_fd, const char *name, int staging_fd,
-                           const char *temp_name, int documents_fd, const char *final_name);
-
 /// The part of a promotion that a cache leaves to its user: writes content to a new file in `staging_fd`,
 /// fsync; renames it, exclusively, to its final name, fsync of that folder.
 int floor_publish(int staging_fd, const char *temp_name, int documents_fd, const char *final_name,
                   const void *content, size_t length);
 
-/// The same of content that is a file of its own already, which is renamed.
+/// The same of content that is a file of its own already, as what does not compress is: fsync, rename,
+/// fsync of the folder.
 int floor_publish_file(int items_fd, const char *name, int documents_fd, const char *final_name);
 
 /// The buffers and the LZ4 contexts for items that are too large to hold: 1 MiB goes through at a time.
@@ -64,7 +60,7 @@ floor_stream *floor_stream_create(void);
 void floor_stream_destroy(floor_stream *stream);
 
 /// The jobs above for a file of `length` bytes. What does not compress is promoted with
-/// `floor_promote_identity`.
+/// `floor_publish_file`.
 int floor_stream_store(floor_stream *stream, int source_fd, size_t length, int identity,
                        int incoming_fd, const char *temp_name, int items_fd, const char *name);
 int floor_stream_read(floor_stream *stream, int identity, int items_fd, const char *name,

@@ -59,9 +59,8 @@ public final class FloorLargeContender: LargeContender {
         let folders = state.folders
         let result =
             if state.identity == 1 {
-                floor_promote_identity(
-                    nil, folders.items, LargeFolders.item, folders.staging, LargeFolders.temporary,
-                    folders.documents, LargeFolders.final)
+                floor_publish_file(
+                    folders.items, LargeFolders.item, folders.documents, LargeFolders.final)
             } else {
                 floor_stream_promote(
                     state.stream, folders.items, LargeFolders.item, folders.staging, LargeFolders.temporary,

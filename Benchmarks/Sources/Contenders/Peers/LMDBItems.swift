@@ -1,62 +1,17 @@
 #if HAS_LMDB
 
     import CPeerLMDB
-    public import Foundation
+    import Foundation
 
-    /// Items as values of an LMDB environment.
-    public final class LMDBContender: Contender {
-        public let name = "LMDB"
-        public let setup = """
+    /// The environment, and the buffer that items are read into.
+    final class LMDBItems: ItemDatabase {
+        static let name = "LMDB"
+        static let setup = """
             \(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH), uncompressed; MDB_NOSYNC, map of 16 GiB, \
             one read transaction that is renewed; a write transaction per item, one for all when \
             evicting, which leaves the file as long as it is
             """
-        private var state: LMDBItems?
-        private var promoted: PromotedFiles?
 
-        public init() {}
-
-        public func prepare(in directory: URL, for workload: Workload) throws {
-            state = try LMDBItems(in: directory, for: workload)
-            promoted = try PromotedFiles(in: directory, for: workload)
-        }
-
-        public func store(_ index: Int, _ content: [UInt8]) throws {
-            try prepared().put(index, content)
-        }
-
-        public func read(_ index: Int) throws -> Int {
-            try prepared().read(index).count
-        }
-
-        public func promote(_ index: Int) throws {
-            guard let promoted else { throw ContenderError.notPrepared }
-            try promoted.publish(index, prepared().read(index))
-            try prepared().delete(index..<index + 1)
-        }
-
-        public func evict(_ items: Range<Int>) throws {
-            try prepared().delete(items)
-        }
-
-        public func promotedFile(_ index: Int) -> URL {
-            guard let promoted else { preconditionFailure("prepare(in:for:) comes first") }
-            return promoted.url(index)
-        }
-
-        public func cleanup() {
-            state = nil
-            promoted = nil
-        }
-
-        private func prepared() throws -> LMDBItems {
-            guard let state else { throw ContenderError.notPrepared }
-            return state
-        }
-    }
-
-    /// The environment, and the buffer that items are read into.
-    private final class LMDBItems {
         private var environment: OpaquePointer?
         private var database: MDB_dbi = 0
         private var reading: OpaquePointer?
@@ -96,7 +51,6 @@
             }
         }
 
-        /// - Returns: The content, until the next call.
         func read(_ index: Int) throws -> UnsafeRawBufferPointer {
             try check(mdb_txn_renew(reading))
             defer { mdb_txn_reset(reading) }

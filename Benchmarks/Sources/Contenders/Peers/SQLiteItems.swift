@@ -1,60 +1,15 @@
-public import Foundation
+import Foundation
 import GRDBSQLite
 
-/// Items as blobs of an SQLite database.
-public final class SQLiteContender: Contender {
-    public let name = "SQLite"
-    public let setup = """
+/// The database, its statements, and the buffer that items are read into.
+final class SQLiteItems: ItemDatabase {
+    static let name = "SQLite"
+    static let setup = """
         \(String(cString: sqlite3_libversion())), blobs by key, uncompressed; WAL, synchronous=NORMAL, 8 KiB pages, \
         memory-mapped reads, prepared statements; a transaction per item, one for all when evicting, \
         which leaves the file as long as it is
         """
-    private var state: SQLiteItems?
-    private var promoted: PromotedFiles?
 
-    public init() {}
-
-    public func prepare(in directory: URL, for workload: Workload) throws {
-        state = try SQLiteItems(in: directory, for: workload)
-        promoted = try PromotedFiles(in: directory, for: workload)
-    }
-
-    public func store(_ index: Int, _ content: [UInt8]) throws {
-        try prepared().insert(index, content)
-    }
-
-    public func read(_ index: Int) throws -> Int {
-        try prepared().read(index).count
-    }
-
-    public func promote(_ index: Int) throws {
-        guard let promoted else { throw ContenderError.notPrepared }
-        try promoted.publish(index, prepared().read(index))
-        try prepared().delete(index)
-    }
-
-    public func evict(_ items: Range<Int>) throws {
-        try prepared().delete(items)
-    }
-
-    public func promotedFile(_ index: Int) -> URL {
-        guard let promoted else { preconditionFailure("prepare(in:for:) comes first") }
-        return promoted.url(index)
-    }
-
-    public func cleanup() {
-        state = nil
-        promoted = nil
-    }
-
-    private func prepared() throws -> SQLiteItems {
-        guard let state else { throw ContenderError.notPrepared }
-        return state
-    }
-}
-
-/// The database, its statements, and the buffer that items are read into.
-private final class SQLiteItems {
     private var database: OpaquePointer?
     private var insertion: OpaquePointer?
     private var query: OpaquePointer?
@@ -87,7 +42,7 @@ private final class SQLiteItems {
         buffer.deallocate()
     }
 
-    func insert(_ index: Int, _ content: [UInt8]) throws {
+    func put(_ index: Int, _ content: [UInt8]) throws {
         try keys[index].withUnsafeBufferPointer { key in
             try content.withUnsafeBytes { content in
                 try bind(key, to: insertion)
@@ -97,7 +52,6 @@ private final class SQLiteItems {
         }
     }
 
-    /// - Returns: The content, until the next call.
     func read(_ index: Int) throws -> UnsafeRawBufferPointer {
         try keys[index].withUnsafeBufferPointer { key in
             try bind(key, to: query)
@@ -111,7 +65,7 @@ private final class SQLiteItems {
         }
     }
 
-    func delete(_ index: Int) throws {
+    private func delete(_ index: Int) throws {
         try keys[index].withUnsafeBufferPointer { key in
             try bind(key, to: deletion)
             try finish(deletion)
@@ -119,6 +73,7 @@ private final class SQLiteItems {
     }
 
     func delete(_ items: Range<Int>) throws {
+        if items.count == 1 { return try delete(items.lowerBound) }
         try execute("BEGIN IMMEDIATE")
         for index in items { try delete(index) }
         try execute("COMMIT")

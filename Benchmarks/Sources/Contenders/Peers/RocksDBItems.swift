@@ -1,62 +1,17 @@
 #if HAS_ROCKSDB
 
     import CPeerRocksDB
-    public import Foundation
+    import Foundation
 
-    /// Items as values of a RocksDB database.
-    public final class RocksDBContender: Contender {
-        public let name = "RocksDB"
-        public let setup = """
+    /// The database, its options, and the buffer that items are read into.
+    final class RocksDBItems: ItemDatabase {
+        static let name = "RocksDB"
+        static let setup = """
             C interface, default block-based table, LZ4, write-ahead log without sync; what fits in its 64 MiB of \
             memory is neither compressed nor read from disk; \
             evict: one batch of deletions, which frees no space yet
             """
-        private var state: RocksDBItems?
-        private var promoted: PromotedFiles?
 
-        public init() {}
-
-        public func prepare(in directory: URL, for workload: Workload) throws {
-            state = try RocksDBItems(in: directory, for: workload)
-            promoted = try PromotedFiles(in: directory, for: workload)
-        }
-
-        public func store(_ index: Int, _ content: [UInt8]) throws {
-            try prepared().put(index, content)
-        }
-
-        public func read(_ index: Int) throws -> Int {
-            try prepared().read(index).count
-        }
-
-        public func promote(_ index: Int) throws {
-            guard let promoted else { throw ContenderError.notPrepared }
-            try promoted.publish(index, prepared().read(index))
-            try prepared().delete(index)
-        }
-
-        public func evict(_ items: Range<Int>) throws {
-            try prepared().delete(items)
-        }
-
-        public func promotedFile(_ index: Int) -> URL {
-            guard let promoted else { preconditionFailure("prepare(in:for:) comes first") }
-            return promoted.url(index)
-        }
-
-        public func cleanup() {
-            state = nil
-            promoted = nil
-        }
-
-        private func prepared() throws -> RocksDBItems {
-            guard let state else { throw ContenderError.notPrepared }
-            return state
-        }
-    }
-
-    /// The database, its options, and the buffer that items are read into.
-    private final class RocksDBItems {
         private let options = rocksdb_options_create()
         private let writing = rocksdb_writeoptions_create()
         private let reading = rocksdb_readoptions_create()
@@ -92,7 +47,6 @@
             }
         }
 
-        /// - Returns: The content, until the next call.
         func read(_ index: Int) throws -> UnsafeRawBufferPointer {
             let key = keys[index]
             guard let slice = try check({ rocksdb_get_pinned(database, reading, key, key.count, &$0) }) else {
@@ -105,12 +59,12 @@
             return UnsafeRawBufferPointer(rebasing: buffer[..<length])
         }
 
-        func delete(_ index: Int) throws {
-            let key = keys[index]
-            try check { rocksdb_delete(database, writing, key, key.count, &$0) }
-        }
-
         func delete(_ items: Range<Int>) throws {
+            if items.count == 1 {
+                let key = keys[items.lowerBound]
+                try check { rocksdb_delete(database, writing, key, key.count, &$0) }
+                return
+            }
             let batch = rocksdb_writebatch_create()
             defer { rocksdb_writebatch_destroy(batch) }
             for index in items { rocksdb_writebatch_delete(batch, keys[index], keys[index].count) }
