@@ -78,7 +78,7 @@ struct Compare: AsyncParsableCommand {
         }
         let items = items ?? (quick ? 40 : 200)
         let small = SmallSuite(
-            lineup: lineup(), turns: turns(15), items: items, promotions: quick ? 4 : 20)
+            lineup: lineup(), turns: turns(15), items: items, promotions: quick ? 10 : 100)
         let large = LargeSuite(
             contenders: largeLineup(), turns: turns(5), size: (quick ? 32 : 256) << 20)
         let tasks = TasksSuite(turns: turns(15), items: items)

@@ -73,8 +73,11 @@ final class Ledger: PromotionLedger {
 
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
         try run(creating: true) { queue in
-            try queue.write { database in
-                for entry in entries { try entry.write(to: database) }
+            try queue.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    for entry in entries { try entry.write(to: database) }
+                    return .commit
+                }
             }
         }
         isLogWritten.store(true, ordering: .relaxed)
@@ -116,7 +119,8 @@ final class Ledger: PromotionLedger {
 
     /// - Returns: `nil` when there is no ledger yet.
     private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
-        try run(creating: false) { queue in try queue.read(body) }
+        // One statement reads one state of the file, and a transaction around it takes three more.
+        try run(creating: false) { queue in try queue.unsafeRead(body) }
     }
 
     @discardableResult

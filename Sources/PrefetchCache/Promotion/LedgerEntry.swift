@@ -79,12 +79,13 @@ extension LedgerEntry {
     }
 
     func write(to database: Database) throws {
-        try database.execute(
+        try database.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO promotion (hash, key, state, mode, area, name, backup, contentLength,
                     contentChecksum, stagedName, inode, openedAt, folder, plainName, birthTime)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
+                """
+        ).execute(
             arguments: [
                 key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue), name.string,
                 Int(backup.rawValue), contentLength, Int64(bitPattern: contentChecksum), stagedName,
