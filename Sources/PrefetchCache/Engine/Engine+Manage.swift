@@ -77,7 +77,7 @@ extension Engine {
         try promoter.forget(key)
     }
 
-    /// Evicts the least recently used items until `bytes` of charged length are free.
+    /// Evicts items until `bytes` of charged length were freed, as the policy chooses.
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
         defer { evictor.report() }
@@ -94,7 +94,7 @@ extension Engine {
         }
     }
 
-    /// All items in the order in which they would be evicted.
+    /// All items in the order of priority and, within one, of use.
     func items() throws(CacheError) -> [CachedItem] {
         try catalog.reading { database in
             var items: [CachedItem] = []
