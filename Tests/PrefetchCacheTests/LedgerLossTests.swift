@@ -1,6 +1,7 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import GRDB
 import SystemPackage
 import Testing
 
@@ -25,6 +26,19 @@ import Testing
         try engine.store(prose(6000), "two")
         #expect(try engine.open("two").value?.isFirstOpen == true)
         #expect(try container.engine().open("two").value?.isFirstOpen == false)
+    }
+
+    /// Whoever copies the file alone, as a backup may, has what is in it.
+    @Test func whatWasEnteredIsInTheFileWhenNothingHasHappenedForASecond() throws {
+        try engine.maintain()
+        let copy = container.root.appending(path: "copy.sqlite")
+        try FileManager.default.copyItem(at: ledger, to: copy)
+        let queue = try DatabaseQueue(path: copy.path)
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM promotion") } == 1)
+        try queue.close()
+        try engine.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: container.support.path)
+        #expect(names.filter { $0.hasPrefix("ledger") } == ["ledger.sqlite"])
     }
 
     @Test func theSameContentIsAdoptedWhenItIsOpenedAgain() throws {

@@ -3,6 +3,7 @@ import FileSystemTestSupport
 import Foundation
 import SystemPackage
 import Testing
+import VolumeCapacity
 
 @testable import PrefetchCache
 
@@ -46,27 +47,35 @@ import Testing
         #expect(try container.files(below: container.documents) == ["key"])
     }
 
-    /// Of a promotion that waits in staging, nothing can be read, or there is no room to copy it.
-    @Test(arguments: [Errno.ioError, .noSpace])
-    func whatRecoveryCannotDoKeepsNobodyOut(errno: Errno) throws {
+    enum Trouble: CaseIterable {
+        case stagedFileIsUnreadable, stagingIsUnreadable, volumeIsFull
+    }
+
+    @Test(arguments: Trouble.allCases)
+    func whatRecoveryCannotDoKeepsNobodyOut(trouble: Trouble) throws {
         do {
             let engine = try container.engine(fileSystem: refusing(.permissionDenied))
             try engine.store(noise(9000), "key")
-            try engine.store(prose(400), "other")
             #expect(throws: CacheError.self) { try engine.open("key") }
         }
         let staging = container.support.appending(path: "staging").path
         let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
-            guard operation.kind == .read || operation.kind == .write, operation.name.count > 33,
-                operation.path?.string.hasPrefix(staging) == true
-            else { return }
-            throw FileSystemError("\(operation.kind)", errno: errno)
+            let isStaging = operation.path?.string == staging
+            let isStaged = operation.kind == .read && operation.name.count > 33
+            switch trouble {
+            case .stagedFileIsUnreadable where isStaged, .stagingIsUnreadable where isStaging:
+                if operation.kind == .read || operation.kind == .entries {
+                    throw FileSystemError("\(operation.kind)", errno: .ioError)
+                }
+            default: break
+            }
         }
-        let troubled = try container.engine(fileSystem: fileSystem)
-        #expect(try troubled.content("other") == prose(400))
-        #expect(throws: CacheError.self) { try troubled.open("key") }
-        fileSystem.intercept { _ in }
-        #expect(try Data(contentsOf: #require(try troubled.open("key").value).url) == noise(9000))
+        let full = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 0))
+        let troubled = try container.engine(
+            fileSystem: fileSystem, probe: trouble == .volumeIsFull ? full : .roomy)
+        #expect(try troubled.content("nothing") == nil)
+        let later = try container.engine()
+        #expect(try Data(contentsOf: #require(try later.open("key").value).url) == noise(9000))
     }
 
     @Test func aFileThatIsPromotedIsGivenEvenWhenItsCachedCopyCannotBeRemoved() throws {

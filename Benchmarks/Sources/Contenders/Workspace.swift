@@ -29,6 +29,29 @@ public struct Workspace: Sendable {
         }
     }
 
+    /// Makes one for `body`, and removes it whatever happens.
+    ///
+    /// - Parameter isKept: Whether it stays after `body` was successful.
+    public static func with<Result>(
+        in parent: String?, keeping isKept: Bool = false, _ body: (Workspace) async throws -> Result
+    ) async throws -> Result {
+        let workspace = try Workspace(in: parent)
+        let result: Result
+        do {
+            result = try await body(workspace)
+        } catch {
+            // The first error is the one to tell.
+            do {
+                try workspace.remove()
+            } catch let second {
+                FileHandle.standardError.write(Data("the measuring folder stays: \(second)\n".utf8))
+            }
+            throw error
+        }
+        if !isKept { try workspace.remove() }
+        return result
+    }
+
     /// A new folder, in a part of the volume of its own where there is a choice.
     public func makeFolder() throws -> URL {
         // ext4 chooses the part by the name.

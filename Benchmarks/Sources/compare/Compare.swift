@@ -52,21 +52,10 @@ struct Compare: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let workspace = try Workspace(in: directory)
-        let results: [SuiteResult]
-        do {
-            results = try await measure(in: workspace)
-        } catch {
-            do {
-                try workspace.remove()
-            } catch let second {
-                Self.complain("the measuring folder stays: \(second)")
-            }
-            throw error
-        }
-        print(json ? try JSONReport(results).text : TableReport(results).text)
-        try workspace.remove()
-        if let svg {
+        try await Workspace.with(in: directory) { workspace in
+            let results = try await measure(in: workspace)
+            print(json ? try JSONReport(results).text : TableReport(results).text)
+            guard let svg else { return }
             try Data(BarChart(results.flatMap(\.comparisons)).svg.utf8).write(to: URL(filePath: svg))
         }
     }

@@ -44,29 +44,15 @@ struct Growth: AsyncParsableCommand {
     func run() async throws {
         let counts =
             items?.counts ?? (quick ? [1000, 10_000] : [1000, 10_000, 100_000, 1_000_000])
-        let workspace = try Workspace(in: directory)
-        let rows: [Row]
-        do {
-            let rounds = rounds ?? (quick ? 5 : 7)
+        let rounds = rounds ?? (quick ? 5 : 7)
+        try await Workspace.with(in: directory, keeping: keep) { workspace in
             try Space.check(in: try workspace.makeFolder(), for: counts, rounds: rounds)
-            rows = try await Series(rounds: rounds, workspace: workspace).measure(counts)
-        } catch {
-            do {
-                try workspace.remove()
-            } catch let second {
-                FileHandle.standardError.write(Data("the measuring folder stays: \(second)\n".utf8))
-            }
-            throw error
-        }
-        // At once, and not when the process ends: removing a million files takes minutes.
-        FileHandle.standardOutput.write(
-            Data(((json ? try JSONReport(rows).text : TableReport(rows).text) + "\n").utf8))
-        if keep {
-            for row in rows {
-                FileHandle.standardError.write(Data((row.place + "\n").utf8))
-            }
-        } else {
-            try workspace.remove()
+            let rows = try await Series(rounds: rounds, workspace: workspace).measure(counts)
+            // At once, and not when the process ends: removing a million files takes minutes.
+            FileHandle.standardOutput.write(
+                Data(((json ? try JSONReport(rows).text : TableReport(rows).text) + "\n").utf8))
+            guard keep else { return }
+            for row in rows { FileHandle.standardError.write(Data((row.place + "\n").utf8)) }
         }
     }
 }

@@ -75,7 +75,7 @@ struct Subject {
     init(_ count: Int, _ filling: (PrefetchCache) -> Filling, in workspace: Workspace) async throws {
         let container = try workspace.makeFolder()
         areas = try .container(at: container)
-        fill = try await Self.withCache(areas) { cache in
+        fill = try await PrefetchCache.with(areas) { cache in
             // Far above everything that is stored here.
             try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(256))))
             return try await filling(cache).fill(0..<count)
@@ -91,24 +91,6 @@ struct Subject {
     }
 
     func topUp(_ more: Int, _ filling: (PrefetchCache) -> Filling) async throws {
-        _ = try await Self.withCache(areas) { try await filling($0).fill(count..<count + more) }
-    }
-
-    /// Opens a cache for `body` and closes it whatever happens: one that is open defends its folders
-    /// against being removed.
-    private static func withCache<Result>(
-        _ areas: StorageAreas, _ body: (PrefetchCache) async throws -> Result
-    ) async throws -> Result {
-        let cache = try await PrefetchCache(areas: areas)
-        let result: Result
-        do {
-            result = try await body(cache)
-        } catch {
-            // The first error is the one to tell.
-            try? await cache.close()
-            throw error
-        }
-        try await cache.close()
-        return result
+        _ = try await PrefetchCache.with(areas) { try await filling($0).fill(count..<count + more) }
     }
 }

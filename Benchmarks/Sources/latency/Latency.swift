@@ -42,20 +42,10 @@ struct Latency: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let workspace = try Workspace(in: directory)
-        let report: Report
-        do {
-            report = try await measure(in: workspace)
-        } catch {
-            do {
-                try workspace.remove()
-            } catch let second {
-                FileHandle.standardError.write(Data("the measuring folder stays: \(second)\n".utf8))
-            }
-            throw error
+        try await Workspace.with(in: directory) { workspace in
+            let report = try await measure(in: workspace)
+            print(json ? try report.json : report.text)
         }
-        print(json ? try report.json : report.text)
-        try workspace.remove()
     }
 
     private func measure(in workspace: Workspace) async throws -> Report {
@@ -63,8 +53,8 @@ struct Latency: AsyncParsableCommand {
         let folder = try workspace.makeFolder()
         try Self.checkSpace(in: folder, for: count)
         let workload = Workload(text: try TextCorpus(), size: 16 << 10, count: Reading.items)
-        return try await withCache(in: folder) { small in
-            try await withCache(in: try workspace.makeFolder()) { large in
+        return try await PrefetchCache.with(.container(at: folder)) { small in
+            try await PrefetchCache.with(.container(at: workspace.makeFolder())) { large in
                 let reading = try await Reading(workload, in: small)
                 return try await measure(reading, try await Handling(workload, in: large), rounds: count)
             }
@@ -88,24 +78,6 @@ struct Latency: AsyncParsableCommand {
             if number > 0 { results.append(round) }
         }
         return Report(results)
-    }
-
-    /// Opens a cache for `body` and closes it whatever happens: one that is open defends its folders
-    /// against being removed.
-    private func withCache<Result>(
-        in folder: URL, _ body: (PrefetchCache) async throws -> Result
-    ) async throws -> Result {
-        let cache = try await PrefetchCache(areas: .container(at: folder))
-        let result: Result
-        do {
-            result = try await body(cache)
-        } catch {
-            // The first error is the one to tell.
-            try? await cache.close()
-            throw error
-        }
-        try await cache.close()
-        return result
     }
 
     /// What is stored for good, twice over: a cache on a volume that runs short takes nothing new.

@@ -40,6 +40,8 @@ struct Reading {
     /// Reads for `duration`.
     func measure(beside company: Company, for duration: Duration, _ round: inout Round) async throws {
         let before = try await cache.statistics()
+        let burners = company == .computing ? (0..<2).map(Burner.init(seed:)) : []
+        defer { for burner in burners { burner.stop() } }
         let (reads, stores) = try await withThrowingTaskGroup(of: Latencies?.self) { group in
             start(company, in: &group)
             let reads = try await withTaskExecutorPreference(cache.executor) { try await read(for: duration) }
@@ -74,14 +76,9 @@ struct Reading {
     }
 
     private func start(_ company: Company, in group: inout ThrowingTaskGroup<Latencies?, any Error>) {
-        switch company {
-        case .none: break
-        case .evicting:
-            group.addTask(executorPreference: cache.executor) { try await store() }
-            group.addTask(executorPreference: cache.executor) { try await evict() }
-        case .computing:
-            for seed: UInt64 in 0..<2 { group.addTask { await compute(seed) } }
-        }
+        guard company == .evicting else { return }
+        group.addTask(executorPreference: cache.executor) { try await store() }
+        group.addTask(executorPreference: cache.executor) { try await evict() }
     }
 
     /// Stores item after item, each under a key of its own.
@@ -105,18 +102,13 @@ struct Reading {
             if try await cache.statistics().chargedBytes > Self.budget.bytes * 3 / 4 {
                 try await cache.evict(Self.evicted)
             }
-            do { try await Task.sleep(for: Self.rest) } catch { break }
+            do {
+                try await Task.sleep(for: Self.rest)
+            } catch {
+                // Cancelled: the reads are over.
+                break
+            }
         }
-        return nil
-    }
-
-    /// Computes on a thread of its own: on those that tasks share, nobody else would have a turn.
-    private func compute(_ seed: UInt64) async -> Latencies? {
-        let burner = Burner()
-        burner.start(seed)
-        // Ends when it is cancelled, and there is nobody else to wait for.
-        try? await Task.sleep(for: .seconds(3600))
-        burner.stop()
         return nil
     }
 
@@ -135,12 +127,12 @@ struct Reading {
     }
 }
 
-/// Keeps a core busy.
+/// Keeps a core busy, on a thread of its own: on those that tasks share, nobody else would have a turn.
 private final class Burner: Sendable {
     private let isStopped = Atomic(false)
     private let sum = Atomic<UInt64>(0)
 
-    func start(_ seed: UInt64) {
+    init(seed: UInt64) {
         Thread.detachNewThread { [self] in
             var random = SplitMix64(seed: seed)
             while !isStopped.load(ordering: .relaxed) {

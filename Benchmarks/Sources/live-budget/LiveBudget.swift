@@ -38,7 +38,13 @@ struct LiveBudget: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let workspace = try Workspace(in: directory)
+        try await Workspace.with(in: directory) { workspace in
+            let report = try await measure(in: workspace)
+            print(json ? try report.json : report.text)
+        }
+    }
+
+    private func measure(in workspace: Workspace) async throws -> Report {
         let race = Race(
             workload: Workload(
                 text: try TextCorpus(), size: 16 << 10, count: items ?? (quick ? 1000 : 20000)),
@@ -53,8 +59,6 @@ struct LiveBudget: AsyncParsableCommand {
             if round > 0 { results.append(result) }
         }
         progress.clear()
-        let report = Report(results, itemsPerRound: race.workload.contents.count)
-        print(json ? try report.json : report.text)
-        try workspace.remove()
+        return Report(results, itemsPerRound: race.workload.contents.count)
     }
 }

@@ -97,11 +97,16 @@ final class Ledger: PromotionLedger {
 
     func tidy() throws(CacheError) {
         guard isLogWritten.exchange(false, ordering: .relaxed) else { return }
-        try run(creating: false) { queue in
-            // Waits for nobody: whoever is using the ledger tidies up after himself.
-            try queue.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
+        do {
+            try run(creating: false) { queue in
+                // Waits for nobody: whoever is using the ledger tidies up after himself.
+                try queue.writeWithoutTransaction { database in
+                    try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
+                }
             }
+        } catch {
+            isLogWritten.store(true, ordering: .relaxed)
+            throw error
         }
     }
 
@@ -127,9 +132,10 @@ final class Ledger: PromotionLedger {
     private func run<Result>(
         creating: Bool, _ body: (DatabaseQueue) throws -> Result
     ) throws(CacheError) -> Result? {
-        if !creating, try attributes() == nil { return nil }
+        let identity = try attributes()?.identity
+        guard creating || identity != nil else { return nil }
         do {
-            return try body(try opened())
+            return try body(try opened(identity))
         } catch let error as CacheError {
             throw error
         } catch {
@@ -137,10 +143,14 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    private func opened() throws -> DatabaseQueue {
+    /// - Parameter identity: That of the file that is in place, as seen just now.
+    private func opened(_ identity: FileAttributes.Identity?) throws -> DatabaseQueue {
         try open.withLock { open in
-            // A ledger that was removed or replaced under an open handle is not written to any more.
-            if let open, try open.identity == attributes()?.identity { return open.queue }
+            // A ledger that was removed or replaced under an open handle is not written to any more. Two
+            // that find none at the same time must not close each other's.
+            if let open, try open.identity == identity || open.identity == attributes()?.identity {
+                return open.queue
+            }
             // First: the last one to close a file takes its log away.
             try open?.queue.close()
             open = nil

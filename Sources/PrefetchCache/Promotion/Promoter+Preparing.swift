@@ -57,7 +57,8 @@ extension Promoter {
             area: target.area, folder: target.folder, name: target.name,
             plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
             contentChecksum: footer.contentChecksum, stagedName: nextStagedName(key),
-            inode: item.identity.inode, birthTime: try birthTime(of: file), openedAt: environment.now())
+            inode: item.identity.inode, birthTime: isRenamed ? try birthTime(of: file) : nil,
+            openedAt: environment.now())
         return (entry, item)
     }
 

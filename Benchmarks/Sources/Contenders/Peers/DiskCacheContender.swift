@@ -98,7 +98,12 @@ private final class PythonChild {
     }
 
     deinit {
-        try? input.fileHandleForWriting.close()
+        do {
+            try input.fileHandleForWriting.close()
+        } catch {
+            // Then it would not end by itself.
+            process.terminate()
+        }
         if process.isRunning { process.waitUntilExit() }
     }
 
@@ -136,7 +141,11 @@ private final class PythonChild {
         process.executableURL = python
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
+        do {
+            try process.run()
+        } catch {
+            return false
+        }
         process.waitUntilExit()
         return process.terminationStatus == 0
     }

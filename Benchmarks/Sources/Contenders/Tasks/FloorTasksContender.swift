@@ -7,21 +7,27 @@ public final class FloorTasksContender: TasksContender {
     public let setup = "the floor of one task on as many threads, each in folders of its own"
     private var floors: [Share] = []
 
-    /// A floor and its items. Only one thread at a time uses it: its own, or the one that waits for that.
-    private final class Share: @unchecked Sendable {
-        let floor = FloorContender()
-        let workload: Workload
+    /// A floor and its items, for one thread at a time.
+    private final class Share: Sendable {
+        private let floor: Mutex<FloorContender>
+        private let workload: Workload
 
-        init(_ workload: Workload) {
+        init(_ workload: Workload, in directory: URL) throws {
             self.workload = workload
+            let floor = FloorContender()
+            try floor.prepare(in: directory, for: workload)
+            self.floor = Mutex(floor)
         }
 
+        /// The lock is taken once for all items, and nobody waits for it.
         func run(_ job: TasksJob) throws {
-            for (index, content) in workload.contents.enumerated() {
-                switch job {
-                case .store: try floor.store(index, content)
-                case .read:
-                    guard try floor.read(index) == workload.size else { throw ContenderError.missing }
+            try floor.withLock { floor in
+                for (index, content) in workload.contents.enumerated() {
+                    switch job {
+                    case .store: try floor.store(index, content)
+                    case .read:
+                        guard try floor.read(index) == workload.size else { throw ContenderError.missing }
+                    }
                 }
             }
         }
@@ -33,9 +39,7 @@ public final class FloorTasksContender: TasksContender {
         floors = try workload.shares(tasks).enumerated().map { task, items in
             let folder = directory.appending(path: "\(task)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            let share = Share(workload.part(items))
-            try share.floor.prepare(in: folder, for: share.workload)
-            return share
+            return try Share(workload.part(items), in: folder)
         }
     }
 

@@ -1,0 +1,51 @@
+import FileSystem
+import ItemFormat
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+@Suite struct PromotedKeysTests {
+    /// A ledger that changes without a trace: within one tick of the kernel's clock.
+    private final class TracelessLedger: PromotionLedger {
+        let hashes = Mutex<Set<KeyHash>>([])
+        let readings = Atomic<Int>(0)
+
+        func fingerprint() -> LedgerFingerprint? {
+            LedgerFingerprint(
+                file: FileAttributes(
+                    kind: .regular, identity: .init(device: 1, inode: 1), length: 4096, allocated: 4096,
+                    linkCount: 1, owner: 0, permissions: [.ownerReadWrite], modified: 1_000_000_000))
+        }
+
+        func committedHashes() -> Set<KeyHash> {
+            readings.wrappingAdd(1, ordering: .relaxed)
+            return hashes.withLock { $0 }
+        }
+
+        func entry(for key: ItemKey) -> LedgerEntry? { nil }
+        func intents() -> [LedgerEntry] { [] }
+        func put(_ entries: [LedgerEntry]) {}
+        func remove(_ key: ItemKey) {}
+        var isUntidy: Bool { false }
+        func tidy() {}
+        func close() {}
+    }
+
+    private let ledger = TracelessLedger()
+    private let hash = ItemKey("key").hash
+
+    @Test func aLedgerThatWasChangedJustNowIsReadAgain() throws {
+        let keys = PromotedKeys(ledger, now: { 1_005 })
+        #expect(try !keys.contains(hash))
+        ledger.hashes.withLock { _ = $0.insert(hash) }
+        #expect(try keys.contains(hash))
+    }
+
+    @Test func aLedgerThatHasSettledIsReadOnce() throws {
+        let keys = PromotedKeys(ledger, now: { 1_500 })
+        for _ in 0..<3 { #expect(try !keys.contains(hash)) }
+        #expect(ledger.readings.load(ordering: .relaxed) == 1)
+    }
+}
