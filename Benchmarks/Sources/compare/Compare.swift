@@ -21,6 +21,20 @@ struct Compare: AsyncParsableCommand {
     @Option(parsing: .upToNextOption, help: "What to measure (default: everything).")
     var suite: [Suite] = []
 
+    @Option(parsing: .upToNextOption, help: "Of the suite small, these jobs only (default: all).")
+    var job: [Job] = []
+
+    @Option(
+        parsing: .upToNextOption, help: "Of the suite small, items of so many KiB only (default: 4 16 64).")
+    var size: [Int] = []
+
+    @Option(
+        parsing: .upToNextOption, help: "Of the suites small and large, these contents only (default: all).")
+    var content: [Material] = []
+
+    @Flag(inversion: .prefixedNo, help: "Compare with other caches, too, in the suite small.")
+    var peers = true
+
     @Flag(help: "Few rounds and items: a smoke test of under two minutes.")
     var quick = false
 
@@ -39,13 +53,14 @@ struct Compare: AsyncParsableCommand {
     @Option(help: "Write a bar chart of the suite small to this file.")
     var svg: String?
 
-    private var suites: [Suite] {
-        suite.isEmpty ? Suite.allCases : Suite.allCases.filter(suite.contains)
-    }
+    private var suites: [Suite] { Self.chosen(suite) }
 
     func validate() throws {
         guard rounds ?? 1 > 0 else { throw ValidationError("--rounds must be greater than zero.") }
         guard items ?? 8 >= 8 else { throw ValidationError("--items must be at least 8, one for each task.") }
+        guard size.allSatisfy({ (1...1024).contains($0) }) else {
+            throw ValidationError("--size must be 1 to 1024, in KiB.")
+        }
         guard svg == nil || suites.contains(.small) else {
             throw ValidationError("--svg shows the suite small, which is not measured.")
         }
@@ -67,9 +82,11 @@ struct Compare: AsyncParsableCommand {
         }
         let items = items ?? (quick ? 40 : 200)
         let small = SmallSuite(
-            lineup: lineup(), turns: turns(15), items: items, promotions: quick ? 10 : 100)
+            lineup: lineup(), turns: turns(15), items: items, promotions: quick ? 10 : 100,
+            jobs: Self.chosen(job), sizes: size.isEmpty ? [4, 16, 64] : size, materials: Self.chosen(content))
         let large = LargeSuite(
-            contenders: largeLineup(), turns: turns(5), size: (quick ? 32 : 256) << 20)
+            contenders: largeLineup(), turns: turns(5), size: (quick ? 32 : 256) << 20,
+            materials: Self.chosen(content))
         let tasks = TasksSuite(turns: turns(15), items: items)
 
         let needed = suites.map { suite in
@@ -94,8 +111,13 @@ struct Compare: AsyncParsableCommand {
         return results
     }
 
+    /// Those that were named, in the order in which they are shown; all when none was.
+    private static func chosen<Choice: CaseIterable & Equatable>(_ named: [Choice]) -> [Choice] {
+        Choice.allCases.filter { named.isEmpty || named.contains($0) }
+    }
+
     private func lineup() -> Lineup {
-        guard suites.contains(.small) else { return .standard() }
+        guard suites.contains(.small), peers else { return .standard() }
         let (lineup, missing) = Lineup.withPeers()
         for peer in missing { Self.complain("\(peer)") }
         return lineup

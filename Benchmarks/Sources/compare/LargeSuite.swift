@@ -7,13 +7,14 @@ struct LargeSuite {
     let turns: Turns
     /// Bytes of the item.
     let size: Int
+    let materials: [Material]
 
     /// Bytes on the volume: the source, and for everybody the item as stored and as promoted.
     var neededBytes: Int { size * (1 + 2 * contenders.count) }
 
     func run(text: TextCorpus) async throws -> SuiteResult {
         var comparisons: [Comparison] = []
-        for material in Material.allCases {
+        for material in materials {
             let home = try turns.workspace.makeFolder()
             let file = try LargeFile(material, size: size, text: text, at: home.appending(path: "source"))
             comparisons += try await compare(file)

@@ -3,27 +3,30 @@ import Foundation
 
 /// Items that fit in memory: stored, read, some of them promoted, the rest evicted.
 struct SmallSuite {
-    static let sizes = [4, 16, 64].map { $0 << 10 }
-
     let lineup: Lineup
     let turns: Turns
     /// Items per round.
     let items: Int
     /// How many of them are promoted, which is slow: it waits for the device. The rest are evicted.
     let promotions: Int
+    /// What is reported. Storing comes before everything else, and is done in any case.
+    let jobs: [Job]
+    /// Of items, in KiB.
+    let sizes: [Int]
+    let materials: [Material]
 
     /// Bytes on the volume, for one round and for the folders that earlier ones leave behind.
     var neededBytes: Int {
-        let content = items * (Self.sizes.max() ?? 0)
-        let folders = Material.allCases.count * Self.sizes.count * (turns.rounds + 1) * (4 << 20)
+        let content = items * ((sizes.max() ?? 0) << 10)
+        let folders = materials.count * sizes.count * (turns.rounds + 1) * (4 << 20)
         // As stored, as promoted or logged, and as much again for what databases hold in reserve.
         return lineup.all.count * (3 * content + (4 << 20)) + folders
     }
 
     func run(text: TextCorpus) async throws -> SuiteResult {
         var comparisons: [Comparison] = []
-        for material in Material.allCases {
-            for size in Self.sizes {
+        for material in materials {
+            for size in sizes.map({ $0 << 10 }) {
                 let workload =
                     switch material {
                     case .text: Workload(text: text, size: size, count: items)
@@ -47,7 +50,7 @@ struct SmallSuite {
                 samples[job, default: []].append(figures)
             }
         }
-        return Job.allCases.map { job in
+        return jobs.map { job in
             Comparison(
                 suite: .small, job: job.rawValue, material: workload.material, size: workload.size,
                 names: lineup.all.map(\.name), rounds: samples[job] ?? [])
@@ -63,7 +66,7 @@ struct SmallSuite {
             try await contender.prepare(in: home, for: workload)
         }
         var figures: [Job: [Double]] = [:]
-        for job in Job.allCases {
+        for job in Job.allCases where job == .store || jobs.contains(job) || round == 0 {
             figures[job] = try await turns.take(contenders.count, in: round) { index in
                 let contender = contenders[index]
                 let items = self.items(for: job, by: contender)

@@ -1,5 +1,5 @@
-import ArgumentParser
-import Contenders
+public import ArgumentParser
+public import Contenders
 
 /// What is measured together and shown as one table.
 enum Suite: String, CaseIterable, ExpressibleByArgument {
@@ -10,6 +10,9 @@ enum Suite: String, CaseIterable, ExpressibleByArgument {
     /// Small items by several tasks at once.
     case tasks
 }
+
+extension Job: ExpressibleByArgument {}
+extension Material: ExpressibleByArgument {}
 
 /// What a suite came to.
 struct SuiteResult {
