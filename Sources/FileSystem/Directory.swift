@@ -56,6 +56,24 @@ public final class Directory: Sendable {
         return current
     }
 
+    /// Takes the folder's own lock (`flock`), waiting for it: no file is needed that could be missing. It keeps
+    /// out the other threads, too, since each call opens the folder anew. Where the file system has no such
+    /// locks nobody is kept out.
+    ///
+    /// - Returns: The descriptor whose closing gives the lock back.
+    public func takeLock() throws(FileSystemError) -> Descriptor {
+        let own = try fileSystem.open(".", in: descriptor, .directory)
+        do {
+            _ = try fileSystem.lock(own, waiting: true)
+        } catch {
+            guard error.isUnsupported else {
+                fileSystem.close(own)
+                throw error
+            }
+        }
+        return own
+    }
+
     /// Opens the sub-folder at a relative `path` without following links, or `nil` when there is none.
     public func open(_ path: FilePath) throws(FileSystemError) -> Directory? {
         var current = self

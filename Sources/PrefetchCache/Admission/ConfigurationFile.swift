@@ -80,19 +80,10 @@ final class ConfigurationFile: Sendable {
         }
     }
 
-    /// Runs `body` while no other process or thread writes the file. The lock is that of the folder,
-    /// opened anew, so that it keeps out threads as well.
+    /// Runs `body` while no other process or thread writes the file.
     private func alone<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
-        let fileSystem = folder.fileSystem
-        let lock = try onFiles { () throws(FileSystemError) in
-            try fileSystem.open(".", in: folder.descriptor, .directory)
-        }
-        defer { fileSystem.close(lock) }
-        do {
-            _ = try fileSystem.lock(lock, waiting: true)
-        } catch {
-            guard error.isUnsupported else { throw .fileSystem(error) }
-        }
+        let lock = try onFiles { () throws(FileSystemError) in try folder.takeLock() }
+        defer { folder.fileSystem.close(lock) }
         return try body()
     }
 

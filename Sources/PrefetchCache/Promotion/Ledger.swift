@@ -24,6 +24,7 @@ final class Ledger: PromotionLedger {
 
     private struct OpenFile: Sendable {
         let queue: DatabaseQueue
+        let log: LedgerLog
         let identity: FileAttributes.Identity?
     }
 
@@ -72,23 +73,26 @@ final class Ledger: PromotionLedger {
     }
 
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
-        try run(creating: true) { queue in
-            try queue.writeWithoutTransaction { database in
+        try write(creating: true) { database, log in
+            try log.lengthen()
+            if let entry = entries.first, entries.count == 1 {
+                // A transaction of its own.
+                try entry.write(to: database)
+            } else {
                 try database.inTransaction(.immediate) {
                     for entry in entries { try entry.write(to: database) }
                     return .commit
                 }
             }
+            try log.noteEntered(entries.count, in: database)
         }
         isLogWritten.store(true, ordering: .relaxed)
     }
 
     func remove(_ key: ItemKey) throws(CacheError) {
-        try run(creating: false) { queue in
-            try queue.write { database in
-                try database.execute(
-                    sql: "DELETE FROM promotion WHERE hash = ?", arguments: [key.hash.data])
-            }
+        try write(creating: false) { database, _ in
+            try database.execute(
+                sql: "DELETE FROM promotion WHERE hash = ?", arguments: [key.hash.data])
         }
         isLogWritten.store(true, ordering: .relaxed)
     }
@@ -97,13 +101,8 @@ final class Ledger: PromotionLedger {
 
     func tidy() throws(CacheError) {
         guard isLogWritten.exchange(false, ordering: .relaxed) else { return }
-        do {
-            try run(creating: false) { queue in
-                // Waits for nobody: whoever is using the ledger tidies up after himself.
-                try queue.writeWithoutTransaction { database in
-                    try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
-                }
-            }
+        do throws(CacheError) {
+            try write(creating: false) { database, log in try log.copy(in: database) }
         } catch {
             isLogWritten.store(true, ordering: .relaxed)
             throw error
@@ -125,12 +124,23 @@ final class Ledger: PromotionLedger {
     /// - Returns: `nil` when there is no ledger yet.
     private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
         // One statement reads one state of the file, and a transaction around it takes three more.
-        try run(creating: false) { queue in try queue.unsafeRead(body) }
+        try run(creating: false) { file in try file.queue.unsafeRead(body) }
+    }
+
+    /// Runs `body` while nobody else changes the ledger.
+    private func write(
+        creating: Bool, _ body: (Database, LedgerLog) throws -> Void
+    ) throws(CacheError) {
+        try run(creating: creating) { file in
+            try file.queue.writeWithoutTransaction { database in
+                try file.log.hold { try body(database, file.log) }
+            }
+        }
     }
 
     @discardableResult
     private func run<Result>(
-        creating: Bool, _ body: (DatabaseQueue) throws -> Result
+        creating: Bool, _ body: (OpenFile) throws -> Result
     ) throws(CacheError) -> Result? {
         let identity = try attributes()?.identity
         guard creating || identity != nil else { return nil }
@@ -144,23 +154,25 @@ final class Ledger: PromotionLedger {
     }
 
     /// - Parameter identity: That of the file that is in place, as seen just now.
-    private func opened(_ identity: FileAttributes.Identity?) throws -> DatabaseQueue {
+    private func opened(_ identity: FileAttributes.Identity?) throws -> OpenFile {
         try open.withLock { open in
             // A ledger that was removed or replaced under an open handle is not written to any more. Two
             // that find none at the same time must not close each other's.
             if let open, try open.identity == identity || open.identity == attributes()?.identity {
-                return open.queue
+                return open
             }
             // First: the last one to close a file takes its log away.
             try open?.queue.close()
             open = nil
-            let fresh = try Self.open(path)
-            open = OpenFile(queue: fresh, identity: try attributes()?.identity)
+            let log = LedgerLog(in: folder)
+            let fresh = OpenFile(
+                queue: try Self.open(path, log), log: log, identity: try attributes()?.identity)
+            open = fresh
             return fresh
         }
     }
 
-    private static func open(_ path: FilePath) throws -> DatabaseQueue {
+    private static func open(_ path: FilePath, _ log: LedgerLog) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
         configuration.busyMode = .timeout(30)
@@ -175,10 +187,15 @@ final class Ledger: PromotionLedger {
                     PRAGMA fullfsync = ON;
                     PRAGMA checkpoint_fullfsync = ON;
                     PRAGMA journal_mode = WAL;
+                    PRAGMA wal_autocheckpoint = 0;
                     """)
         }
         let queue = try DatabaseQueue(path: path.string, configuration: configuration)
-        try queue.writeWithoutTransaction { try LedgerSchema.bringUpToDate($0) }
+        try queue.writeWithoutTransaction { database in
+            if try LedgerSchema.isOld(database) {
+                try log.hold { try LedgerSchema.bringUpToDate(database) }
+            }
+        }
         return queue
     }
 }

@@ -55,7 +55,10 @@ enum LedgerSchema {
         _ = try isOld(database)
     }
 
-    private static func isOld(_ database: Database) throws -> Bool {
+    /// Whether there is anything for ``bringUpToDate(_:)`` to do.
+    ///
+    /// - Throws: ``CacheError/newerLedger(version:)``.
+    static func isOld(_ database: Database) throws -> Bool {
         let found = try version(of: database)
         guard found <= version else { throw CacheError.newerLedger(version: found) }
         return found < version

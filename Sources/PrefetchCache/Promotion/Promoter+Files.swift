@@ -121,6 +121,10 @@ extension Promoter {
 
     /// Removes the cached copy of a promoted item, if there is one. The item is promoted whether or not that
     /// succeeds.
+    func hasCachedCopy(_ key: ItemKey) throws(CacheError) -> Bool {
+        try attributes(of: CacheLayout.file(of: key.hash), in: folders.current.items) != nil
+    }
+
     func dropCachedCopy(_ key: ItemKey) {
         do {
             try removeCachedCopy(key)

@@ -48,11 +48,11 @@ final class Promoter: Sendable {
     ///   no cached copy; ``CacheError/destination(_:_:)`` when the file cannot be put in its place;
     ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/cancelled``.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
-        if let entry = try ledger.entry(for: key), entry.state == .committed,
+        // Who has been handed over and who not is seen without a lock, but not for certain. An item with a
+        // cached copy has most probably not.
+        if try !hasCachedCopy(key), let entry = try ledger.entry(for: key), entry.state == .committed,
             let opened = try existingFile(of: entry)
         {
-            // A crash after the commit may have left the cached copy behind.
-            dropCachedCopy(key)
             return .hit(opened)
         }
         return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }

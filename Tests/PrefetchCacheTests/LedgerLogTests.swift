@@ -1,0 +1,90 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import ItemFormat
+import StorageAreas
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// The write-ahead log of the ledger.
+@Suite struct LedgerLogTests {
+    private let container: TemporaryContainer
+    private let fileSystem = InterceptingFileSystem()
+    private let root: Directory
+    private let ledger: Ledger
+
+    init() throws {
+        container = try TemporaryContainer()
+        let path = FilePath(container.support.path)
+        root = try .openOrCreate(path, permissions: CacheLayout.folderPermissions, in: fileSystem)
+        ledger = Ledger(in: root, at: path)
+    }
+
+    private var logLength: Int64? {
+        get throws { try root.fileSystem.attributes(of: "ledger.sqlite-wal", in: root.descriptor)?.length }
+    }
+
+    private func entry(_ number: Int) throws -> LedgerEntry {
+        let name = try FileName("Article \(number)")
+        return LedgerEntry(
+            key: try ItemKey("https://example.org/articles/\(number)"), state: .committed, mode: .decode,
+            area: .documents, folder: nil, name: name, plainName: name, backup: .include, contentLength: 1,
+            contentChecksum: 2, stagedName: String(repeating: "a", count: 52), inode: 3, birthTime: 4,
+            openedAt: 5)
+    }
+
+    /// The flush of a commit that makes the file longer takes longer.
+    @Test func theLogIsAsLongFromTheFirstEntryOnAsItEverGets() throws {
+        try ledger.put(entry(0))
+        let length = try #require(try logLength)
+        #expect(length > 256 << 10)
+        for number in 1..<500 { try ledger.put(entry(number)) }
+        #expect(try logLength == length)
+    }
+
+    /// Around the times at which the log begins anew.
+    @Test(arguments: [1, 47, 48, 49, 95, 96, 97, 200])
+    func aCopyMadeAtAnyTimeHasEveryEntry(count: Int) throws {
+        for number in 0..<count { try ledger.put(entry(number)) }
+        let copy = container.root.appending(path: "copy.sqlite")
+        for ending in ["", "-wal"] {
+            try FileManager.default.copyItem(
+                atPath: container.support.path + "/ledger.sqlite" + ending, toPath: copy.path + ending)
+        }
+        let queue = try DatabaseQueue(path: copy.path)
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM promotion") } == count)
+        try queue.close()
+    }
+
+    @Test func manyEntriesAreEnteredTogetherOrNotAtAll() throws {
+        try ledger.put((0..<1000).map(entry))
+        #expect(try ledger.committedHashes().count == 1000)
+    }
+
+    /// sqlite.org/wal.html#walresetbug
+    @Test func theLockIsTakenBeforeAnythingIsEntered() throws {
+        try ledger.put(entry(0))
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .lock { throw FileSystemError("flock", errno: .ioError) }
+        }
+        #expect(throws: CacheError.self) { try ledger.put(entry(1)) }
+        #expect(throws: CacheError.self) { try ledger.remove(entry(0).key) }
+        #expect(throws: CacheError.self) { try ledger.tidy() }
+        fileSystem.intercept { _ in }
+        #expect(try ledger.entry(for: entry(1).key) == nil)
+        #expect(try ledger.entry(for: entry(0).key) == entry(0))
+    }
+
+    @Test func nobodyElseHasTheLockMeanwhile() throws {
+        func isFree() throws -> Bool {
+            let other = try fileSystem.open(".", in: root.descriptor, .directory)
+            defer { fileSystem.close(other) }
+            return try fileSystem.lock(other, waiting: false)
+        }
+        #expect(try LedgerLog(in: root).hold { try isFree() } == false)
+        #expect(try isFree())
+    }
+}
