@@ -40,8 +40,8 @@ final class Course {
         Benchmark(
             "\(job), \(label)",
             configuration: .init(
-                metrics: [.wallClock, .readSyscalls, .writeSyscalls], warmupIterations: Self.warmups,
-                maxDuration: .seconds(5), maxIterations: Self.mostIterations),
+                metrics: Measured.metrics, warmupIterations: Self.warmups, maxDuration: .seconds(5),
+                maxIterations: Self.mostIterations, thresholds: Measured.thresholds),
             closure: { benchmark in
                 guard let content = self.workload?.contents[self.next] else { return }
                 benchmark.startMeasurement()

@@ -1,13 +1,16 @@
 import Benchmark
 import Contenders
 
-/// One item at a time, for baselines and thresholds of `swift package benchmark`: what a change of
+/// One call at a time, for baselines and thresholds of `swift package benchmark`: what a change of
 /// this project does to its own figures. How they compare with others is for `compare` to say.
+///
+/// The thresholds are counts of system calls that read and write. Times depend on the machine.
 let benchmarks: @Sendable () -> Void = {
-    let lineup = Lineup.standard()
-    for contender in lineup.all {
-        for material in Material.allCases {
-            Course(contender, material, size: 16 * 1024).register()
+    for material in Material.allCases {
+        for size in [4, 16, 64] {
+            Course(PrefetchCacheContender(), material, size: size << 10).register()
         }
+        Course(FloorContender(), material, size: 16 << 10).register()
     }
+    Upkeep().register()
 }

@@ -54,6 +54,18 @@ public struct Lineup {
     }
 }
 
+extension Lineup {
+    /// The same peers for a day of bursts, see `DaySuite`: those that can be measured with many items, and a
+    /// cache of ours that evicts by itself.
+    ///
+    /// - Parameter budget: Bytes.
+    public func forADay(budget: Int64) -> Lineup {
+        Lineup(
+            floor: floor, ours: PrefetchCacheContender(budget: .tight(budget)),
+            peers: peers.filter { $0.mostItems == nil && !($0 is PrefetchCacheContender) })
+    }
+}
+
 /// What cannot be compared with on this machine.
 ///
 /// Libraries are looked for when the package is evaluated, and SwiftPM remembers what came of that:

@@ -13,7 +13,13 @@ public final class PrefetchCacheContender: Contender {
     public var setup: String {
         let thread =
             prefersExecutor ? "the task prefers the cache's executor" : "the task prefers no executor"
-        return "public interface, encoding left to the trial, \(thread); evict is evictAll()"
+        let evict =
+            if case .tight(let bytes) = budget {
+                "evicts by itself, within a budget of \(bytes >> 20) MiB"
+            } else {
+                "evict is evictAll()"
+            }
+        return "public interface, encoding left to the trial, \(thread); \(evict)"
     }
     private let prefersExecutor: Bool
     private let budget: Budget
@@ -27,6 +33,8 @@ public final class PrefetchCacheContender: Contender {
         case live
         /// A figure far above the workload, and a volume that is never asked.
         case none
+        /// So few bytes that the cache evicts while it stores: it is not told to.
+        case tight(Int64)
     }
 
     private struct State {
@@ -39,7 +47,12 @@ public final class PrefetchCacheContender: Contender {
         self.prefersExecutor = prefersExecutor
         self.budget = budget
         let name = prefersExecutor ? "PrefetchCache" : "PrefetchCache, changing threads"
-        self.name = if case .fixed = budget { name } else { "\(name), \(budget) budget" }
+        self.name =
+            switch budget {
+            case .fixed, .tight: name
+            case .live: "\(name), live budget"
+            case .none: "\(name), none budget"
+            }
     }
 
     public var executor: (any TaskExecutor)? { prefersExecutor ? state?.cache.executor : nil }
@@ -75,9 +88,13 @@ public final class PrefetchCacheContender: Contender {
         let first = ItemMetadata(key: "first", destination: .documents("First"))
         try await cache.store([0], as: first)
         _ = try await cache.open(first.key)
-        let isLive = if case .live = budget { true } else { false }
-        try await cache.configure(
-            CacheConfiguration(budget: isLive ? .automatic : .fixed(.gibibytes(16))))
+        let configured: CacheConfiguration.Budget =
+            switch budget {
+            case .fixed, .none: .fixed(.gibibytes(16))
+            case .live: .automatic
+            case .tight(let bytes): .fixed(.bytes(bytes))
+            }
+        try await cache.configure(CacheConfiguration(budget: configured))
         return cache
     }
 
@@ -102,6 +119,7 @@ public final class PrefetchCacheContender: Contender {
     }
 
     public func evict(_ items: Range<Int>) async throws {
+        if case .tight = budget { return }
         guard try await prepared().cache.evictAll() > 0 else { throw ContenderError.missing }
     }
 

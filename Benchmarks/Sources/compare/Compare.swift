@@ -10,7 +10,8 @@ struct Compare: AsyncParsableCommand {
         discussion: """
             Suite small: store, read, promote and evict items of 4, 16 and 64 KiB, with all peers that are \
             installed. Suite large: store, read and promote one item of 256 MiB (quick: 32 MiB). Suite tasks: \
-            store and read items of 16 KiB by 1, 2 and 8 tasks at once.
+            store and read items of 16 KiB by 1, 2 and 8 tasks at once. Suite day: bursts of items of 64 KiB \
+            are stored, some read, a few opened, and the oldest evicted.
 
             Each round gives every contender an empty folder, and contenders take turns per job, changing \
             order from round to round. Reported is the median over the rounds.
@@ -41,7 +42,7 @@ struct Compare: AsyncParsableCommand {
     @Flag(help: "Print JSON instead of tables.")
     var json = false
 
-    @Option(help: "Measured rounds (default: 15, large: 5; quick: 2).")
+    @Option(help: "Measured rounds (default: 15, large and day: 7; quick: 2).")
     var rounds: Int?
 
     @Option(help: "Items per round (default: 200, quick: 40).")
@@ -85,15 +86,18 @@ struct Compare: AsyncParsableCommand {
             lineup: lineup(), turns: turns(15), items: items, promotions: quick ? 10 : 100,
             jobs: Self.chosen(job), sizes: size.isEmpty ? [4, 16, 64] : size, materials: Self.chosen(content))
         let large = LargeSuite(
-            contenders: largeLineup(), turns: turns(5), size: (quick ? 32 : 256) << 20,
+            contenders: largeLineup(), turns: turns(7), size: (quick ? 32 : 256) << 20,
             materials: Self.chosen(content))
         let tasks = TasksSuite(turns: turns(15), items: items)
+        let day = DaySuite(
+            lineup: small.lineup.forADay(budget: DaySuite.budget), turns: turns(7), bursts: quick ? 6 : 12)
 
         let needed = suites.map { suite in
             switch suite {
             case .small: small.neededBytes
             case .large: large.neededBytes
             case .tasks: tasks.neededBytes
+            case .day: day.neededBytes
             }
         }
         try Self.demand(needed.reduce(0, +), in: workspace)
@@ -105,6 +109,7 @@ struct Compare: AsyncParsableCommand {
             case .small: results.append(try await small.run(text: text))
             case .large: results.append(try await large.run(text: text))
             case .tasks: results.append(try await tasks.run(text: text))
+            case .day: results.append(try await day.run(text: text))
             }
         }
         progress.clear()
@@ -117,7 +122,7 @@ struct Compare: AsyncParsableCommand {
     }
 
     private func lineup() -> Lineup {
-        guard suites.contains(.small), peers else { return .standard() }
+        guard suites.contains(.small) || suites.contains(.day), peers else { return .standard() }
         let (lineup, missing) = Lineup.withPeers()
         for peer in missing { Self.complain("\(peer)") }
         return lineup

@@ -9,6 +9,8 @@ enum Suite: String, CaseIterable, ExpressibleByArgument {
     case large
     /// Small items by several tasks at once.
     case tasks
+    /// Bursts of stores, a few opens, and eviction, with all peers that can.
+    case day
 }
 
 extension Job: ExpressibleByArgument {}

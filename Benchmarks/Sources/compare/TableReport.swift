@@ -9,7 +9,23 @@ struct TableReport {
     let text: String
 
     init(_ results: [SuiteResult]) {
-        text = results.map(Self.table).joined(separator: "\n\n")
+        text = (results.map(Self.table) + Self.targets(Target.all(in: results))).joined(separator: "\n\n")
+    }
+
+    private static func targets(_ targets: [Target]) -> [String] {
+        guard !targets.isEmpty else { return [] }
+        let rows = targets.map { target in
+            let bound =
+                switch target.bound {
+                case .atMost(let most): "≤ \(most)"
+                case .atLeast(let least): "≥ \(least)"
+                }
+            return [
+                target.name, target.isHeld ? "held" : "not held", String(format: "%.2f", target.figure),
+                bound,
+            ]
+        }
+        return [aligned([["target", "", "figure", "bound"]] + rows)]
     }
 
     private static func table(_ result: SuiteResult) -> String {

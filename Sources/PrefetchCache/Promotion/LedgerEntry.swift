@@ -78,12 +78,21 @@ extension LedgerEntry {
         }
     }
 
+    /// A row that is there is changed in place: one that replaces it would take a place of its own, and more
+    /// pages would have to be written.
     func write(to database: Database) throws {
         try database.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO promotion (hash, key, state, mode, area, name, backup, contentLength,
+                INSERT INTO promotion (hash, key, state, mode, area, name, backup, contentLength,
                     contentChecksum, stagedName, inode, openedAt, folder, plainName, birthTime)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (hash) DO UPDATE SET
+                    key = excluded.key, state = excluded.state, mode = excluded.mode,
+                    area = excluded.area, name = excluded.name, backup = excluded.backup,
+                    contentLength = excluded.contentLength, contentChecksum = excluded.contentChecksum,
+                    stagedName = excluded.stagedName, inode = excluded.inode,
+                    openedAt = excluded.openedAt, folder = excluded.folder,
+                    plainName = excluded.plainName, birthTime = excluded.birthTime
                 """
         ).execute(
             arguments: [

@@ -52,7 +52,10 @@ extension LargeContender {
 
 /// The contenders for large items, and which commands are not on this machine.
 public func largeContenders() -> (all: [any LargeContender], missing: [MissingPeer]) {
-    var all: [any LargeContender] = [FloorLargeContender(), PrefetchCacheLargeContender()]
+    var all: [any LargeContender] = [
+        FloorLargeContender(), PrefetchCacheLargeContender(),
+        PrefetchCacheLargeContender(hasOneThread: true),
+    ]
     var missing: [MissingPeer] = []
     if let copy = CommandContender(.copy) { all.append(copy) }
     if let lz4 = CommandContender(.lz4) {

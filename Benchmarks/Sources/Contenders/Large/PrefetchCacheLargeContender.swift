@@ -4,8 +4,9 @@ import Synchronization
 
 /// PrefetchCache with a large item: stored from a file, read piece by piece.
 public final class PrefetchCacheLargeContender: LargeContender {
-    public let name = "PrefetchCache"
-    public let setup = "store(contentsOf:), stream(_:to:) and open(_:), encoding left to the trial"
+    public let name: String
+    public let setup: String
+    private let hasOneThread: Bool
     private var state: State?
 
     private struct State {
@@ -15,12 +16,21 @@ public final class PrefetchCacheLargeContender: LargeContender {
         let item: ItemMetadata
     }
 
-    public init() {}
+    /// - Parameter hasOneThread: Whether chunks are compressed and decompressed one after the other.
+    public init(hasOneThread: Bool = false) {
+        self.hasOneThread = hasOneThread
+        name = hasOneThread ? "PrefetchCache, one thread" : "PrefetchCache"
+        setup =
+            "store(contentsOf:), stream(_:to:) and open(_:), encoding left to the trial"
+            + (hasOneThread ? "; one chunk at a time" : "")
+    }
 
     public var executor: (any TaskExecutor)? { state?.cache.executor }
 
     public func prepare(in directory: URL, for file: LargeFile) async throws {
-        let cache = try await PrefetchCache(areas: .container(at: directory))
+        var environment = CacheEnvironment.live()
+        if hasOneThread { environment.parallelism = 1 }
+        let cache = try await PrefetchCache(areas: .container(at: directory), environment: environment)
         try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(16))))
         let item = ItemMetadata(
             key: try ItemKey(Workload.key(0)), destination: .documents(try FileName(Workload.finalName(0))))
