@@ -19,7 +19,8 @@ final class Course {
         self.contender = contender
         self.material = material
         self.size = size
-        label = "\(material) \(size / 1024) KiB, \(contender.name)"
+        // Without blanks: the names of threshold files are made of it.
+        label = "\(material)-\(size / 1024)KiB-\(contender.name)"
     }
 
     func register() {
@@ -38,7 +39,7 @@ final class Course {
         _ job: String, stored: Bool, _ body: @escaping (Course, Int, [UInt8]) async throws -> Void
     ) {
         Benchmark(
-            "\(job), \(label)",
+            "\(job)-\(label)",
             configuration: .init(
                 metrics: Measured.metrics, warmupIterations: Self.warmups, maxDuration: .seconds(5),
                 maxIterations: Self.mostIterations, thresholds: Measured.thresholds),

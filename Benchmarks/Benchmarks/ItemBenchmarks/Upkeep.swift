@@ -16,13 +16,13 @@ final class Upkeep {
     private var next = 0
 
     func register() {
-        register("statistics of \(Self.items) items") { cache, _ in
+        register("statistics-of-\(Self.items)-items") { cache, _ in
             blackHole(try await cache.statistics())
         }
-        register("list of \(Self.items) items") { cache, _ in
+        register("list-of-\(Self.items)-items") { cache, _ in
             blackHole(try await cache.items())
         }
-        register("eviction of one item by a store") { cache, contents in
+        register("store-that-evicts-one-item") { cache, contents in
             self.next += 1
             let item = try ItemMetadata(
                 key: ItemKey("new \(self.next)"), destination: .documents(FileName("New \(self.next)")))
@@ -30,7 +30,7 @@ final class Upkeep {
                 throw NotStored()
             }
         }
-        register("refusal of an item that is too large") { cache, contents in
+        register("refusal-of-too-large-an-item") { cache, contents in
             let item = ItemMetadata(key: "large", destination: .documents("Large"))
             blackHole(try await cache.beginStoring(item, expectedLength: 1 << 34))
         }
