@@ -148,13 +148,17 @@ final class Admission: Sendable {
         }
     }
 
-    /// How much to take at once. A process that stores one item takes what that needs; one that
-    /// stores many takes twice as much every time, up to 1/64 of the budget or 4 MiB, so that the
-    /// others are not starved and nothing is evicted much before its time.
+    /// How much to take at once. A process that stores one item takes what that needs; one that stores more
+    /// takes 512 KiB and then 4 MiB, but no more than 1/64 of the budget, so that the others are not starved
+    /// and nothing is evicted much before its time.
     private func nextStep(_ ceiling: Int64) -> Int64 {
-        let grants = grants.wrappingAdd(1, ordering: .relaxed).oldValue
-        guard grants > 0 else { return 0 }
-        return min(Int64(64 << 10) << min(grants, 6), ceiling / 64)
+        let step: Int64 =
+            switch grants.wrappingAdd(1, ordering: .relaxed).oldValue {
+            case 0: 0
+            case 1: 512 << 10
+            default: 4 << 20
+            }
+        return min(step, ceiling / 64)
     }
 }
 
