@@ -186,6 +186,9 @@ extension CacheStatistics {
                 contentBytes = row[2]
                 storedBytes = row[3]
             case .quarantined: quarantinedItems = row[1]
+            case .partial:
+                partials = row[1]
+                partialBytes = row[4]
             default: break
             }
         }

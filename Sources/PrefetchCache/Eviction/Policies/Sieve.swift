@@ -20,7 +20,8 @@ struct Sieve: EvictionPolicy {
         -> [Victim]
     {
         let worthless = try Row.fetchAll(
-            database.cachedStatement(sql: Victim.select + "WHERE kind > 0 ORDER BY kind DESC, lastUse")
+            database.cachedStatement(
+                sql: Victim.select + "WHERE kind > 0 ORDER BY kind DESC, priority, lastUse")
         ).lazy.compactMap(Victim.init).first { !passedOver.contains($0.hash) }
         if let worthless { return [worthless] }
 
