@@ -62,7 +62,7 @@ extension Catalog {
     func notePromoted(_ hash: KeyHash) {
         inMemory { state in
             state.pending.count(.promotions)
-            state.pending.partialSuperseded(hash.ofPartial)
+            state.pending.opened(hash)
         }
     }
 

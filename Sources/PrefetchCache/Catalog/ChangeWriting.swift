@@ -30,7 +30,6 @@ struct ChangeWriting {
             switch change {
             case .stored(let row) where row.kind == .partial: try writePartial(row)
             case .partialGone: try forgetPartial(hash)
-            case .partialSuperseded: if hasPartials { try supersedePartial(of: hash.ofPartial) }
             case .stored(let row):
                 sequence += 1
                 if row.kind == .item, hasPartials { try supersedePartial(of: hash) }
@@ -47,6 +46,9 @@ struct ChangeWriting {
                 // Another process may have stored the item anew; then the row is its own to write.
                 if try catalog.files.storedLength(of: hash) == nil { try delete(hash) }
             }
+        }
+        if hasPartials {
+            for hash in batch.opened { try supersedePartial(of: hash) }
         }
         for (name, value) in batch.counters { counters[name, default: 0] += value }
         storedBytes += batch.storedBytes
@@ -97,7 +99,7 @@ extension ChangeWriting {
         }
     }
 
-    /// An item that was stored makes the partial of its key useless.
+    /// An item that was stored or opened makes the partial of its key useless.
     private func supersedePartial(of hash: KeyHash) throws {
         guard try Partials.chargedLength(hash, in: database) != nil else { return }
         try remove(hash.ofPartial)

@@ -10,8 +10,6 @@ struct PendingChanges: Sendable {
         case absent
         /// A kept partial is gone, or was found not to be there.
         case partialGone
-        /// A partial whose item the user has opened.
-        case partialSuperseded
     }
 
     struct Entry: Sendable {
@@ -24,9 +22,11 @@ struct PendingChanges: Sendable {
 
     private(set) var entries: [KeyHash: Entry] = [:]
     private(set) var counters: [String: Int64] = [:]
+    /// The items that the user has opened.
+    private(set) var opened: Set<KeyHash> = []
     private var lastOrder: UInt64 = 0
 
-    var isEmpty: Bool { entries.isEmpty && counters.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && counters.isEmpty && opened.isEmpty }
 
     /// The changes in the order in which they happened.
     var ordered: [(hash: KeyHash, change: Change)] {
@@ -72,7 +72,7 @@ struct PendingChanges: Sendable {
             lastOrder += 1
             entries[hash]?.usedAt = lastOrder
         case .touched, nil: set(.touched, for: hash)
-        case .removed, .absent, .partialGone, .partialSuperseded: break
+        case .removed, .absent, .partialGone: break
         }
     }
 
@@ -89,11 +89,9 @@ struct PendingChanges: Sendable {
         set(.partialGone, for: hash)
     }
 
-    /// Notes that a partial is of no use any more.
-    mutating func partialSuperseded(_ hash: KeyHash) {
-        // One that was kept by this process just now is found with the others.
-        guard storedRow(hash) == nil else { return }
-        set(.partialSuperseded, for: hash)
+    /// Notes that the user has opened an item: what is kept of it is of no use any more.
+    mutating func opened(_ hash: KeyHash) {
+        opened.insert(hash)
     }
 
     /// Notes that a partial is not on disk, unless something is known of it that is newer.
@@ -112,6 +110,7 @@ struct PendingChanges: Sendable {
         let newer = self
         self = older
         for (name, value) in newer.counters { counters[name, default: 0] += value }
+        opened.formUnion(newer.opened)
         for (hash, change) in newer.ordered {
             switch change {
             case .stored(var row):
@@ -123,7 +122,6 @@ struct PendingChanges: Sendable {
             // It was looked for before the older change was known to have failed.
             case .absent: absent(hash)
             case .partialGone: partialGone(hash)
-            case .partialSuperseded: partialSuperseded(hash)
             }
         }
         return older.storedBytes + newer.storedBytes - storedBytes

@@ -6,6 +6,10 @@ public import ItemFormat
 /// It is part of the cache, counts against the budget, and is the first to go when space is needed; after
 /// ``lifetime`` it goes in any case. It is nothing that can be read or opened.
 public struct PartialItem: Sendable, Equatable {
+    /// How long what is kept of an item waits to be resumed, in milliseconds: 7 days. Servers rarely keep a
+    /// version longer under one validator, and what nobody has asked for in a week is a poor guess.
+    public static let lifetime: Int64 = 7 * 24 * 60 * 60 * 1000
+
     /// What the item is, with the validator that it was begun with.
     public let metadata: ItemMetadata
     /// Bytes of content that are kept, in whole chunks. What is damaged of them is found when storing goes

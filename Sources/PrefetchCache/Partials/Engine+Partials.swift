@@ -120,42 +120,46 @@ extension Engine {
         let reservation = Reservation(
             admission, charge: charge, priority: partial.metadata.priority,
             isLengthKnown: partial.expectedLength != nil, holding: charged)
-        let going: BegunStore<any StoreUnderWay>?
-        do {
-            going = try goOn(taken, partial.generation, reservation, replay: replay)
-        } catch {
-            drop(taken, reservation)
-            throw error
-        }
-        switch going {
+        switch try goOn(taken, partial.generation, reservation, replay: replay) {
         case nil: return .gone
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return .begun(try stores.add(store))
         }
     }
 
-    /// - Returns: `nil` when there is nothing to go on with. After that and after a refusal the partial has
+    /// - Returns: `nil` when there is nothing to go on with. After that, a refusal or an error the partial has
     ///   been let go of.
     private func goOn(
         _ taken: TakenPartial, _ generation: UInt64, _ reservation: Reservation,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> BegunStore<any StoreUnderWay>? {
-        guard var journal = try journal(of: taken) else {
+        let read: PartialJournal?
+        do {
+            read = try journal(of: taken)
+        } catch {
+            drop(taken, reservation)
+            throw error
+        }
+        guard var journal = read else {
             drop(taken, reservation)
             return nil
         }
         guard journal.generation == generation else {
             // Replaced since it was looked at.
-            try keep(taken, journal, reservation)
+            keep(taken, journal, reservation)
             return nil
         }
-        if let refusal = try reserve(journal, reservation) {
-            try keep(taken, journal, reservation)
-            return .refused(refusal)
-        }
-        let file = try onFiles { () throws(FileSystemError) in
-            try environment.fileSystem.open(
-                CacheLayout.keptPartial(of: taken.hash), in: taken.files.incoming.descriptor, .readWrite)
+        let file: Descriptor
+        do throws(CacheError) {
+            if let refusal = try reserve(journal, reservation) {
+                keep(taken, journal, reservation)
+                return .refused(refusal)
+            }
+            file = try openChunks(taken)
+        } catch {
+            // Nothing was touched yet.
+            keep(taken, journal, reservation)
+            throw error
         }
         do throws(CacheError) {
             try verify(&journal, taken, file, replay: replay)
@@ -165,11 +169,19 @@ extension Engine {
             }
         } catch {
             environment.fileSystem.close(file)
+            drop(taken, reservation)
             throw error
         }
         environment.fileSystem.close(file)
         drop(taken, reservation)
         return nil
+    }
+
+    private func openChunks(_ taken: TakenPartial) throws(CacheError) -> Descriptor {
+        try onFiles { () throws(FileSystemError) in
+            try environment.fileSystem.open(
+                CacheLayout.keptPartial(of: taken.hash), in: taken.files.incoming.descriptor, .readWrite)
+        }
     }
 
     /// - Returns: `nil` for one that cannot be used.
@@ -192,11 +204,12 @@ extension Engine {
     {
         reservation.besides = charge(storedLength: journal.length)
         guard let length = journal.expectedLength else { return nil }
-        PartialKeeper.reserve(reservation, journal.metadata, expectedLength: length, charge: charge)
+        let whole = max(length, journal.contentLength)
+        PartialKeeper.reserve(reservation, journal.metadata, expectedLength: whole, charge: charge)
         do {
             try reservation.cover(
                 storedLength: ItemFooter.storedLengthBound(
-                    contentLength: max(length, journal.contentLength), metadata: journal.metadata))
+                    contentLength: whole, metadata: journal.metadata))
             return nil
         } catch {
             return refused(try reservation.denial(), journal.metadata.key)
@@ -230,21 +243,21 @@ extension Engine {
     }
 
     /// Lets go of a partial, which stays.
-    private func keep(_ taken: TakenPartial, _ journal: PartialJournal, _ reservation: Reservation)
-        throws(CacheError)
-    {
-        try locks.hold(taken.hash.ofPartial) { () throws(CacheError) in
-            let fileSystem = environment.fileSystem
-            let row = try onFiles { () throws(FileSystemError) in
+    private func keep(_ taken: TakenPartial, _ journal: PartialJournal, _ reservation: Reservation) {
+        do {
+            try locks.hold(taken.hash.ofPartial) { () throws(FileSystemError) in
                 let row = CatalogRow(
                     partial: journal, keptAt: taken.keptAt, now: environment.now(),
                     storedLength: try taken.files.lengthOfChunks(taken.hash) ?? 0,
-                    journalLength: try fileSystem.attributes(of: taken.journal).length, charge: charge)
+                    journalLength: try environment.fileSystem.attributes(of: taken.journal).length,
+                    charge: charge)
                 try PartialHead.write(
-                    writer: 0, keptAt: taken.keptAt, to: taken.journal, in: fileSystem)
-                return row
+                    writer: 0, keptAt: taken.keptAt, to: taken.journal, in: environment.fileSystem)
+                catalog.noteKept(row, reserved: reservation.take())
             }
-            catalog.noteKept(row, reserved: reservation.take())
+        } catch {
+            environment.logger.warning("A partial is not kept.", metadata: ["error": "\(error)"])
+            return drop(taken, reservation)
         }
         taken.close()
     }

@@ -63,7 +63,7 @@ struct PartialFiles: Sendable {
         }
     }
 
-    /// Removes a partial, whole or half, unless somebody holds its lock.
+    /// Removes a partial, whole or half, unless somebody holds its lock or a newer version keeps it.
     func remove(_ hash: KeyHash) throws(FileSystemError) -> Removal {
         var locking = try lock(hash)
         if case .absent = locking {
@@ -76,6 +76,10 @@ struct PartialFiles: Sendable {
         case .busy: return .leased
         case .locked(let journal):
             defer { fileSystem.close(journal) }
+            if let head = try PartialHead(of: journal, in: fileSystem), head.version > PartialJournal.version
+            {
+                return .leased
+            }
             try unlink(hash)
             return .removed
         }

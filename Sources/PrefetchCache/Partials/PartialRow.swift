@@ -2,10 +2,6 @@ internal import ItemFormat
 internal import VolumeCapacity
 
 extension PartialItem {
-    /// How long what is kept of an item waits to be resumed, in milliseconds: 7 days. Servers rarely keep a
-    /// version longer under one validator, and what nobody has asked for in a week is a poor guess.
-    public static let lifetime: Int64 = 7 * 24 * 60 * 60 * 1000
-
     /// When a partial is no longer worth keeping, in milliseconds since 1970.
     ///
     /// - Parameter keptAt: When it was begun, resumed or suspended last. A clock that went back since does

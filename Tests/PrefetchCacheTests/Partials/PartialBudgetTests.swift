@@ -2,6 +2,7 @@ import FileSystem
 import FileSystemTestSupport
 import Foundation
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import PrefetchCache
@@ -57,7 +58,7 @@ import Testing
         #expect(try engine.store(noise(1 << 20), "more").isStored)
         #expect(try keptKeys(engine) == [ItemKey(number: 1), ItemKey(number: 2)])
         #expect(try engine.store(noise(3 << 20), "much more").isStored)
-        #expect(try keptKeys(engine) == [])
+        #expect(try keptKeys(engine) == [ItemKey(number: 2)])
         #expect(try engine.items().count == 3)
         try engine.maintain()
         try expectBooksLikeDisk(engine, container)
@@ -145,6 +146,8 @@ import Testing
         let store = try engine.beginKept("item-0", expectedLength: 6 << 20)
         try store.append(content.prefix(2 << 20))
         let partial = try #require(try store.suspend())
+        // What the process keeps in advance goes back with the next look after the cache.
+        try engine.maintain()
         let other = try container.engine()
         let beside = try other.begin("beside", expectedLength: 4 << 20)
         guard case .refused(.overBudget) = try engine.resume(partial, replay: { _ in }) else {
@@ -316,7 +319,7 @@ import Testing
         try engine.flush()
         try keep(1, ItemKey(number: 2), in: engine)
         for number in [0, 2] { try engine.store(noise(1000), ItemKey(number: number)) }
-        try engine.flush()
+        try engine.maintain()
         #expect(try keptKeys(engine) == [ItemKey(number: 1)])
         try expectBooksLikeDisk(engine, container)
     }
@@ -340,7 +343,7 @@ import Testing
         try keep(1, "item-0", in: engine)
         let partial = try #require(try engine.partial(of: "item-0"))
         guard case .hit = try engine.open("item-0") else { Issue.record("missed"); return }
-        try engine.flush()
+        try engine.maintain()
         #expect(try keptKeys(engine) == [])
         try expectBooksLikeDisk(engine, container)
         guard case .refused(.alreadyPromoted) = try engine.resume(partial, replay: { _ in }) else {
@@ -376,6 +379,7 @@ import Testing
         _ = try engine.resume("item-0").store.suspend()
         now.add(PartialItem.lifetime - 1, ordering: .relaxed)
         #expect(try engine.partial(of: "item-0") != nil)
+        try engine.maintain()
         // The clock was wrong, and has been put right.
         now.store(1_700_000_000_000, ordering: .relaxed)
         try FileManager.default.removeItem(at: container.catalog)
@@ -392,7 +396,9 @@ import Testing
         try keep(4, "item-0", in: engine)
         for _ in 0..<2 {
             let state = try engine.catalog.reading { try engine.admission.watch.preview($0) }.capacity.state
-            #expect(state.evictable == (try engine.statistics().partialBytes))
+            // Beside it there is the lock file of this process.
+            let rest = state.evictable - (try engine.statistics().partialBytes)
+            #expect((0...4096).contains(rest))
         }
         let (store, _) = try engine.resume("item-0")
         let state = try engine.catalog.reading { try engine.admission.watch.preview($0) }.capacity.state
