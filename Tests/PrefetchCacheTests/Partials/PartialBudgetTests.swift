@@ -99,7 +99,7 @@ import Testing
         #expect(try engine.evict(.max) == 0)
         try store.append(content.subdata(in: 3 << 20..<4 << 20))
         _ = try store.commit()
-        #expect(try engine.content("item-0") == content.prefix(4 << 20))
+        #expect(try isSame(engine.content("item-0"), content.prefix(4 << 20)))
     }
 
     @Test func whatIsOnDiskNeverExceedsTheBudget() throws {
@@ -158,7 +158,7 @@ import Testing
         beside.cancel()
         for engine in [engine, other] { try engine.maintain() }
         try expectBooksLikeDisk(engine, container)
-        #expect(try engine.resume("item-0").replayed == content.prefix(2 << 20))
+        #expect(try isSame(engine.resume("item-0").replayed, content.prefix(2 << 20)))
     }
 
     @Test func aResumeWhileStoringIsOffIsRefused() throws {
@@ -249,10 +249,10 @@ import Testing
         let second = try container.engine()
         #expect(try second.partial(of: "item-0")?.contentLength == 3 << 20)
         let (resumed, replayed) = try second.resume("item-0")
-        #expect(replayed == content.prefix(3 << 20))
+        #expect(isSame(replayed, content.prefix(3 << 20)))
         try resumed.append(content.subdata(in: 3 << 20..<6 << 20))
         _ = try resumed.commit()
-        #expect(try second.content("item-0") == content.prefix(6 << 20))
+        #expect(try isSame(second.content("item-0"), content.prefix(6 << 20)))
         try second.maintain()
         try expectBooksLikeDisk(second, container)
     }
@@ -317,8 +317,10 @@ import Testing
         for number in 0..<2 { try keep(1, ItemKey(number: number), in: engine) }
         // Kept before the last flush, and after it.
         try engine.flush()
+        try engine.store(noise(1000), ItemKey(number: 0))
+        try engine.maintain()
         try keep(1, ItemKey(number: 2), in: engine)
-        for number in [0, 2] { try engine.store(noise(1000), ItemKey(number: number)) }
+        try engine.store(noise(1000), ItemKey(number: 2))
         try engine.maintain()
         #expect(try keptKeys(engine) == [ItemKey(number: 1)])
         try expectBooksLikeDisk(engine, container)
@@ -332,7 +334,7 @@ import Testing
         #expect(try keptKeys(engine) == [ItemKey(number: 0)])
         let (store, _) = try engine.resume("item-0")
         _ = try store.commit()
-        #expect(try engine.content("item-0") == content.prefix(1 << 20))
+        #expect(try isSame(engine.content("item-0"), content.prefix(1 << 20)))
         try engine.maintain()
         try expectBooksLikeDisk(engine, container)
     }

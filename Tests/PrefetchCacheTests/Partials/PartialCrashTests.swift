@@ -71,13 +71,13 @@ import Testing
                 Issue.record("\(moment): refused or gone")
                 return
             }
-            #expect(replay.content == content.prefix(Int(store.contentLength)), comment)
+            #expect(isSame(replay.content, content.prefix(Int(store.contentLength))), comment)
             #expect(store.contentLength == partial.contentLength, comment)
             try append(content.dropFirst(Int(store.contentLength)), to: store)
             _ = try store.commit()
-            #expect(try engine.content("key") == content, comment)
+            #expect(try isSame(engine.content("key"), content), comment)
         } else if let stored = try engine.content("key") {
-            #expect(stored == content, comment)
+            #expect(isSame(stored, content), comment)
         }
         for name in try container.partials() {
             #expect(CacheLayout.hash(ofKeptPartial: FilePath.Component(name) ?? "?") != nil, comment)
@@ -86,7 +86,7 @@ import Testing
         try expectBooksLikeDisk(engine, container, comment)
         _ = try engine.remove("key")
         try work(engine)
-        #expect(try engine.content("key") == content, comment)
+        #expect(try isSame(engine.content("key"), content), comment)
         _ = try engine.evict(.max)
         #expect(try container.partials() == [], comment)
         try engine.close()
@@ -166,7 +166,7 @@ import Testing
             fileSystem.intercept { _ in }
             guard count.next() > number else { return #expect(number > 30) }
             try Self.work(engine)
-            #expect(try engine.content("key") == Self.content, "at call \(number)")
+            #expect(try isSame(engine.content("key"), Self.content), "at call \(number)")
             try engine.maintain()
             #expect(
                 try engine.statistics().chargedBytes <= container.chargedOnDisk(), "at call \(number)")
@@ -245,7 +245,7 @@ extension FileSystemTestSupport.Operation {
         let count = try kept.verify(
             in: chunks, of: folder.fileSystem, codecs: CodecPool(parallelism: 1)
         ) { replay.add($0) }
-        #expect(replay.content == Self.content.prefix(count << 20))
+        #expect(isSame(replay.content, Self.content.prefix(count << 20)))
         return (kept.chunks.count, count)
     }
 }

@@ -71,6 +71,9 @@ extension TemporaryContainer {
     }
 }
 
+/// Compares contents. Of two long ones that differ, `#expect` would look for the difference for hours.
+func isSame(_ one: Data?, _ other: Data) -> Bool { one == other }
+
 /// Holds the books against the disk.
 func expectBooksLikeDisk(_ engine: Engine, _ container: TemporaryContainer, _ comment: Comment? = nil) throws
 {
