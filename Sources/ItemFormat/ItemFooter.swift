@@ -4,6 +4,11 @@ package struct Chunk: Hashable, Sendable {
     package let storedLength: UInt32
     /// XXH3-64 of the chunk's content.
     package let checksum: UInt64
+
+    package init(storedLength: UInt32, checksum: UInt64) {
+        self.storedLength = storedLength
+        self.checksum = checksum
+    }
 }
 
 /// The description at the end of every item: what it is, and where its chunks lie.

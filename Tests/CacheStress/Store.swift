@@ -17,6 +17,8 @@ struct Store: AsyncParsableCommand {
     var seed: UInt64 = 1
     @Flag(help: "Kill this very process half way, in the middle of an item.")
     var die = false
+    @Flag(help: "Keep what is written of that item.")
+    var keep = false
 
     func run() async throws {
         // Whoever watches comes first.
@@ -35,8 +37,8 @@ struct Store: AsyncParsableCommand {
                 }
             }
             if die {
-                group.addTask { [seed, seconds] in
-                    await Self.die(in: cache, at: start + .seconds(seconds / 2), seed: seed)
+                group.addTask { [seed, seconds, keep] in
+                    await Self.die(in: cache, at: start + .seconds(seconds / 2), seed: seed, keeping: keep)
                 }
             }
             for await part in group { report.add(part) }
@@ -47,7 +49,7 @@ struct Store: AsyncParsableCommand {
 
     /// Ends this process as `kill -9` does, with half an item written and the space for all of it held.
     private static func die(
-        in cache: PrefetchCache, at time: ContinuousClock.Instant, seed: UInt64
+        in cache: PrefetchCache, at time: ContinuousClock.Instant, seed: UInt64, keeping: Bool
     ) async -> WorkReport {
         var report = WorkReport()
         var generator = SeededGenerator(seed: seed)
@@ -55,7 +57,8 @@ struct Store: AsyncParsableCommand {
             try await Task.sleep(until: time)
             let metadata = ItemMetadata(key: "unfinished", destination: .documents("unfinished"))
             let content = Content.noise(2 << 20, using: &generator)
-            let begun = try await cache.beginStoring(metadata, expectedLength: Int64(content.count))
+            let begun = try await cache.beginStoring(
+                metadata, expectedLength: Int64(content.count), keepingPartial: keeping)
             if case .writer(let writer) = begun {
                 try await writer.write(content.prefix(content.count * 3 / 4))
                 kill(getpid(), SIGKILL)

@@ -17,6 +17,7 @@ public final class InterceptingFileSystem: FileSystem {
     private let gate = NSRecursiveLock()
     private let names = Mutex<[Descriptor: String]>([:])
     private let paths = Mutex<[Descriptor: FilePath]>([:])
+    private let isDead = Atomic<Bool>(false)
 
     /// - Parameter weaknesses: What the live file system promises and this one does not keep.
     public init(with weaknesses: Set<Weakness> = [], _ interceptor: @escaping Interceptor = { _ in }) {
@@ -31,6 +32,17 @@ public final class InterceptingFileSystem: FileSystem {
 
     /// How many files and folders are open.
     public var openFiles: Int { names.withLock { $0.count } }
+
+    /// Does what the death of the process does: closes all files, with which their locks go, and lets no call
+    /// through any more.
+    public func die() {
+        guard !isDead.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        let files = names.withLock { names in
+            defer { names = [:] }
+            return Array(names.keys)
+        }
+        for file in files { live.close(file) }
+    }
 
     private func note(_ operation: Operation, of file: Descriptor) throws(FileSystemError) {
         var operation = operation
@@ -47,6 +59,9 @@ public final class InterceptingFileSystem: FileSystem {
     private func note(_ operation: Operation) throws(FileSystemError) {
         let interceptor = interceptor.withLock { $0 }
         try interceptor(operation)
+        if isDead.load(ordering: .sequentiallyConsistent) {
+            throw FileSystemError(operation.kind.rawValue, errno: .ioError)
+        }
     }
 
     private func path(of file: Descriptor) -> FilePath? { paths.withLock { $0[file] } }
@@ -73,6 +88,8 @@ public final class InterceptingFileSystem: FileSystem {
     }
 
     public func close(_ file: Descriptor) {
+        // The number may be that of somebody else's file by now.
+        guard !isDead.load(ordering: .sequentiallyConsistent) else { return }
         names.withLock { $0[file] = nil }
         paths.withLock { $0[file] = nil }
         live.close(file)

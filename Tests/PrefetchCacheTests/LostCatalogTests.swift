@@ -249,9 +249,3 @@ private final class TrappedVolume: VolumeProbing {
         return VolumeState(total: 1 << 40, available: 1 << 39)
     }
 }
-
-extension StoreOutcome {
-    fileprivate var isStored: Bool {
-        if case .stored = self { true } else { false }
-    }
-}

@@ -65,6 +65,23 @@ import Testing
         try expectThatTheBooksAgreeWithTheDisk(7)
     }
 
+    @Test func theNextProcessGoesOnWithTheItemThatOneThatWasKilledHadToKeep() async throws {
+        let outcome = try await writer(7, tasks: 2, "--die", "--keep").outcome()
+        #expect(outcome.wasKilled)
+        let engine = try container.engine()
+        let (store, replayed) = try engine.resume("unfinished")
+        #expect(replayed.count == 1 << 20 && store.contentLength == 1 << 20)
+        // Its content begins with its kind, a place and its length.
+        let length = replayed.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
+        #expect(length == 2 << 20)
+        let rest = noise(1 << 20)
+        try store.append(rest)
+        guard case .stored = try store.commit() else { Issue.record("refused"); return }
+        #expect(try isSame(engine.content("unfinished"), replayed + rest))
+        try engine.close()
+        try expectThatTheBooksAgreeWithTheDisk(7)
+    }
+
     private func expectThatTheBooksAgreeWithTheDisk(_ seed: Int) throws {
         let engine = try container.engine()
         let statistics = try engine.statistics()

@@ -8,6 +8,8 @@ struct PendingChanges: Sendable {
         case removed
         /// Found not to be there, whoever removed it.
         case absent
+        /// A kept partial is gone, or was found not to be there.
+        case partialGone
     }
 
     struct Entry: Sendable {
@@ -20,9 +22,11 @@ struct PendingChanges: Sendable {
 
     private(set) var entries: [KeyHash: Entry] = [:]
     private(set) var counters: [String: Int64] = [:]
+    /// The items that the user has opened.
+    private(set) var opened: Set<KeyHash> = []
     private var lastOrder: UInt64 = 0
 
-    var isEmpty: Bool { entries.isEmpty && counters.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && counters.isEmpty && opened.isEmpty }
 
     /// The changes in the order in which they happened.
     var ordered: [(hash: KeyHash, change: Change)] {
@@ -68,7 +72,7 @@ struct PendingChanges: Sendable {
             lastOrder += 1
             entries[hash]?.usedAt = lastOrder
         case .touched, nil: set(.touched, for: hash)
-        case .removed, .absent: break
+        case .removed, .absent, .partialGone: break
         }
     }
 
@@ -79,6 +83,20 @@ struct PendingChanges: Sendable {
     /// Notes that an item is not on disk, unless something is known of it that is newer.
     mutating func absent(_ hash: KeyHash) {
         if entries[hash] == nil { set(.absent, for: hash) }
+    }
+
+    mutating func partialGone(_ hash: KeyHash) {
+        set(.partialGone, for: hash)
+    }
+
+    /// Notes that the user has opened an item: what is kept of it is of no use any more.
+    mutating func opened(_ hash: KeyHash) {
+        opened.insert(hash)
+    }
+
+    /// Notes that a partial is not on disk, unless something is known of it that is newer.
+    mutating func partialAbsent(_ hash: KeyHash) {
+        if entries[hash] == nil { set(.partialGone, for: hash) }
     }
 
     private mutating func set(_ change: Change, for hash: KeyHash) {
@@ -92,6 +110,7 @@ struct PendingChanges: Sendable {
         let newer = self
         self = older
         for (name, value) in newer.counters { counters[name, default: 0] += value }
+        opened.formUnion(newer.opened)
         for (hash, change) in newer.ordered {
             switch change {
             case .stored(var row):
@@ -102,6 +121,7 @@ struct PendingChanges: Sendable {
             case .removed: removed(hash)
             // It was looked for before the older change was known to have failed.
             case .absent: absent(hash)
+            case .partialGone: partialGone(hash)
             }
         }
         return older.storedBytes + newer.storedBytes - storedBytes

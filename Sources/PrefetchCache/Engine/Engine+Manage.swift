@@ -34,7 +34,7 @@ extension Engine {
         switch lookup {
         case .hit(let opened):
             guard opened.isFirstOpen else { break }
-            catalog.inMemory { $0.pending.count(.promotions) }
+            catalog.notePromoted(key.hash)
             events.send(.promoted(key, opened.location))
         case .miss(.damaged(let error)):
             _ = try missed(key, error)
@@ -186,6 +186,9 @@ extension CacheStatistics {
                 contentBytes = row[2]
                 storedBytes = row[3]
             case .quarantined: quarantinedItems = row[1]
+            case .partial:
+                partials = row[1]
+                partialBytes = row[4]
             default: break
             }
         }

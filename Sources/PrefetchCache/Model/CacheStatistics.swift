@@ -16,6 +16,10 @@ public struct CacheStatistics: Hashable, Sendable {
     public var pressure = Pressure.normal
     /// Items that turned out damaged and were set aside; they are the first to be evicted.
     public var quarantinedItems = 0
+    /// Partials that are kept and that nobody writes now; they go first when space is needed.
+    public var partials = 0
+    /// Bytes that they count against the budget; they are part of ``chargedBytes``.
+    public var partialBytes: Int64 = 0
 
     public var hits: Int64 = 0
     public var misses: Int64 = 0

@@ -5,7 +5,11 @@ internal import PrefetchCache
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the cached items, lower priorities first, and of one priority the coldest first.")
+        abstract: "Lists the cached items, lower priorities first, and of one priority the coldest first.",
+        discussion: """
+            What is kept of an item whose storing was broken off is no item yet: 'cachectl stats' tells how many \
+            there are.
+            """)
 
     @OptionGroup var shared: SharedOptions
 

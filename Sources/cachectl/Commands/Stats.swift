@@ -37,6 +37,8 @@ private struct StatisticsRecord: Encodable {
     let refusals: [String: Int64]
     let catalogBytes: Int64
     let quarantinedItems: Int
+    let partials: Int
+    let partialBytes: Int64
 
     init(_ statistics: CacheStatistics) {
         items = statistics.items
@@ -54,5 +56,7 @@ private struct StatisticsRecord: Encodable {
         refusals = statistics.refusals
         catalogBytes = statistics.catalogBytes
         quarantinedItems = statistics.quarantinedItems
+        partials = statistics.partials
+        partialBytes = statistics.partialBytes
     }
 }

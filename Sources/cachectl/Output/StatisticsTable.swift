@@ -17,6 +17,7 @@ struct StatisticsTable {
         table.add(["items", items])
         table.add(["content", Size.text(statistics.contentBytes)])
         table.add(["stored", stored])
+        table.add(["partials", partials])
         table.add(["catalog", Size.text(statistics.catalogBytes)])
         table.add(["reads", reads])
         table.add(["stores", "\(statistics.stores)"])
@@ -56,6 +57,12 @@ struct StatisticsTable {
         guard statistics.contentBytes > 0 else { return stored }
         let percent = Bar.percent(statistics.storedBytes, of: statistics.contentBytes)
         return "\(stored), \(percent) % of the content"
+    }
+
+    private var partials: String {
+        let count = statistics.partials
+        return count == 0
+            ? "none" : "\(count) broken off, \(Size.text(statistics.partialBytes)) kept to go on"
     }
 
     private var reads: String {

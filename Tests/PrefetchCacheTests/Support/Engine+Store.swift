@@ -33,6 +33,12 @@ extension OpenStore {
     }
 }
 
+extension StoreOutcome {
+    var isStored: Bool {
+        if case .stored = self { true } else { false }
+    }
+}
+
 /// Runs `body` on a thread of its own, and returns when it has ended.
 func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) {
     let ended = DispatchSemaphore(value: 0)

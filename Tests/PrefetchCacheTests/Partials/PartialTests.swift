@@ -1,0 +1,353 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import PrefetchCache
+
+/// Items whose storing is broken off, and that go on after their last whole chunk.
+@Suite struct PartialTests {
+    private let container: TemporaryContainer
+    private let content = noise(3_500_000)
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private static func content(_ encoding: ItemEncoding) -> Data {
+        encoding == .lz4 ? prose(3_500_000) : noise(3_500_000)
+    }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity], [nil, 3_500_000 as Int64])
+    func anItemGoesOnAfterItsLastWholeChunkInAnotherProcess(encoding: ItemEncoding, length: Int64?) throws {
+        let content = Self.content(encoding)
+        let first = try container.engine()
+        let validator = Validator(entityTag: "\"1\"", lastModified: "Tue, 15 Nov 1994 12:45:26 GMT")
+        let store = try first.beginKept(
+            "key", expectedLength: length, encoding: encoding, validator: validator)
+        for start in stride(from: 0, to: 3_400_000, by: 100_000) {
+            try store.append(content.subdata(in: start..<start + 100_000))
+        }
+        #expect(store.contentLength == 3_400_000)
+        let kept = try #require(try store.suspend())
+        #expect(kept.contentLength == 3 << 20)
+        #expect(kept.expectedLength == length)
+        #expect(kept.metadata.validator == validator)
+        try first.close()
+
+        let second = try container.engine()
+        #expect(try second.partial(of: "key") == kept)
+        let (resumed, replayed) = try second.resume("key")
+        #expect(isSame(replayed, content.prefix(3 << 20)))
+        #expect(resumed.contentLength == 3 << 20)
+        #expect(try second.partial(of: "key") == nil)
+        try resumed.append(content.dropFirst(3 << 20))
+        #expect(resumed.contentLength == Int64(content.count))
+        guard case .stored(let summary) = try resumed.commit() else { Issue.record("refused"); return }
+        #expect(summary.encoding == encoding)
+        #expect(try isSame(second.content("key"), content))
+        #expect(try container.partials() == [])
+        try second.flush()
+        try second.maintain()
+        try expectBooksLikeDisk(second, container)
+    }
+
+    @Test func oneThatWasResumedIsByteForByteTheOneThatWasNot() throws {
+        let engine = try container.engine(now: { 1_700_000_000_000 })
+        try engine.store(content, "key", encoding: .forced(.identity))
+        let whole = try Data(contentsOf: container.item("key"))
+        _ = try engine.remove("key")
+        try engine.keep(content.prefix(2_200_000), "key")
+        let (store, _) = try engine.resume("key")
+        try store.append(content.dropFirst(2 << 20))
+        _ = try store.commit()
+        #expect(try Data(contentsOf: container.item("key")) == whole)
+    }
+
+    @Test func itMayBeBrokenOffAgainAndAgain() throws {
+        var end = 0
+        for round in 1...3 {
+            let engine = try container.engine()
+            let store = try round == 1 ? engine.beginKept("key") : engine.resume("key").store
+            try store.append(content.subdata(in: end..<end + (1 << 20) + 5000))
+            end = round << 20
+            #expect(try store.suspend()?.contentLength == Int64(end))
+            try engine.close()
+        }
+        let engine = try container.engine()
+        let (store, replayed) = try engine.resume("key")
+        #expect(isSame(replayed, content.prefix(3 << 20)))
+        try store.append(content.dropFirst(3 << 20))
+        _ = try store.commit()
+        #expect(try isSame(engine.content("key"), content))
+    }
+
+    @Test func aStoreThatIsDroppedOrClosedKeepsItsChunksToo() throws {
+        let engine = try container.engine()
+        var store: OpenStore? = try engine.beginKept("dropped")
+        try store?.append(content)
+        store = nil
+        #expect(try engine.partial(of: "dropped")?.contentLength == 3 << 20)
+        let open = try engine.beginKept("closed")
+        try open.append(content)
+        try engine.close()
+        #expect(throws: CacheError.closed) { try open.commit() }
+        let next = try container.engine()
+        #expect(try next.partial(of: "closed")?.contentLength == 3 << 20)
+        try expectBooksLikeDisk(next, container)
+        #expect(try next.statistics().partials == 2)
+    }
+
+    @Test func whatIsCancelledOrNotToBeKeptIsGone() throws {
+        let engine = try container.engine()
+        let cancelled = try engine.beginKept("cancelled")
+        try cancelled.append(content)
+        #expect(try container.partials().count == 2)
+        cancelled.cancel()
+        let ordinary = try engine.begin("ordinary", expectedLength: 3 << 20)
+        try ordinary.append(mebibytes: 2)
+        #expect(try ordinary.suspend() == nil)
+        #expect(throws: CacheError.writerIsFinished) { try ordinary.commit() }
+        #expect(try container.partials() == [])
+        for key in ["cancelled", "ordinary"] as [ItemKey] { #expect(try engine.partial(of: key) == nil) }
+        try engine.maintain()
+        try expectBooksLikeDisk(engine, container)
+    }
+
+    @Test func aSmallItemKeepsNothing() throws {
+        let engine = try container.engine()
+        let log = try engine.beginKept("small")
+        try log.append(content.prefix((1 << 20) - 1))
+        #expect(try container.partials().allSatisfy { $0.contains("-") })
+        #expect(try log.suspend() == nil)
+        #expect(try container.partials() == [])
+    }
+
+    @Test func whatTheUserAskedForIsNotKept() throws {
+        let engine = try container.engine()
+        var metadata = ItemMetadata("asked for")
+        metadata.intent = .userRequested
+        guard
+            case .begun(let store) = try engine.beginStore(
+                metadata, encoding: .automatic, expectedLength: 3 << 20, keepingPartial: true)
+        else { Issue.record("refused"); return }
+        try store.append(mebibytes: 2)
+        #expect(try store.suspend() == nil)
+        #expect(try engine.partial(of: "asked for") == nil)
+    }
+
+    @Test func aNewBeginningDropsTheOldOne() throws {
+        let engine = try container.engine()
+        let old = try #require(try engine.keep(content, "key"))
+        let store = try engine.beginKept("key")
+        #expect(try engine.partial(of: "key") == nil)
+        #expect(try container.partials().count == 1)
+        let other = noise(2 << 20, seed: 9)
+        try store.append(other)
+        let new = try #require(try store.suspend())
+        #expect(new != old)
+        guard case .gone = try engine.resume(old, replay: { _ in }) else {
+            Issue.record("another beginning was resumed")
+            return
+        }
+        #expect(try isSame(engine.resume("key").replayed, other))
+    }
+
+    @Test func ofTwoWritersOfAKeyOneKeepsItsChunks() throws {
+        let engines = [try container.engine(), try container.engine()]
+        let first = try engines[0].beginKept("key")
+        try first.append(content)
+        let second = try engines[1].beginKept("key")
+        try second.append(noise(2 << 20, seed: 2))
+        for engine in engines { #expect(try engine.partial(of: "key") == nil) }
+        #expect(try second.suspend() == nil)
+        #expect(try first.suspend()?.contentLength == 3 << 20)
+        let (store, _) = try engines[1].resume("key")
+        guard case .none = try engines[0].partial(of: "key") else { Issue.record("in use"); return }
+        // The one that is resumed here cannot be resumed there.
+        store.cancel()
+        for engine in engines { try engine.maintain() }
+        try expectBooksLikeDisk(engines[0], container)
+    }
+
+    @Test func onlyOneOfTwoResumesIt() throws {
+        let engines = [try container.engine(), try container.engine()]
+        let partial = try #require(try engines[0].keep(content, "key"))
+        guard case .begun(let store) = try engines[1].resume(partial, replay: { _ in }) else {
+            Issue.record("not resumed")
+            return
+        }
+        guard case .gone = try engines[0].resume(partial, replay: { _ in }) else {
+            Issue.record("resumed twice")
+            return
+        }
+        try store.append(content.dropFirst(3 << 20))
+        _ = try store.commit()
+        #expect(try isSame(engines[0].content("key"), content))
+    }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func aDamagedTailIsCutOff(encoding: ItemEncoding) throws {
+        let content = Self.content(encoding)
+        let engine = try container.engine()
+        try engine.keep(content, "key", encoding: encoding)
+        let file = try FileHandle(forUpdating: container.chunks("key"))
+        let length = try file.seekToEnd()
+        try file.seek(toOffset: length * 2 / 5)
+        let byte = try #require(try file.read(upToCount: 1)).first ?? 0
+        try file.seek(toOffset: length * 2 / 5)
+        try file.write(contentsOf: Data([byte ^ 1]))
+        try file.close()
+
+        #expect(try engine.partial(of: "key")?.contentLength == 3 << 20)
+        let (store, replayed) = try engine.resume("key")
+        #expect(isSame(replayed, content.prefix(1 << 20)))
+        #expect(store.contentLength == 1 << 20)
+        try store.append(content.dropFirst(1 << 20))
+        _ = try store.commit()
+        #expect(try isSame(engine.content("key"), content))
+        try engine.maintain()
+        try expectBooksLikeDisk(engine, container)
+    }
+
+    @Test(arguments: ["chunks", "journal", "both", "chunks emptied", "journal emptied", "first chunk"])
+    func whatTheSystemHasTakenIsAMissAndNoError(what: String) throws {
+        let engine = try container.engine()
+        let partial = try #require(try engine.keep(content, "key"))
+        try engine.maintain()
+        switch what {
+        case "chunks": try FileManager.default.removeItem(at: container.chunks("key"))
+        case "journal": try FileManager.default.removeItem(at: container.journal("key"))
+        case "chunks emptied": try Data().write(to: container.chunks("key"))
+        case "journal emptied": try Data().write(to: container.journal("key"))
+        case "first chunk": try Data(repeating: 0, count: 3 << 20).write(to: container.chunks("key"))
+        default: try FileManager.default.removeItem(at: container.incoming)
+        }
+        guard case .gone = try engine.resume(partial, replay: { _ in }) else {
+            Issue.record("not gone"); return
+        }
+        #expect(try engine.partial(of: "key") == nil)
+        #expect(try container.partials() == [])
+        try engine.keep(content, "key")
+        let (store, _) = try engine.resume("key")
+        try store.append(content.dropFirst(3 << 20))
+        _ = try store.commit()
+        #expect(try isSame(engine.content("key"), content))
+        try engine.maintain()
+        try expectBooksLikeDisk(engine, container)
+    }
+
+    @Test func theSystemMayTakeItWhileItIsWritten() throws {
+        let engine = try container.engine()
+        let store = try engine.beginKept("key")
+        try store.append(content.prefix(2 << 20))
+        try FileManager.default.removeItem(at: container.incoming)
+        _ = try store.suspend()
+        #expect(try engine.partial(of: "key") == nil)
+        try engine.keep(content, "key")
+        #expect(try isSame(engine.resume("key").replayed, content.prefix(3 << 20)))
+    }
+
+    @Test func whatIsNotOursIsLeftAlone() throws {
+        let engine = try container.engine()
+        let names = ["not-ours", "\(ItemKey(stringLiteral: "key").hash.hexadecimal).chunks.bak"]
+        for name in names { try Data([1]).write(to: container.incoming.appending(path: name)) }
+        // In the very places of ours.
+        try FileManager.default.createDirectory(
+            at: container.journal("folder"), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            at: container.journal("link"), withDestinationURL: container.incoming.appending(path: names[0]))
+        for key in ["folder", "link"] as [ItemKey] {
+            #expect(try engine.keep(content, key) == nil)
+            let store = try engine.beginKept(key)
+            try store.append(content)
+            _ = try store.commit()
+            #expect(try isSame(engine.content(key), content))
+            try engine.discardPartial(key)
+        }
+        try FileManager.default.removeItem(at: container.catalog)
+        try engine.maintain()
+        let left = try FileManager.default.contentsOfDirectory(atPath: container.incoming.path)
+        #expect(left.count { !$0.hasSuffix(".lock") } == 4)
+    }
+
+    @Test func oneOfANewerVersionIsLeftAloneAndReported() async throws {
+        let engine = try container.engine()
+        try engine.keep(content, "key")
+        let file = try FileHandle(forUpdating: container.journal("key"))
+        try file.seek(toOffset: 24)
+        try file.write(contentsOf: Data([2, 0]))
+        try file.close()
+        let before = try Data(contentsOf: container.journal("key"))
+
+        var events = engine.events.stream().makeAsyncIterator()
+        #expect(try engine.partial(of: "key") == nil)
+        #expect(await events.next() == .newerFormat("key", version: 2))
+        try engine.discardPartial("key")
+        #expect(try engine.keep(content, "key") == nil)
+        try engine.close()
+        try FileManager.default.removeItem(at: container.catalog)
+        let next = try container.engine()
+        try expectBooksLikeDisk(next, container)
+        #expect(try next.evict(.max) == 0)
+        #expect(try Data(contentsOf: container.journal("key")) == before)
+        #expect(try container.partials().count == 2)
+    }
+
+    @Test func aStoreOnAnotherThreadSeesNoMoreThanOneChunkInMemory() throws {
+        let engine = try container.engine()
+        try engine.keep(content, "key")
+        let partial = try #require(try engine.partial(of: "key"))
+        let largest = LargestPiece()
+        guard case .begun(let store) = try engine.resume(partial, replay: { largest.note($0.count) }) else {
+            Issue.record("not resumed")
+            return
+        }
+        #expect(largest.count == 1 << 20)
+        store.cancel()
+    }
+}
+
+private final class LargestPiece: Sendable {
+    private let largest = Atomic<Int>(0)
+    var count: Int { largest.load(ordering: .relaxed) }
+    func note(_ count: Int) { largest.max(count, ordering: .relaxed) }
+}
+
+/// The public interface to them.
+@Suite struct PartialInterfaceTests {
+    @Test func aDownloadGoesOn() async throws {
+        let container = try TemporaryContainer()
+        let content = noise(2_500_000)
+        let cache = try await container.cache()
+        let metadata = ItemMetadata("key")
+        guard case .writer(let writer) = try await cache.beginStoring(metadata, keepingPartial: true) else {
+            Issue.record("refused")
+            return
+        }
+        try await writer.write(content)
+        #expect(writer.contentLength == 2_500_000)
+        let partial = try #require(try await writer.suspend())
+        #expect(try await cache.partial(of: "key") == partial)
+        let replay = Replay()
+        guard
+            case .writer(let next) = try await cache.resumeStoring(partial, replay: { replay.add($0) })
+        else { Issue.record("not resumed"); return }
+        #expect(next.contentLength == 2 << 20)
+        #expect(isSame(replay.content, content.prefix(2 << 20)))
+        try await next.write(content.dropFirst(2 << 20))
+        _ = try await next.commit()
+        #expect(try await isSame(cache.read("key"), content))
+
+        guard case .writer(let third) = try await cache.beginStoring(metadata, keepingPartial: true) else {
+            Issue.record("refused")
+            return
+        }
+        try await third.write(content)
+        _ = try await third.suspend()
+        try await cache.discardPartial(of: "key")
+        #expect(try await cache.partial(of: "key") == nil)
+        try await cache.close()
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import PrefetchCache
+
+extension Engine {
+    /// Begins a store whose whole chunks are kept.
+    func beginKept(
+        _ key: ItemKey, expectedLength: Int64? = nil, encoding: ItemEncoding = .identity,
+        validator: Validator = Validator()
+    ) throws -> OpenStore {
+        var metadata = ItemMetadata(key)
+        metadata.validator = validator
+        guard
+            case .begun(let store) = try beginStore(
+                metadata, encoding: .forced(encoding), expectedLength: expectedLength, keepingPartial: true)
+        else {
+            Issue.record("refused")
+            throw CacheError.writerIsFinished
+        }
+        return store
+    }
+
+    /// Stores the beginning of an item, and breaks off.
+    @discardableResult
+    func keep(
+        _ content: Data, _ key: ItemKey, expectedLength: Int64? = nil, encoding: ItemEncoding = .identity
+    ) throws -> PartialItem? {
+        let store = try beginKept(key, expectedLength: expectedLength, encoding: encoding)
+        try store.append(content)
+        return try store.suspend()
+    }
+
+    /// Goes on with what is kept of a key.
+    func resume(_ key: ItemKey) throws -> (store: OpenStore, replayed: Data) {
+        let partial = try #require(try partial(of: key))
+        let replay = Replay()
+        guard case .begun(let store) = try resume(partial, replay: { replay.add($0) }) else {
+            Issue.record("gone or refused")
+            throw CacheError.writerIsFinished
+        }
+        return (store, replay.content)
+    }
+}
+
+/// What a resumed store has handed out.
+final class Replay: Sendable {
+    private let bytes = Mutex(Data())
+
+    var content: Data { bytes.withLock { $0 } }
+
+    func add(_ piece: UnsafeRawBufferPointer) { bytes.withLock { $0.append(contentsOf: piece) } }
+}
+
+extension OpenStore {
+    func append(_ content: Data) throws {
+        #expect(try content.withBytes { bytes throws(CacheError) in try append(bytes) } == nil)
+    }
+}
+
+extension TemporaryContainer {
+    var incoming: URL { caches.appending(path: "incoming") }
+
+    func chunks(_ key: ItemKey) -> URL { incoming.appending(path: key.hash.hexadecimal) }
+    func journal(_ key: ItemKey) -> URL { incoming.appending(path: "\(key.hash.hexadecimal).chunks") }
+
+    /// Files of partials, ordinary or kept.
+    func partials() throws -> [String] {
+        try files(below: incoming).filter { !$0.hasSuffix(".lock") }
+    }
+}
+
+/// Compares contents. Of two long ones that differ, `#expect` would look for the difference for hours.
+func isSame(_ one: Data?, _ other: Data) -> Bool { one == other }
+
+/// Holds the books against the disk.
+func expectBooksLikeDisk(_ engine: Engine, _ container: TemporaryContainer, _ comment: Comment? = nil) throws
+{
+    let statistics = try engine.statistics()
+    #expect(try statistics.chargedBytes == container.chargedOnDisk(), comment)
+    #expect(try engine.capacity().heldBytes == 0, comment)
+}
