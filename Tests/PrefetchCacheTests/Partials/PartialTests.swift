@@ -295,7 +295,7 @@ import Testing
         #expect(try container.partials().count == 2)
     }
 
-    @Test func aStoreOnAnotherThreadSeesNoMoreThanOneChunkInMemory() throws {
+    @Test func whatIsReplayedComesInSingleChunks() throws {
         let engine = try container.engine()
         try engine.keep(content, "key")
         let partial = try #require(try engine.partial(of: "key"))
