@@ -1,0 +1,62 @@
+internal import Foundation
+internal import PrefetchCache
+
+/// The cache itself.
+struct CacheStoring: DownloadStoring {
+    let cache: PrefetchCache
+
+    var pressure: AsyncStream<Pressure> {
+        let events = cache.events
+        return AsyncStream { continuation in
+            let task = Task {
+                for await case .pressure(let level) in events { continuation.yield(level) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    func promoted(_ key: ItemKey) async throws(CacheError) -> OpenedItem? {
+        guard case .promoted(let item)? = try await cache.status(of: key) else { return nil }
+        return item
+    }
+
+    func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata? {
+        try await cache.metadata(of: key)
+    }
+
+    func partial(of key: ItemKey) async throws(CacheError) -> PartialItem? { nil }
+
+    func begin(_ metadata: ItemMetadata, expectedLength: Int64?) async throws(CacheError) -> StoringStart {
+        switch try await cache.beginStoring(metadata, expectedLength: expectedLength) {
+        case .writer(let writer): .writer(writer)
+        case .refused(let refusal): .refused(refusal)
+        }
+    }
+
+    func resume(
+        _ partial: PartialItem, replay: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    ) async throws(CacheError) -> StoringStart {
+        .gone
+    }
+
+    func discardPartial(of key: ItemKey) async throws(CacheError) {}
+
+    func forget(_ key: ItemKey) async throws(CacheError) {
+        try await cache.forget(key)
+    }
+}
+
+extension CacheWriter: ContentWriting {
+    func keep() async throws(CacheError) -> Int64 {
+        try await cancel()
+        return 0
+    }
+}
+
+/// An item that was not completed, and can be.
+struct PartialItem: Sendable, Equatable, Hashable {
+    let metadata: ItemMetadata
+    let contentLength: Int64
+    let expectedLength: Int64?
+}
