@@ -27,6 +27,8 @@ public enum ItemFormatError: Error, Hashable, Sendable {
         case chunkTable = "chunk table"
         case chunkContent = "chunk content"
         case key
+        /// Of the journal beside a kept partial.
+        case journal
     }
 }
 

@@ -9,7 +9,8 @@ public struct ItemSummary: Hashable, Sendable {
     public let storedLength: Int64
 }
 
-/// Writes one item into an open, empty file, from content that arrives in pieces of any size.
+/// Writes one item into an open file, which is empty or begins with chunks that were kept, from content that
+/// arrives in pieces of any size.
 ///
 /// Memory stays bounded: less than one chunk is held back, and at most ``CodecPool/parallelism``
 /// chunks are compressed at a time. An item whose only chunk is compressed, or has at most 64 KiB,
@@ -22,22 +23,29 @@ package final class ItemWriter {
     private let codecs: CodecPool
     private let metadata: ItemMetadata
     private let admit: (Int64) throws(ItemFormatError) -> Void
+    private let note: (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void
     /// `nil` until the first chunk was compressed for trial.
     private var encoding: ItemEncoding?
 
     private var pending: [UInt8] = []
     private var chunks: [Chunk] = []
-    private var storedLength: Int64 = 0
+    /// Bytes of the file so far.
+    package private(set) var storedLength: Int64 = 0
     /// Bytes of content taken so far.
     package private(set) var contentLength: Int64 = 0
 
-    /// - Parameter admit: Called before every write with the length in bytes that the file will
-    ///   then have; when it throws, nothing is written.
+    /// - Parameters:
+    ///   - kept: What is in the file already, which the content goes on after.
+    ///   - note: Called with the whole chunks that have been written.
+    ///   - admit: Called before every write with the length in bytes that the file will then have; when it
+    ///     throws, nothing is written.
     /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)`` or
     ///   ``ItemFormatError/priorityOutOfRange(_:)``.
     package init(
         _ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool, metadata: ItemMetadata,
-        encoding: EncodingChoice = .automatic,
+        encoding: EncodingChoice = .automatic, after kept: KeptChunks? = nil,
+        noting note: @escaping (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void = { _, _ in
+        },
         admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
     ) throws(ItemFormatError) {
         try metadata.validate()
@@ -45,7 +53,15 @@ package final class ItemWriter {
         self.fileSystem = fileSystem
         self.codecs = codecs
         self.metadata = metadata
+        self.note = note
         self.admit = admit
+        if let kept {
+            self.encoding = kept.encoding
+            chunks = kept.chunks
+            storedLength = kept.chunks.reduce(0) { $0 + Int64($1.storedLength) }
+            contentLength = Int64(kept.chunks.count) * Int64(ItemLimits.chunkLength)
+            return
+        }
         self.encoding =
             switch encoding {
             case .automatic: nil
@@ -95,6 +111,12 @@ package final class ItemWriter {
     }
 
     private func encode(wholeChunks bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+        let known = chunks.count
+        try write(wholeChunks: bytes)
+        try note(chunks[known...], encoding ?? .identity)
+    }
+
+    private func write(wholeChunks bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         let pieces = stride(from: 0, to: bytes.count, by: ItemLimits.chunkLength).map {
             bytes.slice($0..<$0 + ItemLimits.chunkLength)
         }

@@ -14,8 +14,10 @@
 /// ```
 ///
 /// Every call returns when its bytes are with the operating system: whoever waits for it cannot run
-/// ahead of the disk. Nothing is visible before ``commit()``, and a writer that is dropped cancels
-/// itself.
+/// ahead of the disk. Nothing is visible before ``commit()``.
+///
+/// A writer that is dropped cancels itself, unless it was begun with `keepingPartial`: then its whole
+/// chunks are kept as by ``suspend()``, and also when its process dies.
 public final class CacheWriter: Sendable {
     private let cache: PrefetchCache
     private let store: OpenStore
@@ -26,9 +28,9 @@ public final class CacheWriter: Sendable {
     }
 
     deinit {
-        // Cancelling touches files, which must not happen wherever the last reference is dropped.
+        // Letting go touches files, which must not happen wherever the last reference is dropped.
         guard store.isUnderWay else { return }
-        cache.blocking.run(after: .zero) { [store] in store.cancel() }
+        cache.blocking.run(after: .zero) { [store] in store.letGo() }
     }
 
     /// Appends content.
@@ -50,7 +52,22 @@ public final class CacheWriter: Sendable {
         }
     }
 
-    /// Gives the item up.
+    /// Bytes of content so far, as of the last call that has returned, including those of a partial that was
+    /// resumed.
+    public var contentLength: Int64 { store.contentLength }
+
+    /// Breaks off: keeps the content's whole chunks of 1 MiB, and ends the writer.
+    ///
+    /// - Returns: What is kept, for ``PrefetchCache/resumeStoring(_:replay:)``. `nil` when there is nothing
+    ///   to keep: not a whole chunk, another writer keeps the partial of this key, the item goes straight to
+    ///   its destination, or it was begun without `keepingPartial`. The writer is cancelled then.
+    /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, and ``CacheError/fileSystem(_:)``:
+    ///   nothing is kept then.
+    public func suspend() async throws(CacheError) -> PartialItem? {
+        try await cache.run { [store] _ throws(CacheError) in try store.suspend() }
+    }
+
+    /// Gives the item up, and what would be kept of it.
     public func cancel() async throws(CacheError) {
         try await cache.run { [store] _ throws(CacheError) in try store.giveUp() }
     }

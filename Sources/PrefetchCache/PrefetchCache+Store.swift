@@ -59,15 +59,23 @@ extension PrefetchCache {
 
     /// Starts to store an item whose content arrives in pieces.
     ///
-    /// - Parameter expectedLength: The length of the content in bytes, when it is known. Space for
-    ///   the worst case is then reserved at once, so that a refusal comes before the first byte.
+    /// - Parameters:
+    ///   - expectedLength: The length of the content in bytes, when it is known. Space for the worst case is
+    ///     then reserved at once, so that a refusal comes before the first byte.
+    ///   - keepingPartial: Whether the content's whole chunks of 1 MiB are kept when the writer is suspended
+    ///     or dropped, or its process dies, see ``partial(of:)``. What was kept of the key before is dropped.
+    ///     Of two writers of one key at once, the first to have a whole chunk keeps it. An item with the
+    ///     intent ``Intent/userRequested`` goes straight to its destination, and nothing is kept of it.
     /// - Throws: As ``store(_:as:encoding:)``.
     public func beginStoring(
-        _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic
+        _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
+        keepingPartial: Bool = false
     ) async throws(CacheError) -> BegunStoring {
         let cache = self
         return try await run { engine throws(CacheError) in
-            switch try engine.beginStore(metadata, encoding: encoding, expectedLength: expectedLength) {
+            switch try engine.beginStore(
+                metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial)
+            {
             case .refused(let refusal): .refused(refusal)
             case .begun(let store): .writer(CacheWriter(store, of: cache))
             }

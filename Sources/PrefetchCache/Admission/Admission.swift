@@ -101,7 +101,7 @@ final class Admission: Sendable {
     /// Evicts until `bytes` fit below the ceiling. What cannot be made to fit must not cost the others
     /// their place.
     /// - Returns: What is free below it, and whether only items of a higher priority could make way.
-    private func makeRoom(
+    func makeRoom(
         for bytes: Int64, _ priority: Float, below ceiling: Int64, _ database: Database
     ) throws -> (room: Int64, isKeptByPriority: Bool) {
         let used = try Self.usedBytes(database)
@@ -128,7 +128,7 @@ final class Admission: Sendable {
         return try run(makingRoom: makingRoom, &transfer) { database, _ in try body(database) }
     }
 
-    private func run<Result>(
+    func run<Result>(
         makingRoom: Bool = false, _ transfer: inout Transfer,
         _ body: (Database, inout Transfer) throws -> Result,
         committed: (Result, inout Allowance) -> Void = { _, _ in }

@@ -16,16 +16,23 @@ final class Reservation {
     /// Whether the length of the content is known, or all of it is there: nothing is taken ahead then.
     var isLengthKnown: Bool
     /// Charged bytes that are held.
-    private(set) var bytes: Int64 = 0
+    private(set) var bytes: Int64
+    /// What of them is for the journal beside the file.
+    var besides: Int64 = 0
     /// Why a request was not met.
     private var refusal: Refusal?
     private var failure: CacheError?
 
-    init(_ admission: Admission, charge: ChargedLength, priority: Float, isLengthKnown: Bool) {
+    /// - Parameter bytes: Charged bytes that are reserved already.
+    init(
+        _ admission: Admission, charge: ChargedLength, priority: Float, isLengthKnown: Bool,
+        holding bytes: Int64 = 0
+    ) {
         self.admission = admission
         self.charge = charge
         self.priority = priority
         self.isLengthKnown = isLengthKnown
+        self.bytes = bytes
     }
 
     /// Makes sure that a file of `storedLength` bytes is covered.
@@ -38,7 +45,7 @@ final class Reservation {
             failure = error
         }
         guard refusal == nil, failure == nil else { throw .notAdmitted }
-        let charged = charge(storedLength: storedLength)
+        let charged = charge(storedLength: storedLength) + besides
         guard charged > bytes else { return }
         if !isLengthKnown, reserve(max(charged, bytes + step), needing: charged) {
             step = min(step * 2, Self.steps.upperBound)
@@ -70,6 +77,12 @@ final class Reservation {
     func take() -> Int64 {
         defer { bytes = 0 }
         return bytes
+    }
+
+    /// Leaves what is held for the journal to stay held, by nobody.
+    func leaveBesides() {
+        bytes -= besides
+        besides = 0
     }
 
     func release() {

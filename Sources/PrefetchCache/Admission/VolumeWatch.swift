@@ -157,8 +157,13 @@ final class VolumeWatch: Sendable {
         let items = try Admission.evictableBytes(database)
         let incoming = folders.current.incoming
         var partials: Int64 = 0
-        for entry in try environment.fileSystem.entries(of: incoming.descriptor)
-        where CacheLayout.session(of: entry.name) != nil {
+        for entry in try environment.fileSystem.entries(of: incoming.descriptor) {
+            if let hash = CacheLayout.hash(ofKeptPartial: entry.name) {
+                // One that nobody writes is among the items.
+                guard try Partials.chargedLength(hash, in: database) == nil else { continue }
+            } else if CacheLayout.session(of: entry.name) == nil {
+                continue
+            }
             let name = FilePath(root: nil, [entry.name])
             let attributes = try environment.fileSystem.attributes(of: name, in: incoming.descriptor)
             partials += attributes?.allocated ?? 0

@@ -49,6 +49,36 @@ extension Catalog {
         }
     }
 
+    /// A partial is kept, for which `reserved` bytes were held, and nobody writes it any more.
+    func noteKept(_ row: CatalogRow, reserved: Int64) {
+        inMemory { state in
+            state.unspend(row.hash)
+            state.allowance.spend(row.chargedLength, reserved: reserved)
+            state.pending.stored(row)
+        }
+    }
+
+    /// The user has opened an item, which makes the partial of its key useless.
+    func notePromoted(_ hash: KeyHash) {
+        inMemory { state in
+            state.pending.count(.promotions)
+            state.pending.partialSuperseded(hash.ofPartial)
+        }
+    }
+
+    /// A kept partial is gone, or will be part of what its writer holds.
+    func notePartialGone(_ hash: KeyHash) {
+        inMemory { state in
+            state.unspend(hash.ofPartial)
+            state.pending.partialGone(hash.ofPartial)
+        }
+    }
+
+    /// A partial is not there. If the catalog has a row for it that nobody knows better of, it goes.
+    func notePartialAbsent(_ hash: KeyHash) {
+        inMemory { $0.pending.partialAbsent(hash.ofPartial) }
+    }
+
     /// An item's file is gone.
     func noteRemoved(_ hash: KeyHash) {
         inMemory { state in

@@ -56,6 +56,9 @@ extension Catalog {
         // Whoever died had partials that no row accounts for. Whoever lives may be writing, without looking
         // at the catalog, what a lost file had granted.
         try WriterSession.sweep(folders.current.incoming)
+        // A partial that somebody writes now is in what its process may hold, which is read after it; one that
+        // somebody suspends or dies with meanwhile is found by the census, which comes after that.
+        try census.fillPartials(database)
         for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
             try database.execute(sql: "INSERT INTO writer VALUES (?, ?)", arguments: [session, bound])
         }

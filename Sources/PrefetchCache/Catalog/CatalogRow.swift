@@ -13,11 +13,16 @@ internal import SystemPackage
 struct CatalogRow: Sendable {
     /// What a file is to the cache. The raw value is stored, and orders victims: higher goes first.
     enum Kind: Int, Sendable {
+        /// A partial that a newer version keeps: as ``newerFormat``.
+        case newerPartial = -2
         /// Written by a newer version: counted, never a victim, never listed.
         case newerFormat = -1
         case item = 0
         /// Damaged and set aside; its hash is that of its name in the quarantine.
         case quarantined = 1
+        /// What is kept of an item whose storing was broken off, see ``PartialFiles``; its hash is
+        /// ``ItemFormat/KeyHash/ofPartial``.
+        case partial = 2
     }
 
     var kind: Kind

@@ -5,7 +5,7 @@ internal import GRDB
 /// The catalog is disposable: a version that this code does not know, older or newer, is replaced
 /// and filled from the items, never migrated.
 enum CatalogSchema {
-    static let version = 4
+    static let version = 5
 
     static func create(in database: Database) throws {
         try database.execute(
@@ -42,7 +42,8 @@ enum CatalogSchema {
                     storedLength INTEGER NOT NULL,
                     chargedLength INTEGER NOT NULL
                 );
-                INSERT INTO total VALUES (-1, 0, 0, 0, 0), (0, 0, 0, 0, 0), (1, 0, 0, 0, 0);
+                INSERT INTO total VALUES
+                    (-2, 0, 0, 0, 0), (-1, 0, 0, 0, 0), (0, 0, 0, 0, 0), (1, 0, 0, 0, 0), (2, 0, 0, 0, 0);
                 CREATE TRIGGER itemInserted AFTER INSERT ON item BEGIN
                     UPDATE total SET items = items + 1,
                         contentLength = contentLength + NEW.contentLength,

@@ -13,20 +13,27 @@ struct ChangeWriting {
     private var sequence: Int64
     private var counters: [String: Int64] = [:]
     private var storedBytes: Int64 = 0
+    /// Whether any row is that of a kept partial. Where none is, an item that was stored costs no look for one.
+    private var hasPartials: Bool
 
     init(_ catalog: Catalog, to database: Database) throws {
         self.catalog = catalog
         self.database = database
         policy = catalog.policy()
         sequence = try Catalog.value(of: Counter.sequence.rawValue, in: database)
+        hasPartials = try Partials.areKept(database)
     }
 
     /// Writes the rows of what happened.
     mutating func write(_ batch: PendingChanges) throws {
         for (hash, change) in batch.ordered {
             switch change {
+            case .stored(let row) where row.kind == .partial: try writePartial(row)
+            case .partialGone: try forgetPartial(hash)
+            case .partialSuperseded: if hasPartials { try supersedePartial(of: hash.ofPartial) }
             case .stored(let row):
                 sequence += 1
+                if row.kind == .item, hasPartials { try supersedePartial(of: hash) }
                 // What another process has replaced meanwhile is its own to write; what it has removed
                 // or evicted is no more.
                 switch try lengthOnDisk(row) {
@@ -60,5 +67,50 @@ struct ChangeWriting {
     private func lengthOnDisk(_ row: CatalogRow) throws(FileSystemError) -> Int64? {
         // What was set aside nobody replaces or removes without a row.
         row.kind == .quarantined ? row.storedLength : try catalog.files.storedLength(of: row.hash)
+    }
+}
+
+/// The rows of kept partials. One that a living process writes has none: it is part of what that process holds.
+extension ChangeWriting {
+    private mutating func writePartial(_ row: CatalogRow) throws {
+        switch try catalog.files.standing(ofPartial: row.hash) {
+        case .kept(row.storedLength):
+            sequence += 1
+            try row.write(to: database, lastUse: sequence)
+            hasPartials = true
+        case .kept(let length) where length > row.storedLength:
+            // Somebody else went on with it, and has kept it anew.
+            break
+        case .held: break
+        case .absent, .kept:
+            // The system took it, wholly or in part.
+            try remove(row.hash)
+        }
+    }
+
+    private func forgetPartial(_ hash: KeyHash) throws {
+        switch try catalog.files.standing(ofPartial: hash) {
+        case .absent: try delete(hash)
+        // The row is that of an older one.
+        case .held(catalog.environment.session): try delete(hash)
+        case .held, .kept: break
+        }
+    }
+
+    /// An item that was stored makes the partial of its key useless.
+    private func supersedePartial(of hash: KeyHash) throws {
+        guard try Partials.chargedLength(hash, in: database) != nil else { return }
+        try remove(hash.ofPartial)
+    }
+
+    /// Removes what is there of a partial, and its row when nothing is left.
+    private func remove(_ hash: KeyHash) throws {
+        let victim = Victim(hash: hash, key: "", kind: .partial, chargedLength: 0, priority: 0)
+        do {
+            if try catalog.files.remove(victim) == .leased { return }
+        } catch {
+            return catalog.evictor.warn(victim, error)
+        }
+        try delete(hash)
     }
 }

@@ -8,6 +8,10 @@ struct PendingChanges: Sendable {
         case removed
         /// Found not to be there, whoever removed it.
         case absent
+        /// A kept partial is gone, or was found not to be there.
+        case partialGone
+        /// A partial whose item the user has opened.
+        case partialSuperseded
     }
 
     struct Entry: Sendable {
@@ -68,7 +72,7 @@ struct PendingChanges: Sendable {
             lastOrder += 1
             entries[hash]?.usedAt = lastOrder
         case .touched, nil: set(.touched, for: hash)
-        case .removed, .absent: break
+        case .removed, .absent, .partialGone, .partialSuperseded: break
         }
     }
 
@@ -79,6 +83,22 @@ struct PendingChanges: Sendable {
     /// Notes that an item is not on disk, unless something is known of it that is newer.
     mutating func absent(_ hash: KeyHash) {
         if entries[hash] == nil { set(.absent, for: hash) }
+    }
+
+    mutating func partialGone(_ hash: KeyHash) {
+        set(.partialGone, for: hash)
+    }
+
+    /// Notes that a partial is of no use any more.
+    mutating func partialSuperseded(_ hash: KeyHash) {
+        // One that was kept by this process just now is found with the others.
+        guard storedRow(hash) == nil else { return }
+        set(.partialSuperseded, for: hash)
+    }
+
+    /// Notes that a partial is not on disk, unless something is known of it that is newer.
+    mutating func partialAbsent(_ hash: KeyHash) {
+        if entries[hash] == nil { set(.partialGone, for: hash) }
     }
 
     private mutating func set(_ change: Change, for hash: KeyHash) {
@@ -102,6 +122,8 @@ struct PendingChanges: Sendable {
             case .removed: removed(hash)
             // It was looked for before the older change was known to have failed.
             case .absent: absent(hash)
+            case .partialGone: partialGone(hash)
+            case .partialSuperseded: partialSuperseded(hash)
             }
         }
         return older.storedBytes + newer.storedBytes - storedBytes

@@ -62,6 +62,19 @@ enum CacheLayout {
         return session
     }
 
+    /// The chunks of a kept partial, below ``incoming``, and the journal beside them.
+    static func keptPartial(of hash: KeyHash) -> FilePath { FilePath(hash.hexadecimal) }
+    static func journal(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal).chunks") }
+
+    /// The key's hash in the name of a kept partial or of its journal, or `nil` for a name that is not ours.
+    static func hash(ofKeptPartial name: FilePath.Component) -> KeyHash? {
+        let text = name.string
+        guard text.utf8.count == 32 || (text.utf8.count == 39 && text.hasSuffix(".chunks")) else {
+            return nil
+        }
+        return KeyHash(hexadecimal: String(text.prefix(32)))
+    }
+
     /// Keys share 256 locks, by the first byte of their hash.
     static func keyLock(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal.prefix(2)).lock") }
 

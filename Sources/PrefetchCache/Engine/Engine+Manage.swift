@@ -34,7 +34,7 @@ extension Engine {
         switch lookup {
         case .hit(let opened):
             guard opened.isFirstOpen else { break }
-            catalog.inMemory { $0.pending.count(.promotions) }
+            catalog.notePromoted(key.hash)
             events.send(.promoted(key, opened.location))
         case .miss(.damaged(let error)):
             _ = try missed(key, error)

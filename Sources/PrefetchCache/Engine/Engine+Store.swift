@@ -71,10 +71,15 @@ extension Engine {
 
     /// Starts to store an item piece by piece, as ``begin(_:encoding:expectedLength:)`` does, for somebody
     /// who comes back later with more. Closing the cache ends it.
+    ///
+    /// - Parameter keepingPartial: Whether whole chunks are kept when it is broken off.
     func beginStore(
-        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
+        keepingPartial: Bool = false
     ) throws(CacheError) -> BegunStore<OpenStore> {
-        switch try begin(metadata, encoding: encoding, expectedLength: expectedLength) {
+        switch try begin(
+            metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial)
+        {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return .begun(try stores.add(store))
         }
@@ -86,7 +91,8 @@ extension Engine {
     ///   worst case is then reserved at once, so that a refusal comes before the first byte; one chunk
     ///   is compressed first, and just what it takes is reserved before it is written.
     private func begin(
-        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
+        keepingPartial: Bool = false
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         try usage.requireOpen()
         try onItem { () throws(ItemFormatError) in try metadata.validate() }
@@ -100,7 +106,9 @@ extension Engine {
             return .begun(try Delivery(self, metadata, expectedLength: expectedLength))
         case .opportunistic:
             do {
-                return try beginItemInPlace(metadata, encoding: encoding, expectedLength: expectedLength)
+                if keepingPartial { try discardPartial(metadata.key) }
+                return try beginItemInPlace(
+                    metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial)
             } catch {
                 guard error.isOutOfSpace else { throw error }
                 return .refused(refused(.full, metadata.key))
@@ -111,27 +119,30 @@ extension Engine {
     /// Begins once more when the system has taken our folders away since they were opened: what was
     /// reserved there is no room in the new ones.
     private func beginItemInPlace(
-        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?, _ keepingPartial: Bool
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         let incoming = folders.current.incoming
         do {
-            return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+            return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial)
         } catch {
             guard case .fileSystem(let reason) = error, reason.isNotFound else { throw error }
             _ = try folders.repair()
             guard folders.current.incoming !== incoming else { throw error }
         }
-        return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength)
+        return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial)
     }
 
     private func beginItem(
-        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?, _ keepingPartial: Bool
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         guard expectedLength ?? 0 <= ItemLimits.contentLength else { throw .item(.contentTooLong) }
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
         try onFiles { () throws(FileSystemError) in try catalog.beginWriting() }
         let reservation = Reservation(
             admission, charge: charge, priority: metadata.priority, isLengthKnown: expectedLength != nil)
+        if keepingPartial {
+            PartialKeeper.reserve(reservation, metadata, expectedLength: expectedLength, charge: charge)
+        }
         if let expectedLength, expectedLength > Int64(ItemLimits.chunkLength) {
             let bound = ItemFooter.storedLengthBound(contentLength: expectedLength, metadata: metadata)
             do {
@@ -140,11 +151,14 @@ extension Engine {
                 return .refused(refused(try reservation.denial(), metadata.key))
             }
         }
-        return .begun(try ItemStore(self, metadata, encoding: encoding, reservation: reservation))
+        return .begun(
+            try ItemStore(
+                self, metadata, encoding: encoding, reservation: reservation,
+                keeping: (keepingPartial, expectedLength)))
     }
 
     /// A promoted key is stored again only when its file is gone.
-    private func refusalOfPromoted(_ key: ItemKey) throws(CacheError) -> Refusal? {
+    func refusalOfPromoted(_ key: ItemKey) throws(CacheError) -> Refusal? {
         guard try promotedKeys.contains(key.hash),
             let entry = try ledger.entry(for: key), entry.state == .committed,
             try promoter.existingFile(of: entry) != nil
@@ -155,7 +169,7 @@ extension Engine {
     /// Counts and reports an item that went straight to its destination.
     func delivered(_ opened: OpenedItem) -> OpenedItem {
         guard opened.isFirstOpen else { return opened }
-        catalog.inMemory { $0.pending.count(.promotions) }
+        catalog.notePromoted(opened.key.hash)
         events.send(.promoted(opened.key, opened.location))
         return opened
     }

@@ -5,47 +5,87 @@ internal import SystemPackage
 
 /// One item on its way into the cache: a partial file in `incoming/`, and the space reserved for it.
 ///
-/// Used by one thread at a time. An object that is neither committed nor cancelled cancels itself.
+/// Used by one thread at a time. An object that is neither committed nor cancelled lets go of itself.
 final class ItemStore: StoreUnderWay {
     private let engine: Engine
     private let metadata: ItemMetadata
     private let reservation: Reservation
     private let incoming: Directory
-    private let partial: FilePath
     private let file: Descriptor
     private let writer: ItemWriter
+    /// The name of the ordinary partial …
+    private let ordinaryName: FilePath
+    /// … which whoever keeps the whole chunks may have changed.
+    private let keeper: PartialKeeper?
     private var isFinished = false
 
     init(
-        _ engine: Engine, _ metadata: ItemMetadata, encoding: EncodingChoice, reservation: Reservation
+        _ engine: Engine, _ metadata: ItemMetadata, encoding: EncodingChoice, reservation: Reservation,
+        keeping: (isWanted: Bool, expectedLength: Int64?)
     ) throws(CacheError) {
         self.engine = engine
         self.metadata = metadata
         self.reservation = reservation
         do {
-            (incoming, partial, file) = try Self.createPartial(engine)
+            (incoming, ordinaryName, file) = try Self.createPartial(engine)
         } catch {
             reservation.release()
             throw error
         }
+        let keeper =
+            keeping.isWanted
+            ? PartialKeeper(
+                engine, metadata, expectedLength: keeping.expectedLength, reservation: reservation,
+                in: incoming, name: ordinaryName) : nil
+        self.keeper = keeper
         do throws(ItemFormatError) {
             writer = try ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
-                encoding: encoding
+                encoding: encoding,
+                noting: { chunks, encoding throws(ItemFormatError) in try keeper?.note(chunks, encoding) }
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {
             engine.environment.fileSystem.close(file)
-            try Self.remove(partial, in: incoming)
+            try Self.remove(ordinaryName, in: incoming)
             reservation.release()
             throw .item(error)
         }
     }
 
-    deinit {
-        if !isFinished { cancel() }
+    /// Goes on with a partial that was taken over and verified. After an error it is still the caller's.
+    ///
+    /// - Parameter journal: With the sound chunks alone, which is what is in the file.
+    init(
+        _ engine: Engine, resuming partial: TakenPartial, _ journal: PartialJournal, file: Descriptor,
+        reservation: Reservation
+    ) throws(CacheError) {
+        self.engine = engine
+        self.reservation = reservation
+        self.file = file
+        var metadata = journal.metadata
+        metadata.storedAt = engine.environment.now()
+        self.metadata = metadata
+        incoming = partial.files.incoming
+        ordinaryName = CacheLayout.keptPartial(of: metadata.key.hash)
+        let keeper = PartialKeeper(engine, resuming: partial, journal, reservation)
+        self.keeper = keeper
+        do {
+            writer = try ItemWriter(
+                file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
+                after: KeptChunks(journal),
+                noting: { chunks, encoding throws(ItemFormatError) in try keeper.note(chunks, encoding) }
+            ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
+        } catch {
+            throw .item(error)
+        }
     }
 
-    /// Bytes of content taken so far.
+    deinit {
+        if !isFinished { letGo() }
+    }
+
+    private var partial: FilePath { keeper?.name ?? ordinaryName }
+
     var contentLength: Int64 { writer.contentLength }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
@@ -70,6 +110,7 @@ final class ItemStore: StoreUnderWay {
         do {
             try engine.locks.hold(metadata.key.hash) { () throws(CacheError) in
                 try publish()
+                removeJournal()
                 engine.catalog.noteStored(row, reserved: reservation.take())
             }
         } catch {
@@ -79,6 +120,7 @@ final class ItemStore: StoreUnderWay {
         }
         isFinished = true
         engine.environment.fileSystem.close(file)
+        keeper?.close()
         engine.events.send(.stored(metadata.key, summary))
         return .stored(summary)
     }
@@ -88,13 +130,67 @@ final class ItemStore: StoreUnderWay {
         guard !isFinished else { return }
         isFinished = true
         engine.environment.fileSystem.close(file)
+        defer { keeper?.close() }
         do {
-            try Self.remove(partial, in: incoming)
+            try remove()
             reservation.release()
         } catch {
             // It lies under this process's name, and goes when this process is gone and the next one
             // sweeps. Until then it takes its space, and stays charged.
             engine.environment.logger.warning("A partial stays behind.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func remove() throws(CacheError) {
+        guard let keeper, keeper.kept != nil else { return try Self.remove(partial, in: incoming) }
+        let hash = metadata.key.hash
+        try engine.locks.hold(hash.ofPartial) { () throws(CacheError) in
+            try Self.remove(partial, in: incoming)
+            try onFiles { () throws(FileSystemError) in try keeper.removeJournal() }
+            engine.catalog.notePartialGone(hash)
+        }
+    }
+
+    /// The item has its place already: a journal that cannot be removed stays charged, and goes when this
+    /// process is gone.
+    private func removeJournal() {
+        guard let keeper else { return }
+        do {
+            try keeper.removeJournal()
+        } catch {
+            reservation.leaveBesides()
+            engine.environment.logger.warning("A journal stays behind.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    func suspend() throws(CacheError) -> PartialItem? {
+        guard !isFinished else { throw .writerIsFinished }
+        guard let keeper, let kept = keeper.kept else {
+            cancel()
+            return nil
+        }
+        do {
+            try engine.locks.hold(metadata.key.hash.ofPartial) { () throws(CacheError) in
+                let row = try onFiles { () throws(FileSystemError) in try keeper.suspend() }
+                guard let row else { return }
+                engine.catalog.noteKept(row, reserved: reservation.take())
+            }
+        } catch {
+            cancel()
+            throw error
+        }
+        isFinished = true
+        engine.environment.fileSystem.close(file)
+        keeper.close()
+        return kept
+    }
+
+    func letGo() {
+        guard !isFinished else { return }
+        do {
+            _ = try suspend()
+        } catch {
+            engine.environment.logger.warning("A partial is not kept.", metadata: ["error": "\(error)"])
         }
     }
 

@@ -3,7 +3,7 @@ internal import Synchronization
 /// An item that is being stored piece by piece by somebody outside, who may let go of it at any moment,
 /// while the cache may be closed at any moment.
 ///
-/// May be used by several threads. One that is dropped cancels itself.
+/// May be used by several threads. One that is dropped keeps what can be kept, and gives up the rest.
 final class OpenStore: StoreUnderWay, Sendable {
     private let entry: OpenStores.Entry
 
@@ -12,7 +12,7 @@ final class OpenStore: StoreUnderWay, Sendable {
     }
 
     deinit {
-        entry.end(.finished)
+        letGo()
     }
 
     /// Whether it was neither completed nor given up.
@@ -31,8 +31,19 @@ final class OpenStore: StoreUnderWay, Sendable {
     }
 
     func cancel() {
-        entry.end(.finished)
+        entry.end(.finished) { $0.cancel() }
     }
+
+    func letGo() {
+        entry.end(.finished) { $0.letGo() }
+    }
+
+    func suspend() throws(CacheError) -> PartialItem? {
+        try entry.use { store throws(CacheError) in (try store.suspend(), isOver: true) }
+    }
+
+    /// As it was after the last call; a call that is under way is not waited for.
+    var contentLength: Int64 { entry.contentLength }
 
     /// As ``cancel()``, for a user who should know that there is something to cancel.
     func giveUp() throws(CacheError) {
@@ -63,19 +74,19 @@ final class OpenStores: Sendable {
             return !state.isClosed
         }
         guard isOpen else {
-            entry.end(.closed)
+            entry.end(.closed) { $0.letGo() }
             throw .closed
         }
         return OpenStore(entry)
     }
 
-    /// Gives up all stores, and takes no new ones. A call that is under way is waited for.
+    /// Ends all stores, and takes no new ones. A call that is under way is waited for.
     func close() {
         let entries = state.withLock { state in
             state.isClosed = true
             return Array(state.entries.values)
         }
-        for entry in entries { entry.end(.closed) }
+        for entry in entries { entry.end(.closed) { $0.letGo() } }
     }
 
     private func remove(_ number: Int) {
@@ -103,12 +114,16 @@ final class OpenStores: Sendable {
         let number: Int
         private let stores: OpenStores
         private let state: Mutex<State>
+        private let length: Atomic<Int64>
 
         init(_ number: Int, _ store: sending any StoreUnderWay, of stores: OpenStores) {
             self.number = number
             self.stores = stores
+            length = Atomic(store.contentLength)
             state = Mutex(.underWay(store))
         }
+
+        var contentLength: Int64 { length.load(ordering: .relaxed) }
 
         var isUnderWay: Bool {
             state.withLock { state in
@@ -126,6 +141,7 @@ final class OpenStores: Sendable {
                 case .underWay(let store):
                     do throws(CacheError) {
                         let (result, isOver) = try body(store)
+                        length.store(store.contentLength, ordering: .relaxed)
                         if isOver { finish(&state, .finished) }
                         return result
                     } catch {
@@ -136,10 +152,10 @@ final class OpenStores: Sendable {
             }
         }
 
-        func end(_ end: End) {
+        func end(_ end: End, by ending: (any StoreUnderWay) -> Void) {
             state.withLock { state in
                 guard case .underWay(let store) = state else { return }
-                store.cancel()
+                ending(store)
                 finish(&state, end)
             }
         }

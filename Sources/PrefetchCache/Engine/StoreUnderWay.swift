@@ -11,4 +11,23 @@ protocol StoreUnderWay: AnyObject {
 
     /// Gives the item up, and all that it holds.
     func cancel()
+
+    /// Bytes of content taken so far.
+    var contentLength: Int64 { get }
+
+    /// Ends the store, and keeps the whole chunks of an item that was begun so.
+    /// - Returns: What is kept; `nil` when there is nothing, and the item was given up.
+    func suspend() throws(CacheError) -> PartialItem?
+
+    /// Ends the store when nobody is there to be told: what can be kept is kept.
+    func letGo()
+}
+
+extension StoreUnderWay {
+    func suspend() throws(CacheError) -> PartialItem? {
+        cancel()
+        return nil
+    }
+
+    func letGo() { cancel() }
 }

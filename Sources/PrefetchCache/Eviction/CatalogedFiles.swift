@@ -17,6 +17,11 @@ protocol CatalogedFiles: Sendable {
 
     /// The length of an item's file in bytes, or `nil` when there is none.
     func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64?
+
+    /// What there is of a partial.
+    ///
+    /// - Parameter hash: That of its row.
+    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing
 }
 
 enum Removal: Sendable {
@@ -39,7 +44,8 @@ struct Claim: Sendable {
     let file: Descriptor?
 }
 
-/// The files in `items/` and in the quarantine. One on which somebody holds a lease is not removed.
+/// The files in `items/` and in the quarantine, and kept partials. One on which somebody holds a lease is not
+/// removed.
 ///
 /// A lease is the shared `flock` of an item's file, see ``CacheFolders/openItem(_:)``: it dies with
 /// its process, and costs whoever reads an item one call and no record of it.
@@ -59,6 +65,7 @@ struct CacheFiles: CatalogedFiles {
     }
 
     func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
+        if victim.kind == .partial { return try claimPartial(victim.hash.ofPartial) }
         let (path, folder) = place(of: victim)
         let file: Descriptor
         do {
@@ -96,7 +103,27 @@ struct CacheFiles: CatalogedFiles {
         if let file = claim.file { fileSystem.close(file) }
     }
 
+    /// The lock of a partial is that of its journal, without which its chunks are of no use: nobody takes
+    /// them.
+    private func claimPartial(_ hash: KeyHash) throws(FileSystemError) -> Claiming {
+        switch try partials.lock(hash) {
+        case .locked(let journal): return .claimed(Claim(file: journal))
+        case .busy: return .leased
+        case .absent:
+            guard try partials.lengthOfChunks(hash) != nil else { return .gone }
+            switch try partials.lock(hash, creating: true) {
+            case .locked(let journal): return .claimed(Claim(file: journal))
+            case .busy: return .leased
+            case .absent: return .gone
+            }
+        }
+    }
+
     private func unlink(_ victim: Victim) throws(FileSystemError) -> Removal {
+        if victim.kind == .partial {
+            try partials.unlink(victim.hash.ofPartial)
+            return .removed
+        }
         let (path, folder) = place(of: victim)
         do {
             try fileSystem.unlink(path, in: folder)
@@ -111,6 +138,12 @@ struct CacheFiles: CatalogedFiles {
         try folders.fileSystem.attributes(
             of: CacheLayout.file(of: hash), in: folders.current.items.descriptor)?.length
     }
+
+    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing {
+        try partials.standing(of: hash.ofPartial)
+    }
+
+    private var partials: PartialFiles { PartialFiles(incoming: folders.current.incoming) }
 
     private func place(of victim: Victim) -> (FilePath, Descriptor) {
         let handles = folders.current

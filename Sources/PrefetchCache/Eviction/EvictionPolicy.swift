@@ -5,8 +5,8 @@ internal import ItemFormat
 ///
 /// A policy keeps what it must remember in the catalog, so that all processes share it and it survives
 /// them: the place of an item in the order of use, `lastUse`, which is given when the item is stored,
-/// and the mark `isVisited`, which is clear then. Quarantined files and, after them, items of lower
-/// priority come first under every policy.
+/// and the mark `isVisited`, which is clear then. Kept partials, quarantined files and, after them,
+/// items of lower priority come first under every policy.
 protocol EvictionPolicy: Sendable {
     /// Notes that an item was used. `sequence` is the last number of the order of use; a policy that
     /// gives the item a new place counts it up.

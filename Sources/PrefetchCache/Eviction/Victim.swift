@@ -40,13 +40,13 @@ extension Victim {
             [limit, passedOver.count], in: database)
     }
 
-    /// The items that were no longer worth keeping at `time`, in milliseconds since 1970.
+    /// The items and the kept partials that were no longer worth keeping at `time`, in milliseconds since 1970.
     static func expired(
         at time: Int64, atMost limit: Int, passingOver passedOver: Int, in database: Database
     ) throws -> [Victim] {
         // The + keeps SQLite from going through all items by way of the index that begins with the kind.
         try fetch(
-            "WHERE +kind = 0 AND expiresAt <= ? ORDER BY expiresAt LIMIT ? OFFSET ?",
+            "WHERE +kind IN (0, 2) AND expiresAt <= ? ORDER BY expiresAt LIMIT ? OFFSET ?",
             [time, limit, passedOver], in: database)
     }
 

@@ -28,6 +28,7 @@ final class ItemCensus: Sendable {
     private let codecs: CodecPool
     private let charge: ChargedLength
     private let quarantine: Quarantine
+    private let partials: PartialCensus
 
     init(
         folders: CacheFolders, environment: CacheEnvironment, codecs: CodecPool, charge: ChargedLength,
@@ -38,6 +39,7 @@ final class ItemCensus: Sendable {
         self.codecs = codecs
         self.charge = charge
         self.quarantine = quarantine
+        partials = PartialCensus(folders: folders, environment: environment, charge: charge)
     }
 
     /// - Returns: The number of items found.
@@ -48,11 +50,18 @@ final class ItemCensus: Sendable {
             try fill(folder: prefix, database, &sequence)
         }
         try fillQuarantine(database)
+        try partials.fill(database, &sequence)
         if ordering == .byStoreTime {
             sequence = try Self.renumber(database)
         }
         try Catalog.setValue(of: Counter.sequence.rawValue, to: sequence, in: database)
         return try Int.fetchOne(database, sql: "SELECT items FROM total WHERE kind = 0") ?? 0
+    }
+
+    /// Finds the kept partials that no living process writes.
+    func fillPartials(_ database: Database) throws {
+        var sequence: Int64 = 0
+        try partials.fill(database, &sequence)
     }
 
     private func fill(folder prefix: UInt8, _ database: Database, _ sequence: inout Int64) throws {
@@ -61,7 +70,7 @@ final class ItemCensus: Sendable {
         var known: [Data: Int64] = [:]
         for row in try Row.fetchAll(
             database,
-            sql: "SELECT hash, storedLength FROM item WHERE kind <= 0 AND hash BETWEEN ? AND ?",
+            sql: "SELECT hash, storedLength FROM item WHERE kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?",
             arguments: [start.data, end.data])
         { known[row[0]] = row[1] }
 

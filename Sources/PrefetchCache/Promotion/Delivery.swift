@@ -29,6 +29,7 @@ final class Delivery: StoreUnderWay {
     private var step = steps.lowerBound
     private var isFinished = false
 
+    var contentLength: Int64 { length }
     private var promoter: Promoter { engine.promoter }
     private var destination: FilePath { promoter.path(of: metadata.destination) }
     private var fileSystem: any FileSystem { engine.environment.fileSystem }

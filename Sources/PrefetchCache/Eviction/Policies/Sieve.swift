@@ -19,10 +19,10 @@ struct Sieve: EvictionPolicy {
     func victims(atMost limit: Int, passingOver passedOver: Set<KeyHash>, in database: Database) throws
         -> [Victim]
     {
-        let quarantined = try Row.fetchAll(
-            database.cachedStatement(sql: Victim.select + "WHERE kind = 1 ORDER BY priority, lastUse")
+        let worthless = try Row.fetchAll(
+            database.cachedStatement(sql: Victim.select + "WHERE kind > 0 ORDER BY kind DESC, lastUse")
         ).lazy.compactMap(Victim.init).first { !passedOver.contains($0.hash) }
-        if let quarantined { return [quarantined] }
+        if let worthless { return [worthless] }
 
         var last = -1.0
         while let priority = try Self.priority(above: last, in: database) {

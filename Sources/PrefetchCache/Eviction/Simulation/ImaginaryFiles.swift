@@ -22,5 +22,8 @@ final class ImaginaryFiles: CatalogedFiles {
 
     func release(_ claim: Claim) {}
 
+    /// Nothing is broken off here.
+    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing { .absent }
+
     func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? { lengths.withLock { $0[hash] } }
 }

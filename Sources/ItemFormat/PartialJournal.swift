@@ -1,0 +1,254 @@
+package import FileSystem
+
+/// The journal beside the kept chunks of an item whose storing is under way or was broken off: what the
+/// item is, and what each whole chunk must be.
+///
+/// Nothing of it is flushed to the device. What it says is compared with the chunks before any of them is
+/// used, and every record tells by its checksum that it belongs to this journal and to its place in it.
+package struct PartialJournal: Hashable, Sendable {
+    /// The version of the journal that this code writes.
+    package static let version: UInt16 = 1
+
+    static let magic: UInt64 = 0x5065_6863_6143_6650
+    static let fixedLength = 56
+    static let recordLength = 24
+    /// The longest description: the footer of an item without chunks.
+    private static let descriptionLimit = 128 << 10
+
+    package let metadata: ItemMetadata
+    package let encoding: ItemEncoding
+    /// Bytes of the whole content; `nil` when nobody has said.
+    package let expectedLength: Int64?
+    /// Tells this beginning of the item from every other.
+    package let generation: UInt64
+    /// The whole chunks, in their order.
+    package private(set) var chunks: [Chunk] = []
+
+    package init(
+        metadata: ItemMetadata, encoding: ItemEncoding, expectedLength: Int64?, generation: UInt64
+    ) {
+        self.metadata = metadata
+        self.encoding = encoding
+        self.expectedLength = expectedLength
+        self.generation = generation
+    }
+
+    /// Bytes of content in all whole chunks.
+    package var contentLength: Int64 { Int64(chunks.count) * Int64(ItemLimits.chunkLength) }
+
+    /// Bytes that they take in their file.
+    package var storedLength: Int64 { chunks.reduce(0) { $0 + Int64($1.storedLength) } }
+
+    /// Bytes of the journal's file.
+    package var length: Int64 { Self.length(metadata: metadata, chunkCount: chunks.count) }
+
+    /// Bytes of a journal of `chunkCount` chunks.
+    package static func length(metadata: ItemMetadata, chunkCount: Int) -> Int64 {
+        Int64(fixedLength + ItemFooter.length(metadata: metadata, chunkCount: 0))
+            + Int64(chunkCount) * Int64(recordLength)
+    }
+
+    /// Bytes of the journal of a whole item.
+    package static func length(metadata: ItemMetadata, contentLength: Int64) -> Int64 {
+        length(metadata: metadata, chunkCount: ItemFooter.chunkCount(contentLength: contentLength))
+    }
+
+    /// Keeps the chunks that lie wholly in the first `length` bytes of their file.
+    package mutating func cut(toStoredLength length: Int64) {
+        var end: Int64 = 0
+        let whole = chunks.prefix { chunk in
+            end += Int64(chunk.storedLength)
+            return end <= length
+        }
+        cut(to: whole.count)
+    }
+
+    /// Keeps the first `count` chunks, and no others.
+    package mutating func cut(to count: Int) {
+        chunks.removeLast(chunks.count - count)
+    }
+}
+
+/// What a reader of any version can tell of a journal: the first 28 bytes of it.
+package struct PartialHead: Hashable, Sendable {
+    static let length = 28
+
+    /// The session of the process that writes the partial; 0 for none.
+    package var writer: UInt64
+    /// When the partial was begun, resumed or suspended last, in milliseconds since 1970.
+    package var keptAt: Int64
+    package let version: UInt16
+
+    /// - Returns: `nil` for a file that is no journal.
+    package init?(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
+        let bytes = try fileSystem.bytes(of: file, at: 0, count: Self.length)
+        let head = bytes.withUnsafeBytes { bytes -> (UInt64, Int64, UInt16)? in
+            var reader = ByteReader(bytes)
+            guard reader.take(UInt64.self) == PartialJournal.magic, let writer = reader.take(UInt64.self),
+                let keptAt = reader.take(Int64.self), let version = reader.take(UInt16.self)
+            else { return nil }
+            return (writer, keptAt, version)
+        }
+        guard let head else { return nil }
+        (writer, keptAt, version) = head
+    }
+
+    /// Enters who writes the partial, and since when, into its journal.
+    package static func write(
+        writer session: UInt64, keptAt: Int64, to file: Descriptor, in fileSystem: any FileSystem
+    ) throws(FileSystemError) {
+        var writer = ByteWriter(capacity: 16)
+        writer.append(session)
+        writer.append(keptAt)
+        try fileSystem.writeAll(writer.bytes, to: file, at: 8)
+    }
+}
+
+extension PartialJournal {
+    /// Writes the beginning of a journal that has no records yet, into an empty file.
+    package func begin(
+        _ file: Descriptor, in fileSystem: any FileSystem, writer session: UInt64, keptAt: Int64
+    ) throws(FileSystemError) {
+        let description = ItemFooter.encode(
+            metadata: metadata, encoding: encoding, contentLength: 0, chunks: [], chunksLength: 0)
+        var fixed = ByteWriter(capacity: Self.fixedLength)
+        fixed.append(Self.version)
+        fixed.append(UInt16(0))
+        fixed.append(UInt32(description.count))
+        fixed.append(generation)
+        fixed.append(expectedLength ?? -1)
+        let checksum = fixed.bytes.withUnsafeBytes { Checksum.of($0) }
+
+        var writer = ByteWriter(capacity: Self.fixedLength + description.count)
+        writer.append(Self.magic)
+        writer.append(session)
+        writer.append(keptAt)
+        writer.append(bytes: fixed.bytes)
+        writer.append(checksum)
+        writer.append(bytes: description)
+        try fileSystem.writeAll(writer.bytes, to: file, at: 0)
+    }
+
+    /// Appends the records of chunks that have been written.
+    package mutating func append(
+        _ new: ArraySlice<Chunk>, to file: Descriptor, in fileSystem: any FileSystem
+    ) throws(FileSystemError) {
+        var writer = ByteWriter(capacity: new.count * Self.recordLength)
+        for (position, chunk) in new.enumerated() {
+            let index = UInt32(chunks.count + position)
+            writer.append(index)
+            writer.append(chunk.storedLength)
+            writer.append(chunk.checksum)
+            writer.append(Self.checksum(ofRecord: index, chunk, generation))
+        }
+        try fileSystem.writeAll(writer.bytes, to: file, at: length)
+        chunks += new
+    }
+
+    private static func checksum(ofRecord index: UInt32, _ chunk: Chunk, _ generation: UInt64) -> UInt64 {
+        var writer = ByteWriter(capacity: recordLength)
+        writer.append(generation)
+        writer.append(index)
+        writer.append(chunk.storedLength)
+        writer.append(chunk.checksum)
+        return writer.bytes.withUnsafeBytes { Checksum.of($0) }
+    }
+
+    /// Reads a journal with the records up to the first that is not sound.
+    ///
+    /// - Throws: ``ItemFormatError/damaged(_:)``, ``ItemFormatError/newerVersion(_:)`` or
+    ///   ``ItemFormatError/fileSystem(_:)``.
+    package init(of file: Descriptor, in fileSystem: any FileSystem) throws(ItemFormatError) {
+        let head = try onFiles { () throws(FileSystemError) in try PartialHead(of: file, in: fileSystem) }
+        guard let head else { throw .damaged(.journal) }
+        guard head.version <= Self.version else { throw .newerVersion(head.version) }
+        let fixed = try onFiles { () throws(FileSystemError) in
+            try fileSystem.bytes(of: file, at: 24, count: Self.fixedLength - 24)
+        }
+        guard head.version == Self.version, let fields = Fixed(fixed),
+            fields.descriptionLength <= Self.descriptionLimit
+        else { throw .damaged(.journal) }
+        let description = try onFiles { () throws(FileSystemError) in
+            try fileSystem.bytes(
+                of: file, at: Int64(Self.fixedLength), count: Int(fields.descriptionLength))
+        }
+        let footer = try description.withBytes { bytes throws(ItemFormatError) in
+            try ItemFooter(description: bytes)
+        }
+        self.init(
+            metadata: footer.metadata, encoding: footer.encoding, expectedLength: fields.expectedLength,
+            generation: fields.generation)
+        let most = ItemFooter.chunkCount(contentLength: ItemLimits.contentLength) * Self.recordLength
+        let records = try onFiles { () throws(FileSystemError) in
+            try fileSystem.bytes(of: file, at: length, count: most)
+        }
+        records.withUnsafeBytes { readRecords($0) }
+    }
+
+    private mutating func readRecords(_ bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        while let index = reader.take(UInt32.self), let storedLength = reader.take(UInt32.self),
+            let checksum = reader.take(UInt64.self), let recordChecksum = reader.take(UInt64.self)
+        {
+            let chunk = Chunk(storedLength: storedLength, checksum: checksum)
+            let most = Int64(ItemLimits.chunkLength + (encoding == .lz4 ? LZ4Frame.overhead : 0))
+            guard index == UInt32(chunks.count), Int64(storedLength) <= most,
+                encoding == .lz4 || Int64(storedLength) == most,
+                recordChecksum == Self.checksum(ofRecord: index, chunk, generation)
+            else { return }
+            chunks.append(chunk)
+        }
+    }
+
+    /// What lies between the head and the description.
+    private struct Fixed {
+        let descriptionLength: UInt32
+        let generation: UInt64
+        let expectedLength: Int64?
+
+        init?(_ bytes: [UInt8]) {
+            let fields = bytes.withUnsafeBytes { bytes -> (UInt32, UInt64, Int64)? in
+                var reader = ByteReader(bytes)
+                guard reader.take(UInt16.self) != nil, reader.take(UInt16.self) != nil,
+                    let length = reader.take(UInt32.self), let generation = reader.take(UInt64.self),
+                    let expected = reader.take(Int64.self), let checksum = reader.take(UInt64.self),
+                    checksum == Checksum.of(UnsafeRawBufferPointer(rebasing: bytes.dropLast(8)))
+                else { return nil }
+                return (length, generation, expected)
+            }
+            guard let fields else { return nil }
+            (descriptionLength, generation) = (fields.0, fields.1)
+            expectedLength = fields.2 < 0 ? nil : fields.2
+        }
+    }
+}
+
+extension ItemFooter {
+    /// Decodes an item of no content, which is a footer and nothing else.
+    fileprivate init(description bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+        guard bytes.count >= Trailer.length + 8 else { throw .damaged(.journal) }
+        let trailer: Trailer
+        do {
+            trailer = try Trailer(bytes.slice(bytes.count - Trailer.length..<bytes.count))
+        } catch {
+            throw .damaged(.journal)
+        }
+        try self.init(decoding: bytes, trailer: trailer, fileLength: Int64(bytes.count))
+    }
+}
+
+extension FileSystem {
+    /// At most `count` bytes of a file from `offset` on: fewer where it ends.
+    fileprivate func bytes(of file: Descriptor, at offset: Int64, count: Int) throws(FileSystemError)
+        -> [UInt8]
+    {
+        // Nothing is allocated from a claim alone.
+        let count = min(count, Int(clamping: max(0, try attributes(of: file).length - offset)))
+        var bytes = [UInt8](repeating: 0, count: count)
+        let done = try bytes.withMutableBytes { buffer throws(FileSystemError) in
+            try readAll(file, into: buffer, at: offset)
+        }
+        bytes.removeLast(count - done)
+        return bytes
+    }
+}

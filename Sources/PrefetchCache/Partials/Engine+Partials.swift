@@ -1,0 +1,266 @@
+internal import FileSystem
+internal import ItemFormat
+internal import Logging
+
+extension Engine {
+    private enum Found {
+        case none, inUse
+        case kept(PartialItem)
+        case newer(UInt16)
+        /// It can never be resumed.
+        case useless
+    }
+
+    /// What is kept of an item, or `nil`: nothing, or a living process writes it.
+    func partial(of key: ItemKey) throws(CacheError) -> PartialItem? {
+        var found = try find(key)
+        if case .none = found, try folders.repair() { found = try find(key) }
+        switch found {
+        case .kept(let partial): return partial
+        case .inUse: return nil
+        case .none: catalog.notePartialAbsent(key.hash)
+        case .newer(let version): events.send(.newerFormat(key, version: version))
+        case .useless: try discardPartial(key)
+        }
+        return nil
+    }
+
+    private func find(_ key: ItemKey) throws(CacheError) -> Found {
+        let fileSystem = environment.fileSystem
+        do {
+            let files = PartialFiles(incoming: folders.current.incoming)
+            let length = try onFiles { () throws(FileSystemError) in try files.lengthOfChunks(key.hash) }
+            let file = try onFiles { () throws(FileSystemError) in try files.openJournal(key.hash) }
+            guard let file else { return length == nil ? .none : .useless }
+            defer { fileSystem.close(file) }
+            let head = try onFiles { () throws(FileSystemError) in
+                try PartialHead(of: file, in: fileSystem)
+            }
+            guard let head else { return .useless }
+            let writer = try onFiles { () throws(FileSystemError) in try files.livingWriter(head) }
+            if writer != nil { return .inUse }
+            return try find(key, in: file, head, length)
+        } catch {
+            // Whom the file does not let in cannot go on with it.
+            guard case .fileSystem(let reason) = error, reason.isNotPermitted else { throw error }
+            return .none
+        }
+    }
+
+    private func find(_ key: ItemKey, in file: Descriptor, _ head: PartialHead, _ length: Int64?)
+        throws(CacheError) -> Found
+    {
+        do throws(ItemFormatError) {
+            var journal = try PartialJournal(of: file, in: environment.fileSystem)
+            journal.cut(toStoredLength: length ?? 0)
+            let now = environment.now()
+            guard journal.metadata.key == key, !journal.chunks.isEmpty,
+                PartialItem.expiry(keptAt: head.keptAt, now: now, of: journal.metadata) > now
+            else { return .useless }
+            return .kept(PartialItem(journal))
+        } catch {
+            switch error {
+            case .newerVersion(let version): return .newer(version)
+            case .fileSystem(let error): throw .fileSystem(error)
+            default: return .useless
+            }
+        }
+    }
+
+    /// Removes what is kept of an item, unless a living process writes it.
+    func discardPartial(_ key: ItemKey) throws(CacheError) {
+        try locks.hold(key.hash.ofPartial) { () throws(CacheError) in
+            let files = PartialFiles(incoming: folders.current.incoming)
+            switch try onFiles({ () throws(FileSystemError) in try files.remove(key.hash) }) {
+            case .removed: catalog.notePartialGone(key.hash)
+            case .gone: catalog.notePartialAbsent(key.hash)
+            case .leased: break
+            }
+        }
+    }
+
+    enum ResumedStore {
+        case begun(OpenStore)
+        case refused(Refusal)
+        case gone
+    }
+
+    /// Goes on with an item that was broken off.
+    ///
+    /// - Parameter replay: Is handed the content that is there, in order.
+    func resume(_ partial: PartialItem, replay: @Sendable (UnsafeRawBufferPointer) -> Void)
+        throws(CacheError) -> ResumedStore
+    {
+        try usage.requireOpen()
+        let key = partial.metadata.key
+        if let refusal = try refusalOfPromoted(key) {
+            try discardPartial(key)
+            return .refused(refused(refusal, key))
+        }
+        if let refusal = try admission.refusal() { return .refused(refused(refusal, key)) }
+        guard try self.partial(of: key)?.generation == partial.generation else { return .gone }
+        do {
+            try onFiles { () throws(FileSystemError) in try catalog.beginWriting() }
+            switch try admission.takeOver(key.hash, priority: partial.metadata.priority, charge: charge) {
+            case .gone: return .gone
+            case .refused(let refusal): return .refused(refused(refusal, key))
+            case .taken(let taken, let charged):
+                return try resume(taken, as: partial, charged: charged, replay: replay)
+            }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            return .refused(refused(.full, key))
+        }
+    }
+
+    private func resume(
+        _ taken: TakenPartial, as partial: PartialItem, charged: Int64,
+        replay: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) throws(CacheError) -> ResumedStore {
+        let reservation = Reservation(
+            admission, charge: charge, priority: partial.metadata.priority,
+            isLengthKnown: partial.expectedLength != nil, holding: charged)
+        let going: BegunStore<any StoreUnderWay>?
+        do {
+            going = try goOn(taken, partial.generation, reservation, replay: replay)
+        } catch {
+            drop(taken, reservation)
+            throw error
+        }
+        switch going {
+        case nil: return .gone
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let store): return .begun(try stores.add(store))
+        }
+    }
+
+    /// - Returns: `nil` when there is nothing to go on with. After that and after a refusal the partial has
+    ///   been let go of.
+    private func goOn(
+        _ taken: TakenPartial, _ generation: UInt64, _ reservation: Reservation,
+        replay: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) throws(CacheError) -> BegunStore<any StoreUnderWay>? {
+        guard var journal = try journal(of: taken) else {
+            drop(taken, reservation)
+            return nil
+        }
+        guard journal.generation == generation else {
+            // Replaced since it was looked at.
+            try keep(taken, journal, reservation)
+            return nil
+        }
+        if let refusal = try reserve(journal, reservation) {
+            try keep(taken, journal, reservation)
+            return .refused(refusal)
+        }
+        let file = try onFiles { () throws(FileSystemError) in
+            try environment.fileSystem.open(
+                CacheLayout.keptPartial(of: taken.hash), in: taken.files.incoming.descriptor, .readWrite)
+        }
+        do throws(CacheError) {
+            try verify(&journal, taken, file, replay: replay)
+            if !journal.chunks.isEmpty {
+                return .begun(
+                    try ItemStore(self, resuming: taken, journal, file: file, reservation: reservation))
+            }
+        } catch {
+            environment.fileSystem.close(file)
+            throw error
+        }
+        environment.fileSystem.close(file)
+        drop(taken, reservation)
+        return nil
+    }
+
+    /// - Returns: `nil` for one that cannot be used.
+    private func journal(of taken: TakenPartial) throws(CacheError) -> PartialJournal? {
+        let length = try onFiles { () throws(FileSystemError) in
+            try taken.files.lengthOfChunks(taken.hash)
+        }
+        do throws(ItemFormatError) {
+            var journal = try PartialJournal(of: taken.journal, in: environment.fileSystem)
+            journal.cut(toStoredLength: length ?? 0)
+            return journal
+        } catch {
+            if case .fileSystem(let error) = error { throw .fileSystem(error) }
+            return nil
+        }
+    }
+
+    /// Reserves the worst case of the rest, when the length is known.
+    private func reserve(_ journal: PartialJournal, _ reservation: Reservation) throws(CacheError) -> Refusal?
+    {
+        reservation.besides = charge(storedLength: journal.length)
+        guard let length = journal.expectedLength else { return nil }
+        PartialKeeper.reserve(reservation, journal.metadata, expectedLength: length, charge: charge)
+        do {
+            try reservation.cover(
+                storedLength: ItemFooter.storedLengthBound(
+                    contentLength: max(length, journal.contentLength), metadata: journal.metadata))
+            return nil
+        } catch {
+            return refused(try reservation.denial(), journal.metadata.key)
+        }
+    }
+
+    /// Reads what is kept, and cuts off what is not sound.
+    private func verify(
+        _ journal: inout PartialJournal, _ taken: TakenPartial, _ file: Descriptor,
+        replay: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) throws(CacheError) {
+        let fileSystem = environment.fileSystem
+        let sound: Int
+        do {
+            sound = try KeptChunks(journal).verify(
+                in: file, of: fileSystem, codecs: codecs, handing: replay)
+        } catch {
+            guard case .fileSystem(let error) = error else { throw .item(error) }
+            throw .fileSystem(error)
+        }
+        journal.cut(to: sound)
+        let (contentEnd, journalEnd) = (journal.storedLength, journal.length)
+        try onFiles { () throws(FileSystemError) in
+            if try fileSystem.attributes(of: file).length != contentEnd {
+                try fileSystem.resize(file, to: contentEnd)
+            }
+            if try fileSystem.attributes(of: taken.journal).length != journalEnd {
+                try fileSystem.resize(taken.journal, to: journalEnd)
+            }
+        }
+    }
+
+    /// Lets go of a partial, which stays.
+    private func keep(_ taken: TakenPartial, _ journal: PartialJournal, _ reservation: Reservation)
+        throws(CacheError)
+    {
+        try locks.hold(taken.hash.ofPartial) { () throws(CacheError) in
+            let fileSystem = environment.fileSystem
+            let row = try onFiles { () throws(FileSystemError) in
+                let row = CatalogRow(
+                    partial: journal, keptAt: taken.keptAt, now: environment.now(),
+                    storedLength: try taken.files.lengthOfChunks(taken.hash) ?? 0,
+                    journalLength: try fileSystem.attributes(of: taken.journal).length, charge: charge)
+                try PartialHead.write(
+                    writer: 0, keptAt: taken.keptAt, to: taken.journal, in: fileSystem)
+                return row
+            }
+            catalog.noteKept(row, reserved: reservation.take())
+        }
+        taken.close()
+    }
+
+    /// Removes a partial that was taken over.
+    private func drop(_ taken: TakenPartial, _ reservation: Reservation) {
+        defer { taken.close() }
+        do {
+            try locks.hold(taken.hash.ofPartial) { () throws(FileSystemError) in
+                try taken.files.unlink(taken.hash)
+                catalog.notePartialGone(taken.hash)
+            }
+            reservation.release()
+        } catch {
+            // It stays charged, and goes when this process is gone.
+            environment.logger.warning("A partial stays behind.", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,142 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+internal import Logging
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Brings the catalog in line with the partials that lie in `incoming/` and that nobody writes: a row for each,
+/// none for those that are gone. What can never be resumed is removed.
+struct PartialCensus {
+    let folders: CacheFolders
+    let environment: CacheEnvironment
+    let charge: ChargedLength
+
+    private struct Known {
+        let storedLength: Int64
+        let chargedLength: Int64
+    }
+
+    /// What is to become of one partial.
+    private enum Finding {
+        /// Its writer lives, and accounts for it.
+        case held
+        case kept(CatalogRow)
+        case useless
+    }
+
+    /// - Parameter sequence: The last number of the order of use.
+    /// - Complexity: O(n) in the partials, each of which is opened.
+    func fill(_ database: Database, _ sequence: inout Int64) throws {
+        let files = PartialFiles(incoming: folders.current.incoming)
+        var known: [KeyHash: Known] = [:]
+        for row in try Row.fetchAll(
+            database, sql: "SELECT hash, storedLength, chargedLength FROM item WHERE kind IN (-2, 2)")
+        {
+            guard let hash = KeyHash(data: row[0] as Data) else { continue }
+            known[hash] = Known(storedLength: row[1], chargedLength: row[2])
+        }
+        var rows: [CatalogRow] = []
+        for hash in try files.hashes() {
+            guard let row = try look(at: hash, files) else { continue }
+            if let old = known.removeValue(forKey: row.hash), old.storedLength == row.storedLength,
+                old.chargedLength == row.chargedLength
+            {
+                continue
+            }
+            rows.append(row)
+        }
+        // One that is held has no row, or one that its writer is about to take over.
+        for hash in known.keys {
+            if case .held = try files.standing(of: hash.ofPartial) { continue }
+            try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(arguments: [
+                hash.data
+            ])
+        }
+        for row in rows.sorted(by: { ($0.metadata?.storedAt ?? 0) < ($1.metadata?.storedAt ?? 0) }) {
+            sequence += 1
+            try row.write(to: database, lastUse: sequence)
+        }
+    }
+
+    /// - Returns: The row of a partial; `nil` when it needs none.
+    private func look(at hash: KeyHash, _ files: PartialFiles) throws -> CatalogRow? {
+        let finding: Finding
+        do {
+            finding = try self.finding(hash, files)
+        } catch ItemFormatError.fileSystem(let error) {
+            return try unreadable(hash, files, error)
+        } catch let error as FileSystemError {
+            return try unreadable(hash, files, error)
+        }
+        switch finding {
+        case .held: return nil
+        case .kept(let row): return row
+        case .useless:
+            do {
+                _ = try files.remove(hash)
+                return nil
+            } catch {
+                return try unreadable(hash, files, error)
+            }
+        }
+    }
+
+    private func finding(_ hash: KeyHash, _ files: PartialFiles) throws -> Finding {
+        guard let storedLength = try files.lengthOfChunks(hash), let file = try files.openJournal(hash) else {
+            return .useless
+        }
+        let fileSystem = environment.fileSystem
+        defer { fileSystem.close(file) }
+        guard let head = try PartialHead(of: file, in: fileSystem) else { return .useless }
+        if try files.livingWriter(head) != nil { return .held }
+        let journalLength = try fileSystem.attributes(of: file).length
+        do throws(ItemFormatError) {
+            let journal = try PartialJournal(of: file, in: fileSystem)
+            guard journal.metadata.key.hash == hash, !journal.chunks.isEmpty else { return .useless }
+            return .kept(
+                CatalogRow(
+                    partial: journal, keptAt: head.keptAt, now: environment.now(), storedLength: storedLength,
+                    journalLength: journalLength, charge: charge))
+        } catch {
+            switch error {
+            case .newerVersion(let version):
+                environment.logger.notice(
+                    "A partial of a newer version is left alone.",
+                    metadata: ["item": "\(hash.hexadecimal)", "version": "\(version)"])
+                return .kept(opaqueRow(.newerPartial, hash, storedLength, journalLength))
+            case .damaged: return .useless
+            default: throw error
+            }
+        }
+    }
+
+    /// One that can neither be read nor removed takes its space, and is the first to go when that is possible.
+    private func unreadable(_ hash: KeyHash, _ files: PartialFiles, _ error: FileSystemError)
+        throws -> CatalogRow?
+    {
+        environment.logger.warning(
+            "A kept partial cannot be read.",
+            metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
+        let lengths = [CacheLayout.keptPartial(of: hash), CacheLayout.journal(of: hash)].map { name in
+            Result { () throws(FileSystemError) in
+                try environment.fileSystem.attributes(of: name, in: files.incoming.descriptor)
+            }
+        }
+        let (chunks, journal) = (try lengths[0].get(), try lengths[1].get())
+        guard chunks?.kind == .regular || journal?.kind == .regular else { return nil }
+        return opaqueRow(.partial, hash, chunks?.length ?? 0, journal?.length ?? 0)
+    }
+
+    private func opaqueRow(
+        _ kind: CatalogRow.Kind, _ hash: KeyHash, _ storedLength: Int64, _ journalLength: Int64
+    ) -> CatalogRow {
+        CatalogRow(
+            opaque: kind, hash: hash.ofPartial, storedLength: storedLength,
+            chargedLength: charge(storedLength: storedLength) + charge(storedLength: journalLength))
+    }
+}

@@ -1,0 +1,162 @@
+internal import FileSystem
+internal import ItemFormat
+internal import SystemPackage
+
+/// The files of kept partials in `incoming/`: the chunks, `<hash>`, and beside them their journal,
+/// `<hash>.chunks`, whose lock is that of both.
+///
+/// Whoever begins, resumes or removes a partial holds the exclusive `flock` of its journal. Whoever writes it
+/// has entered its session there as well: by that, and by the lock of the session, everybody else knows that
+/// its bytes are part of what that process holds of the budget.
+struct PartialFiles: Sendable {
+    let incoming: Directory
+
+    private var fileSystem: any FileSystem { incoming.fileSystem }
+
+    enum Locking {
+        /// The journal, whose lock goes with the descriptor.
+        case locked(Descriptor)
+        /// Somebody else holds it.
+        case busy
+        /// There is no journal, or something that is not ours lies in its place.
+        case absent
+    }
+
+    /// What lies there under a hash.
+    enum Standing {
+        case absent
+        /// A living process writes it.
+        case held(session: String)
+        /// Nobody writes it; the chunks take so many bytes, none when only the journal is left.
+        case kept(storedLength: Int64)
+    }
+
+    /// Takes the lock of a partial, without waiting.
+    ///
+    /// - Parameter creating: Whether the journal is made when there is none.
+    func lock(_ hash: KeyHash, creating: Bool = false) throws(FileSystemError) -> Locking {
+        let mode: OpenMode = creating ? .createIfMissing(CacheLayout.filePermissions) : .readWrite
+        while true {
+            let journal: Descriptor
+            do {
+                journal = try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, mode)
+            } catch {
+                guard error.isNotFound && !creating || error.isNoRegularFile else { throw error }
+                return .absent
+            }
+            do {
+                guard try fileSystem.lock(journal, waiting: false) else {
+                    fileSystem.close(journal)
+                    return .busy
+                }
+                let attributes = try fileSystem.attributes(of: journal)
+                // Somebody may have removed it before it was locked.
+                if attributes.kind == .regular, attributes.linkCount > 0 { return .locked(journal) }
+                fileSystem.close(journal)
+                guard attributes.kind == .regular else { return .absent }
+            } catch {
+                fileSystem.close(journal)
+                // Without locks nobody can tell whether a partial is in use: none is kept.
+                guard error.isUnsupported else { throw error }
+                return .absent
+            }
+        }
+    }
+
+    /// Removes a partial, whole or half, unless somebody holds its lock.
+    func remove(_ hash: KeyHash) throws(FileSystemError) -> Removal {
+        var locking = try lock(hash)
+        if case .absent = locking {
+            // Chunks without a journal are of no use. Nobody else is to make one meanwhile.
+            guard try lengthOfChunks(hash) != nil else { return .gone }
+            locking = try lock(hash, creating: true)
+        }
+        switch locking {
+        case .absent: return .gone
+        case .busy: return .leased
+        case .locked(let journal):
+            defer { fileSystem.close(journal) }
+            try unlink(hash)
+            return .removed
+        }
+    }
+
+    /// Removes the files of a partial whose lock is held: the journal last, which bears the lock.
+    func unlink(_ hash: KeyHash) throws(FileSystemError) {
+        try unlink(CacheLayout.keptPartial(of: hash))
+        try unlink(CacheLayout.journal(of: hash))
+    }
+
+    func unlink(_ name: FilePath) throws(FileSystemError) {
+        do {
+            try fileSystem.unlink(name, in: incoming.descriptor)
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else { throw error }
+        }
+    }
+
+    /// The length of the file of the chunks, or `nil` when there is none.
+    func lengthOfChunks(_ hash: KeyHash) throws(FileSystemError) -> Int64? {
+        let attributes = try fileSystem.attributes(
+            of: CacheLayout.keptPartial(of: hash), in: incoming.descriptor)
+        return attributes?.kind == .regular ? attributes?.length : nil
+    }
+
+    func standing(of hash: KeyHash) throws(FileSystemError) -> Standing {
+        let length = try lengthOfChunks(hash)
+        guard let journal = try openJournal(hash) else {
+            return length.map { .kept(storedLength: $0) } ?? .absent
+        }
+        defer { fileSystem.close(journal) }
+        if let head = try PartialHead(of: journal, in: fileSystem), let session = try livingWriter(head) {
+            return .held(session: session)
+        }
+        return .kept(storedLength: length ?? 0)
+    }
+
+    /// Opens a journal to read it, or returns `nil` when there is none.
+    func openJournal(_ hash: KeyHash) throws(FileSystemError) -> Descriptor? {
+        do throws(FileSystemError) {
+            let journal = try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, .read)
+            do throws(FileSystemError) {
+                if try fileSystem.attributes(of: journal).kind == .regular { return journal }
+            } catch {
+                fileSystem.close(journal)
+                throw error
+            }
+            fileSystem.close(journal)
+            return nil
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            return nil
+        }
+    }
+
+    /// The session that writes a partial, if its process lives.
+    func livingWriter(_ head: PartialHead) throws(FileSystemError) -> String? {
+        guard head.writer != 0 else { return nil }
+        let session = Self.name(ofSession: head.writer)
+        return try WriterSession.isAlive(session, in: incoming) ? session : nil
+    }
+
+    /// All hashes under which something lies, whole or half.
+    func hashes() throws(FileSystemError) -> [KeyHash] {
+        let entries = try fileSystem.entries(of: incoming.descriptor)
+        return Set(entries.compactMap { CacheLayout.hash(ofKeptPartial: $0.name) }).sorted()
+    }
+}
+
+extension PartialFiles {
+    /// The number of a session, which is 16 hexadecimal digits; 0 for one that cannot keep partials.
+    static func number(ofSession name: String) -> UInt64 { UInt64(name, radix: 16) ?? 0 }
+
+    static func name(ofSession number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension KeyHash {
+    /// The hash under which the catalog knows a key's partial; and back.
+    var ofPartial: KeyHash { KeyHash(high: high, low: ~low) }
+}

@@ -1,0 +1,126 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+internal import Logging
+
+/// A kept partial whose lock this process holds, to go on with it.
+struct TakenPartial: Sendable {
+    let files: PartialFiles
+    let hash: KeyHash
+    let journal: Descriptor
+    /// When it was kept.
+    let keptAt: Int64
+
+    func close() {
+        files.incoming.fileSystem.close(journal)
+    }
+}
+
+/// What became of the wish to take a partial over.
+enum TakeOver {
+    /// Its bytes are reserved.
+    case taken(TakenPartial, chargedLength: Int64)
+    case refused(Refusal)
+    /// Somebody writes it, or there is none that could be resumed.
+    case gone
+}
+
+extension Admission {
+    private enum Decision {
+        case granted(Int64)
+        case refused(Refusal)
+        case gone
+    }
+
+    /// Takes the lock of a kept partial, and reserves what it takes instead of the row that it is charged by.
+    ///
+    /// The session is entered in the journal within the transaction: no other process writes the row of this
+    /// partial meanwhile. And it comes after the bound of this process was raised: whoever makes the catalog
+    /// anew either charges for the partial or finds it in the bound.
+    func takeOver(_ hash: KeyHash, priority: Float, charge: ChargedLength) throws(CacheError) -> TakeOver {
+        defer { evictor.report() }
+        var transfer = Transfer()
+        var taken: TakenPartial?
+        do {
+            let decision = try run(&transfer) { database, transfer in
+                // A transaction may be run again.
+                if taken == nil { taken = try lock(hash) }
+                guard let taken else { return Decision.gone }
+                return try decide(on: taken, priority, charge, &transfer, database)
+            } committed: { decision, allowance in
+                if case .granted(let bytes) = decision { _ = allowance.reserve(bytes) }
+            }
+            if case .granted(let bytes) = decision, let taken {
+                return .taken(taken, chargedLength: bytes)
+            }
+            if let taken { giveBack(taken) }
+            guard case .refused(let refusal) = decision else { return .gone }
+            return .refused(refusal)
+        } catch {
+            if let taken { giveBack(taken) }
+            throw error
+        }
+    }
+
+    private func lock(_ hash: KeyHash) throws -> TakenPartial? {
+        let files = PartialFiles(incoming: catalog.folders.current.incoming)
+        guard case .locked(let journal) = try files.lock(hash) else { return nil }
+        do {
+            guard let head = try PartialHead(of: journal, in: catalog.environment.fileSystem),
+                head.version <= PartialJournal.version
+            else {
+                catalog.environment.fileSystem.close(journal)
+                return nil
+            }
+            return TakenPartial(files: files, hash: hash, journal: journal, keptAt: head.keptAt)
+        } catch {
+            catalog.environment.fileSystem.close(journal)
+            throw error
+        }
+    }
+
+    private func decide(
+        on partial: TakenPartial, _ priority: Float, _ charge: ChargedLength, _ transfer: inout Transfer,
+        _ database: Database
+    ) throws -> Decision {
+        let environment = catalog.environment
+        guard let storedLength = try partial.files.lengthOfChunks(partial.hash) else { return .gone }
+        let journalLength = try environment.fileSystem.attributes(of: partial.journal).length
+        let charged = charge(storedLength: storedLength) + charge(storedLength: journalLength)
+
+        var known = try Partials.chargedLength(partial.hash, in: database)
+        // Whoever wrote it may have died, and then holds it still.
+        if known == nil, try catalog.settleDeadWriters(database) {
+            known = try Partials.chargedLength(partial.hash, in: database)
+        }
+        let used = try Self.usedBytes(database)
+        let ceiling = try watch.standing(database).ceiling
+        let excess = used - (known ?? 0) + charged - max(ceiling, used)
+        if excess > 0 {
+            let made = try evictor.makeRoom(excess, priority: priority, from: database)
+            guard made.freed >= excess else {
+                return .refused(.overBudget(needed: charged, budget: ceiling))
+            }
+        }
+        catalog.inMemory { transfer.promise(charged, by: &$0.allowance) }
+        try catalog.raiseBound()
+        try PartialHead.write(
+            writer: PartialFiles.number(ofSession: environment.session), keptAt: environment.now(),
+            to: partial.journal, in: environment.fileSystem)
+        try Partials.delete(partial.hash, from: database)
+        try catalog.changeAllowance(by: charged, in: database)
+        return .granted(charged)
+    }
+
+    /// Lets go of a partial that is charged by its row, as before.
+    private func giveBack(_ partial: TakenPartial) {
+        do {
+            try PartialHead.write(
+                writer: 0, keptAt: partial.keptAt, to: partial.journal, in: catalog.environment.fileSystem)
+        } catch {
+            // It counts as in use for as long as this process lives.
+            watch.log("A partial was not given back.", error)
+        }
+        partial.close()
+    }
+}
