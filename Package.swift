@@ -102,6 +102,7 @@ let package = Package(
                 "FileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),
     ],

@@ -1,7 +1,7 @@
 internal import PrefetchCache
 
 /// What a server is asked for.
-enum RequestPlan: Hashable, Sendable {
+enum RequestPlan: Equatable, Sendable {
     /// The whole content.
     case whole
     /// The content, unless it is the version that the cache has.

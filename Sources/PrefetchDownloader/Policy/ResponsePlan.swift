@@ -1,7 +1,7 @@
 internal import PrefetchCache
 
 /// What to do with an answer, before its body is read.
-enum ResponsePlan: Hashable, Sendable {
+enum ResponsePlan: Equatable, Sendable {
     /// Store the body from the start; `length` is that of the content, when the server tells.
     case store(length: Int64?)
     /// Append the body, of `rest` bytes, to the partial.

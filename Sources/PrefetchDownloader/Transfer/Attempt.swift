@@ -80,22 +80,13 @@ struct Attempt: Sendable {
             throw Interruption(.failed(reason), keptLength: reason.keepsPartial ? plan.keptLength : 0)
         case .complete(let partial):
             await reception.drain()
-            let digest = ContentDigest(isWanted: expected.digest != nil)
-            switch try await resume(partial, digest) {
-            case .refused(let refusal): return .refused(refusal, keptLength: partial.contentLength)
-            case .gone: throw Interruption(.partialGone)
-            case .writer(let writer):
-                return try await storage(writer, digest, from: partial).finish(length: partial.contentLength)
+            return try await goOn(after: partial) { storage throws(Interruption) in
+                try await storage.finish(length: partial.contentLength)
             }
         case .append(let partial, let rest):
-            let digest = ContentDigest(isWanted: expected.digest != nil)
-            switch try await resume(partial, digest) {
-            case .refused(let refusal): return .refused(refusal, keptLength: partial.contentLength)
-            case .gone: throw Interruption(.partialGone)
-            case .writer(let writer):
+            return try await goOn(after: partial) { storage throws(Interruption) in
                 emit(.resumed(at: partial.contentLength))
-                return try await storage(writer, digest, from: partial)
-                    .receive(reception, announced: partial.contentLength + rest)
+                return try await storage.receive(reception, announced: partial.contentLength + rest)
             }
         case .store(let length):
             return try await store(reception, length)
@@ -123,11 +114,23 @@ struct Attempt: Sendable {
         }
     }
 
-    private func resume(
-        _ partial: PartialItem, _ digest: ContentDigest
-    ) async throws(Interruption) -> StoringStart {
-        try await onCache { () async throws(CacheError) in
+    private func goOn(
+        after partial: PartialItem, _ body: (Storage) async throws(Interruption) -> DownloadOutcome
+    ) async throws(Interruption) -> DownloadOutcome {
+        let digest = ContentDigest(isWanted: expected.digest != nil)
+        let start = try await onCache { () async throws(CacheError) in
             try await storing.resume(partial, replay: digest.replay)
+        }
+        switch start {
+        case .refused(let refusal): return .refused(refusal, keptLength: partial.contentLength)
+        case .gone: throw Interruption(.partialGone)
+        case .writer(let writer):
+            guard writer.contentLength == partial.contentLength else {
+                // The end of it was damaged. What is left is asked for next time.
+                let kept = try await onCache { () async throws(CacheError) in try await writer.keep() }
+                throw Interruption(.failed(.partialGone), keptLength: kept)
+            }
+            return try await body(storage(writer, digest, from: partial))
         }
     }
 

@@ -25,10 +25,12 @@ struct CacheStoring: DownloadStoring {
         try await cache.metadata(of: key)
     }
 
-    func partial(of key: ItemKey) async throws(CacheError) -> PartialItem? { nil }
+    func partial(of key: ItemKey) async throws(CacheError) -> PartialItem? {
+        try await cache.partial(of: key)
+    }
 
     func begin(_ metadata: ItemMetadata, expectedLength: Int64?) async throws(CacheError) -> StoringStart {
-        switch try await cache.beginStoring(metadata, expectedLength: expectedLength) {
+        switch try await cache.beginStoring(metadata, expectedLength: expectedLength, keepingPartial: true) {
         case .writer(let writer): .writer(writer)
         case .refused(let refusal): .refused(refusal)
         }
@@ -37,10 +39,16 @@ struct CacheStoring: DownloadStoring {
     func resume(
         _ partial: PartialItem, replay: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async throws(CacheError) -> StoringStart {
-        .gone
+        switch try await cache.resumeStoring(partial, replay: replay) {
+        case .writer(let writer): .writer(writer)
+        case .refused(let refusal): .refused(refusal)
+        case .gone: .gone
+        }
     }
 
-    func discardPartial(of key: ItemKey) async throws(CacheError) {}
+    func discardPartial(of key: ItemKey) async throws(CacheError) {
+        try await cache.discardPartial(of: key)
+    }
 
     func forget(_ key: ItemKey) async throws(CacheError) {
         try await cache.forget(key)
@@ -49,14 +57,6 @@ struct CacheStoring: DownloadStoring {
 
 extension CacheWriter: ContentWriting {
     func keep() async throws(CacheError) -> Int64 {
-        try await cancel()
-        return 0
+        try await suspend()?.contentLength ?? 0
     }
-}
-
-/// An item that was not completed, and can be.
-struct PartialItem: Sendable, Equatable, Hashable {
-    let metadata: ItemMetadata
-    let contentLength: Int64
-    let expectedLength: Int64?
 }

@@ -31,6 +31,8 @@ enum StoringStart: Sendable {
 
 /// Takes the content of one item, piece by piece.
 protocol ContentWriting: Sendable {
+    /// Bytes of the content that it has.
+    var contentLength: Int64 { get }
     /// - Returns: `nil`, or why there is no more room.
     func write(_ bytes: Data) async throws(CacheError) -> Refusal?
     func commit() async throws(CacheError) -> StoreOutcome
