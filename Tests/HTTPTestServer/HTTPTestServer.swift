@@ -15,7 +15,7 @@ public final class HTTPTestServer: Sendable {
         var connectionCount = 0
         var isClosed = false
         var heldUp: [CheckedContinuation<Void, Never>] = []
-        var isHeldUp = false
+        var hasSentAll = false
     }
 
     public let port: UInt16
@@ -68,14 +68,14 @@ public final class HTTPTestServer: Sendable {
     /// Bytes of bodies that the operating system has taken.
     public var bodyBytesSent: Int64 { state.withLock { $0.bodyBytesSent } }
 
-    /// Waits until a client has taken no byte for a while, or has taken them all.
+    /// Waits until a client has taken no byte for half a second from now on, or all bytes of a body are sent.
     public func heldUp() async {
         await withCheckedContinuation { continuation in
-            let isHeldUp = state.withLock { state in
-                if !state.isHeldUp { state.heldUp.append(continuation) }
-                return state.isHeldUp
+            let hasSentAll = state.withLock { state in
+                if !state.hasSentAll { state.heldUp.append(continuation) }
+                return state.hasSentAll
             }
-            if isHeldUp { continuation.resume() }
+            if hasSentAll { continuation.resume() }
         }
     }
 
@@ -98,7 +98,10 @@ public final class HTTPTestServer: Sendable {
             state.withLock { $0.requests.append(request) }
             let answer = handler(request)
             guard Socket.send(answer.head, on: connection) == .all else { return }
-            guard send(answer.sentBody, on: connection) else { return }
+            let pause = answer.interlude?.offset ?? answer.sentBody.count
+            guard send(answer.sentBody.prefix(pause), on: connection) else { return }
+            answer.interlude?.body()
+            guard send(answer.sentBody.dropFirst(pause), on: connection) else { return }
             switch answer.ending {
             case .complete: continue
             case .drop: return
@@ -117,20 +120,20 @@ public final class HTTPTestServer: Sendable {
             switch Socket.send(piece, on: connection) {
             case .all: break
             case .heldUp:
-                noteHeldUp()
+                noteHeldUp(hasSentAll: false)
                 continue
             case .broken: return false
             }
             rest = rest.dropFirst(piece.count)
             state.withLock { $0.bodyBytesSent += Int64(piece.count) }
         }
-        noteHeldUp()
+        noteHeldUp(hasSentAll: true)
         return true
     }
 
-    private func noteHeldUp() {
+    private func noteHeldUp(hasSentAll: Bool) {
         let waiting = state.withLock { state in
-            state.isHeldUp = true
+            if hasSentAll { state.hasSentAll = true }
             defer { state.heldUp = [] }
             return state.heldUp
         }

@@ -51,6 +51,10 @@ public struct TestAnswer: Sendable {
     public var ending = Ending.complete
     /// Whether the status line is HTTP at all.
     public var isHTTP = true
+    /// Whether nothing is said at all.
+    public var isSilent = false
+    /// Where the server does something before it goes on.
+    var interlude: (offset: Int, body: @Sendable () -> Void)?
 
     public init(_ status: Int = 200, _ headers: [String: String] = [:], body: Data = Data()) {
         self.status = status
@@ -67,6 +71,13 @@ public struct TestAnswer: Sendable {
         return answer
     }
 
+    /// Does something after that many bytes of the body, and then goes on.
+    public func after(_ count: Int, _ body: @escaping @Sendable () -> Void) -> TestAnswer {
+        var answer = self
+        answer.interlude = (count, body)
+        return answer
+    }
+
     public func with(_ headers: [String: String]) -> TestAnswer {
         var answer = self
         answer.headers.merge(headers) { $1 }
@@ -74,6 +85,7 @@ public struct TestAnswer: Sendable {
     }
 
     var head: Data {
+        if isSilent { return Data() }
         var lines = [isHTTP ? "HTTP/1.1 \(status) Status" : "SPAM \(status)"]
         lines += headers.map { "\($0): \($1)" }
         if let announcedLength, status != 304 { lines.append("Content-Length: \(announcedLength)") }

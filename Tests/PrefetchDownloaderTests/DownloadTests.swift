@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTestServer
 import PrefetchCache
@@ -8,14 +7,12 @@ import Testing
 
 /// Downloads from a server that behaves.
 @Suite struct DownloadTests {
-    private let content = noise(5_500_000)
-
     @Test func theContentIsInTheCacheAsItWasServed() async throws {
         let cache = try await TestCache()
-        let server = try HTTPTestServer { [content] in TestResource(content).answer(to: $0) }
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         let outcome = await cache.download(
             DownloadRequest(
-                server.url(), "item", .sha256(Array(SHA256.hash(data: content))), .length(5_500_000)))
+                server.url(), "item", .sha256(contentDigest), .length(5_500_000)))
         guard case .stored(let summary) = outcome else { Issue.record("\(outcome)"); return }
         #expect(summary.contentLength == 5_500_000)
         #expect(try await cache.cache.read("item") == content)
@@ -27,7 +24,7 @@ import Testing
 
     @Test func whatTheUserAskedForIsAtItsDestination() async throws {
         let cache = try await TestCache()
-        let server = try HTTPTestServer { [content] in TestResource(content).answer(to: $0) }
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         var request = DownloadRequest(server.url())
         request.intent = .userRequested
         guard case .delivered(let file) = await cache.download(request) else {
@@ -52,7 +49,7 @@ import Testing
 
     @Test func aContentWithoutALengthEndsWithItsConnection() async throws {
         let cache = try await TestCache()
-        let server = try HTTPTestServer { [content] _ in
+        let server = try HTTPTestServer { _ in
             var answer = TestAnswer(200, body: content)
             answer.announcedLength = nil
             answer.ending = .drop
@@ -64,7 +61,7 @@ import Testing
 
     @Test func eventsTellTheWholeStory() async throws {
         let cache = try await TestCache()
-        let server = try HTTPTestServer { [content] in TestResource(content).answer(to: $0) }
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
         var events: [DownloadEvent] = []
         for await event in download.events { events.append(event) }

@@ -105,6 +105,13 @@ public struct DownloadRequest: Sendable {
             attributes: attributes)
     }
 
+    /// Whether what was begun as that item may become this one: all that decides what it is and where it goes is the
+    /// same. Its priority and its expiry stay those that it was begun with.
+    func agrees(with item: ItemMetadata) -> Bool {
+        item.source == source && item.destination == destination && item.intent == intent
+            && item.attributes == attributes
+    }
+
     /// Whether somebody who made the other request is served by this one.
     func serves(_ other: DownloadRequest) -> Bool {
         key == other.key && urlRequest == other.urlRequest && intent == other.intent

@@ -50,9 +50,11 @@ struct Attempt: Sendable {
             }
             if let cached, request.whenCached == .keep || cached.validator.isEmpty { return .alreadyCached }
         }
-        let partial = try await onCache { () async throws(CacheError) in
+        var partial = try await onCache { () async throws(CacheError) in
             try await storing.partial(of: request.key)
         }
+        // What goes on is the item that it was begun as.
+        if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
         let plan = RequestPlan(
             partial: partial, cached: cached?.validator, expectedLength: expected.length)
         return try await perform(plan)

@@ -1,3 +1,4 @@
+import Crypto
 import FileSystem
 import FileSystemTestSupport
 import Foundation
@@ -5,6 +6,7 @@ import HTTPTestServer
 import Logging
 import Synchronization
 import SystemPackage
+import Testing
 
 @testable import PrefetchCache
 @testable import PrefetchDownloader
@@ -80,11 +82,13 @@ extension DownloadRequest {
 /// Bytes that do not compress, the same for the same seed.
 func noise(_ count: Int, seed: UInt64 = 1) -> Data {
     var generator = SeededGenerator(seed: seed)
-    var bytes = [UInt8]()
-    bytes.reserveCapacity(count + 8)
-    while bytes.count < count { withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) } }
-    return Data(bytes.prefix(count))
+    let words = (0..<(count + 7) / 8).map { _ in generator.next() }
+    return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
+
+/// Five whole chunks and a bit.
+let content = noise(5_500_000)
+let contentDigest = Array(SHA256.hash(data: content))
 
 extension DownloadOutcome {
     var isStored: Bool {
@@ -101,5 +105,15 @@ extension Download {
     func event(where isWanted: (DownloadEvent) -> Bool) async -> DownloadEvent? {
         for await event in events where isWanted(event) { return event }
         return nil
+    }
+}
+
+extension Download {
+    /// Waits until that much has been stored.
+    func hasReceived(_ length: Int64) async {
+        let event = await event { event in
+            if case .progress(let progress) = event { progress.completedBytes >= length } else { false }
+        }
+        #expect(event != nil, "the download has ended")
     }
 }
