@@ -60,7 +60,7 @@ import Testing
         #expect(HTTPDate.parse("Fri, 31 Dec 9999 23:59:59 GMT", now: 0) == 253_402_300_799)
         // More than 50 years ahead is in the past.
         #expect(HTTPDate.parse("Sunday, 06-Nov-80 08:49:37 GMT", now: 1_700_000_000) == 342_348_577)
-        #expect(HTTPDate.parse("Sunday, 06-Nov-60 08:49:37 GMT", now: 1_700_000_000) == 2_867_042_977 + 0)
+        #expect(HTTPDate.parse("Sunday, 06-Nov-60 08:49:37 GMT", now: 1_700_000_000) == 2_866_956_577)
     }
 
     @Test(arguments: [

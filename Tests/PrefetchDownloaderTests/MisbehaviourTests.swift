@@ -9,13 +9,13 @@ import Testing
 @Suite struct MisbehaviourTests {
     /// Downloads one item in one try; it must fail and not be there.
     private func failure(
-        _ cache: TestCache, _ server: HTTPTestServer, _ expectations: Expectation...,
+        _ cache: TestCache, _ server: HTTPTestServer, _ expectations: ContentExpectation...,
         configured change: (inout DownloaderConfiguration) -> Void = { $0.attempts = 1 }
     ) async throws -> DownloadError {
         var request = DownloadRequest(server.url())
         request.expectations = expectations
         let outcome = await cache.download(request, change)
-        #expect(try await cache.cache.read("item") == nil)
+        #expect(try await !cache.cache.contains("item"))
         return try #require(outcome.error, "\(outcome)")
     }
 
@@ -74,7 +74,7 @@ import Testing
             inTurn: { other.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
         #expect(await cache.download(DownloadRequest(server.url(), "item", .sha256(contentDigest))).isStored)
         #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
-        #expect(try await cache.cache.read("item") == content)
+        #expect(try await cache.holds(content))
     }
 
     @Test(arguments: [

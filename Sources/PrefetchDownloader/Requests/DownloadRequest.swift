@@ -49,7 +49,7 @@ public struct DownloadRequest: Sendable {
     public var intent: Intent
     /// 0 to 1: of those that wait, and in the cache, the higher come first.
     public var priority: Float
-    public var expectations: [Expectation]
+    public var expectations: [ContentExpectation]
     /// When the item is no longer worth keeping.
     public var expires: Date?
     /// Bytes of the caller's own, see ``ItemMetadata/attributes``.
@@ -62,7 +62,7 @@ public struct DownloadRequest: Sendable {
     ///   - expectations: What must be true of the content, or it is not stored.
     public init(
         _ urlRequest: URLRequest, key: ItemKey, source: String? = nil, destination: Destination,
-        intent: Intent = .opportunistic, priority: Float = 0, expecting expectations: Expectation...,
+        intent: Intent = .opportunistic, priority: Float = 0, expecting expectations: ContentExpectation...,
         expires: Date? = nil, attributes: [UInt8] = [], whenCached: WhenCached = .revalidate,
         whenPromoted: WhenPromoted = .leave
     ) {
@@ -83,7 +83,7 @@ public struct DownloadRequest: Sendable {
     /// for a URL that needs no headers.
     public init(
         _ url: URL, key: ItemKey, source: String? = nil, destination: Destination,
-        intent: Intent = .opportunistic, priority: Float = 0, expecting expectations: Expectation...,
+        intent: Intent = .opportunistic, priority: Float = 0, expecting expectations: ContentExpectation...,
         expires: Date? = nil, attributes: [UInt8] = [], whenCached: WhenCached = .revalidate,
         whenPromoted: WhenPromoted = .leave
     ) {

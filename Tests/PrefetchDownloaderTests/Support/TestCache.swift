@@ -62,6 +62,12 @@ final class TestCache: Sendable {
         await downloader(change).prefetch(request).outcome
     }
 
+    /// Whether that is the content of the item. Not by `==` in the expectation, which would look for the
+    /// differences of megabytes.
+    func holds(_ content: Data) async throws -> Bool {
+        try await cache.read("item") == content
+    }
+
     /// Bytes that are kept of a key.
     func keptLength(_ key: ItemKey = "item") async throws -> Int64 {
         try await cache.partial(of: key)?.contentLength ?? 0
@@ -73,7 +79,7 @@ extension Logger {
 }
 
 extension DownloadRequest {
-    init(_ url: URL, _ key: ItemKey = "item", _ expectations: Expectation...) {
+    init(_ url: URL, _ key: ItemKey = "item", _ expectations: ContentExpectation...) {
         self.init(url, key: key, destination: .documents("File"))
         self.expectations = expectations
     }
@@ -89,6 +95,10 @@ func noise(_ count: Int, seed: UInt64 = 1) -> Data {
 /// Five whole chunks and a bit.
 let content = noise(5_500_000)
 let contentDigest = Array(SHA256.hash(data: content))
+
+func isContent(_ file: URL) throws -> Bool {
+    try Data(contentsOf: file) == content
+}
 
 extension DownloadOutcome {
     var isStored: Bool {

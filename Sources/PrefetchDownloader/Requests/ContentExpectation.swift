@@ -1,12 +1,12 @@
 /// What the caller knows of a content before it is downloaded. Content that does not meet it is never stored.
-public enum Expectation: Hashable, Sendable {
+public enum ContentExpectation: Hashable, Sendable {
     /// The SHA-256 digest of the content: 32 bytes.
     case sha256([UInt8])
     /// The bytes of the content.
     case length(Int64)
 
     /// The digest as 64 hexadecimal digits, as `sha256sum` prints it; `nil` for anything else.
-    public static func sha256(hexadecimal text: String) -> Expectation? {
+    public static func sha256(hexadecimal text: String) -> ContentExpectation? {
         guard text.utf8.count == 64 else { return nil }
         var bytes: [UInt8] = []
         var rest = text[...]
@@ -25,7 +25,7 @@ struct Expectations: Hashable, Sendable {
     var digest: [UInt8]?
     var length: Int64?
 
-    init(_ expectations: [Expectation]) {
+    init(_ expectations: [ContentExpectation]) {
         for expectation in expectations {
             switch expectation {
             case .sha256(let bytes): digest = bytes
