@@ -7,20 +7,14 @@ internal import Synchronization
 
 /// Hands what a session says to the pipe of the task that it is about.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    private struct Transfer {
-        let pipe: BodyPipe
-        let whenOver: @Sendable () -> Void
-    }
+    private let pipes = Mutex<[Int: BodyPipe]>([:])
 
-    private let transfers = Mutex<[Int: Transfer]>([:])
-
-    /// - Parameter whenOver: Called once, when the session is through with the task.
-    func add(_ task: URLSessionTask, _ pipe: BodyPipe, whenOver: @escaping @Sendable () -> Void) {
-        transfers.withLock { $0[task.taskIdentifier] = Transfer(pipe: pipe, whenOver: whenOver) }
+    func add(_ task: URLSessionTask, _ pipe: BodyPipe) {
+        pipes.withLock { $0[task.taskIdentifier] = pipe }
     }
 
     private func pipe(of task: URLSessionTask) -> BodyPipe? {
-        transfers.withLock { $0[task.taskIdentifier]?.pipe }
+        pipes.withLock { $0[task.taskIdentifier] }
     }
 
     func urlSession(
@@ -55,17 +49,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard let transfer = transfers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else {
-            return
-        }
+        guard let pipe = pipes.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
         if let error {
-            transfer.pipe.finish(.failure(TransferFailure(error)))
+            pipe.finish(.failure(TransferFailure(error)))
         } else {
             // A redirect to nowhere comes without a call of its own.
-            if let response = task.response, let head = ResponseHead(response) { transfer.pipe.receive(head) }
-            transfer.pipe.finish(.success(()))
+            if let response = task.response, let head = ResponseHead(response) { pipe.receive(head) }
+            pipe.finish(.success(()))
         }
-        transfer.whenOver()
     }
 }
 

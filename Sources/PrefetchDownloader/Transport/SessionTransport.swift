@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking
@@ -7,26 +8,68 @@ internal import Foundation
 
 /// HTTP by `URLSession`.
 final class SessionTransport: Transport {
-    private let sessions = SessionPool()
+    private let session: URLSession
+    private let delegate = SessionDelegate()
+    /// Calls of a session wait for its own queue, where a delegate may wait for the disk: they are made here, and never
+    /// on a cooperative thread, which the disk's writer may need.
+    private let calls = DispatchQueue(label: "PrefetchDownloader.SessionTransport")
+
+    init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        // What is stored is stored by the cache, and nothing of a server's is sent back to it.
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // The downloader has limits of its own, and looks itself after servers that say nothing: this clock would run
+        // while the disk is waited for.
+        configuration.httpMaximumConnectionsPerHost = 64
+        configuration.timeoutIntervalForRequest = 86_400
+        #if canImport(FoundationNetworking)
+            let queue = InlineQueue()
+        #else
+            let queue = OperationQueue()
+        #endif
+        queue.maxConcurrentOperationCount = 1
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    }
+
+    deinit {
+        session.finishTasksAndInvalidate()
+    }
 
     func start(_ request: URLRequest) -> any Exchange {
-        let pipe = BodyPipe()
-        return SessionExchange(sessions.start(request, pipe), pipe)
+        let exchange = SessionExchange(on: calls)
+        calls.async { [session, delegate] in
+            let task = session.dataTask(with: request)
+            delegate.add(task, exchange.pipe)
+            exchange.begin(task)
+        }
+        return exchange
     }
 }
 
 /// A task of a session, and the pipe that its answer comes through.
 private final class SessionExchange: Exchange {
-    private let task: URLSessionDataTask
-    private let pipe: BodyPipe
+    let pipe = BodyPipe()
+    private let calls: DispatchQueue
+    private let task = Mutex<URLSessionDataTask?>(nil)
 
-    init(_ task: URLSessionDataTask, _ pipe: BodyPipe) {
-        self.task = task
-        self.pipe = pipe
+    init(on calls: DispatchQueue) {
+        self.calls = calls
     }
 
     deinit {
-        cancel()
+        guard pipe.cancel() else { return }
+        let task = task.withLock { $0 }
+        calls.async { task?.cancel() }
+    }
+
+    func begin(_ task: URLSessionDataTask) {
+        self.task.withLock { $0 = task }
+        task.resume()
     }
 
     func head() async throws(TransferFailure) -> ResponseHead {
@@ -55,7 +98,6 @@ private final class SessionExchange: Exchange {
 
     func cancel() {
         guard pipe.cancel() else { return }
-        // It waits for the session's queue, which must not happen on a cooperative thread.
-        DispatchQueue.global().async { [task] in task.cancel() }
+        calls.async { [self] in task.withLock { $0 }?.cancel() }
     }
 }
