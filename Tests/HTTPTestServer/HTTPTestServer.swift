@@ -55,8 +55,10 @@ public final class HTTPTestServer: Sendable {
     }
 
     public func url(_ path: String = "/file", host: String = "127.0.0.1") -> URL {
-        // A number and a test's own path make a URL.
-        URL(string: "http://\(host):\(port)\(path)")!
+        guard let url = URL(string: "http://\(host):\(port)\(path)") else {
+            preconditionFailure("\(path) is no path")
+        }
+        return url
     }
 
     /// All requests so far, in the order of their arrival.
