@@ -8,10 +8,12 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "PrefetchCache", targets: ["PrefetchCache"]),
+        .library(name: "PrefetchDownloader", targets: ["PrefetchDownloader"]),
         .executable(name: "cachectl", targets: ["cachectl"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.11.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
@@ -36,6 +38,13 @@ let package = Package(
                 "FileSystem", "ItemFormat", "StorageAreas", "VolumeCapacity",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "PrefetchDownloader",
+            dependencies: [
+                "PrefetchCache",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .executableTarget(
@@ -84,6 +93,17 @@ let package = Package(
                 "PrefetchCache", "FileSystemTestSupport", "cachestress", "promotingchild",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        // A server on loopback that can misbehave in every way that the downloader must stand.
+        .target(name: "HTTPTestServer", path: "Tests/HTTPTestServer"),
+        .testTarget(
+            name: "PrefetchDownloaderTests",
+            dependencies: [
+                "FileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCache",
+                "PrefetchDownloader",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),
     ],

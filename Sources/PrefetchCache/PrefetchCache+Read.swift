@@ -50,4 +50,13 @@ extension PrefetchCache {
     public func status(of key: ItemKey) async throws(CacheError) -> ItemStatus? {
         try await run { engine throws(CacheError) in try engine.status(of: key) }.value
     }
+
+    /// What a cached item says about itself: its validator, for a conditional request, and the caller's
+    /// attributes among it. `nil` when the key is not cached; what was promoted has no metadata any more. Does
+    /// not count as a use.
+    ///
+    /// - Complexity: Independent of the length of the content: reads the item's footer.
+    public func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata? {
+        try await run { engine throws(CacheError) in try engine.metadata(of: key) }
+    }
 }

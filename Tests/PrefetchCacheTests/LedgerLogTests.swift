@@ -59,6 +59,17 @@ import Testing
         try queue.close()
     }
 
+    @Test func whoeverHasNoRoomForALongLogHasAShortOne() throws {
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .write, operation.name == "ledger.sqlite-wal" {
+                throw FileSystemError("pwrite", errno: .diskQuotaExceeded)
+            }
+        }
+        try ledger.put(entry(0))
+        #expect(try ledger.entry(for: entry(0).key) == entry(0))
+        #expect(try #require(try logLength) < 64 << 10)
+    }
+
     @Test func manyEntriesAreEnteredTogetherOrNotAtAll() throws {
         try ledger.put((0..<1000).map(entry))
         #expect(try ledger.committedHashes().count == 1000)

@@ -85,6 +85,20 @@ extension Engine {
         return .hit(.promoted(file))
     }
 
+    /// What a cached item says about itself, read from its file. No use of the item.
+    func metadata(of key: ItemKey) throws(CacheError) -> ItemMetadata? {
+        guard let file = try folders.openItem(key.hash) else { return nil }
+        defer { environment.fileSystem.close(file) }
+        do throws(ItemFormatError) {
+            let metadata = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer.metadata
+            guard metadata.key == key else { throw .damaged(.key) }
+            return metadata.hasExpired(at: environment.now) ? nil : metadata
+        } catch {
+            _ = try missed(key, error, of: file)
+            return nil
+        }
+    }
+
     /// Whether there is nothing to download: the item is cached, or its promoted file is in place.
     func contains(_ key: ItemKey) throws(CacheError) -> Bool {
         if let file = try folders.openItem(key.hash) {

@@ -18,6 +18,9 @@ final class LedgerLog: Sendable {
     /// one of the index, and now and then one more.
     private static let length: Int64 = 128 * (4096 + 24) + 32
 
+    /// Bytes. Where less is available the log grows as it has to: an item that is opened needs the room more.
+    private static let ample: Int64 = 64 << 20
+
     private let folder: Directory
     private let isLong = Atomic<Bool>(false)
     private let entered = Atomic<Int>(0)
@@ -39,15 +42,22 @@ final class LedgerLog: Sendable {
     /// What is behind the last commit means nothing to SQLite.
     func lengthen() throws(FileSystemError) {
         guard !isLong.exchange(true, ordering: .relaxed) else { return }
+        let fileSystem = folder.fileSystem
         let name = FilePath(CacheLayout.ledgerLog)
         // Where the file system has no shared memory for a log there is none.
-        guard let found = try folder.fileSystem.attributes(of: name, in: folder.descriptor),
-            found.length < Self.length
+        guard let found = try fileSystem.attributes(of: name, in: folder.descriptor),
+            found.length < Self.length,
+            try fileSystem.volume(of: folder.descriptor).available >= Self.ample
         else { return }
-        try folder.fileSystem.withFile(name, in: folder.descriptor, .readWrite) {
-            log throws(FileSystemError) in
-            try folder.fileSystem.writeAll(
-                [UInt8](repeating: 0, count: Int(Self.length - found.length)), to: log, at: found.length)
+        try fileSystem.withFile(name, in: folder.descriptor, .readWrite) { log throws(FileSystemError) in
+            do {
+                try fileSystem.writeAll(
+                    [UInt8](repeating: 0, count: Int(Self.length - found.length)), to: log, at: found.length)
+            } catch {
+                // The user's quota, perhaps.
+                guard error.isOutOfSpace else { throw error }
+                try fileSystem.resize(log, to: found.length)
+            }
         }
     }
 

@@ -1,0 +1,22 @@
+/// The `ETag` header (RFC 9110, section 8.8.3).
+struct EntityTag: Hashable, Sendable {
+    /// As it came, with its quotes and, when weak, its prefix.
+    let text: String
+
+    /// Whether equal tags mean equal bytes. Only then may a download go on with it.
+    var isStrong: Bool { !text.hasPrefix("W/") }
+
+    /// `nil` for what is no entity tag: it would go into the headers of later requests.
+    init?(_ text: String) {
+        let text = String(text.trimmed)
+        let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
+        guard opaque.utf8.count >= 2, opaque.hasPrefix("\""), opaque.hasSuffix("\""),
+            opaque.dropFirst().dropLast().utf8.allSatisfy(Self.isAllowed)
+        else { return nil }
+        self.text = text
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        byte == 0x21 || (0x23...0x7E).contains(byte) || byte >= 0x80
+    }
+}

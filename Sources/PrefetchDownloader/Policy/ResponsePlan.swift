@@ -1,0 +1,68 @@
+internal import PrefetchCache
+
+/// What to do with an answer, before its body is read.
+enum ResponsePlan: Equatable, Sendable {
+    /// Store the body from the start; `length` is that of the content, when the server tells.
+    case store(length: Int64?)
+    /// Append the body, of `rest` bytes, to the partial.
+    case append(to: PartialItem, rest: Int64)
+    /// The cache has this version.
+    case notModified
+    /// The partial has all bytes of this version.
+    case complete(PartialItem)
+    /// The partial is of no use; ask again for the whole content.
+    case startAnew
+    case fail(DownloadError.Reason)
+
+    /// - Parameters:
+    ///   - plan: What was asked for.
+    ///   - expectedLength: The length that the caller expects.
+    ///   - now: Seconds since 1970.
+    init(_ head: ResponseHead, to plan: RequestPlan, expectedLength: Int64?, now: Int64) {
+        switch (head.status, plan) {
+        case (200, _), (206, _):
+            if let encoding = head.contentEncoding {
+                self = .fail(.encoded(encoding))
+            } else if head.status == 200 {
+                self = Self.whole(head, expectedLength: expectedLength)
+            } else {
+                self = Self.rest(head, plan, expectedLength: expectedLength)
+            }
+        case (304, .newer): self = .notModified
+        case (304, .confirmation(let partial)): self = .complete(partial)
+        case (416, .rest): self = .startAnew
+        default:
+            let delay = head["retry-after"].flatMap { RetryAfter.parse($0, now: now) }
+            self = .fail(.status(head.status, retryAfter: delay))
+        }
+    }
+
+    private static func whole(_ head: ResponseHead, expectedLength: Int64?) -> ResponsePlan {
+        // A length that cannot be read is not one to do without.
+        if head["content-length"] != nil, head.contentLength == nil {
+            return .fail(.connection(.malformed))
+        }
+        if let expectedLength, let length = head.contentLength, length != expectedLength {
+            return .fail(.wrongLength(expected: expectedLength, actual: length))
+        }
+        return .store(length: head.contentLength ?? expectedLength)
+    }
+
+    private static func rest(
+        _ head: ResponseHead, _ plan: RequestPlan, expectedLength: Int64?
+    ) -> ResponsePlan {
+        let wrong = ResponsePlan.fail(.wrongRange(head["content-range"] ?? "none"))
+        guard case .rest(let partial, let condition) = plan,
+            case .bytes(let range, let total?) = head.contentRange,
+            range.lowerBound == partial.contentLength, range.upperBound == total - 1,
+            head.contentLength == nil || head.contentLength == total - range.lowerBound
+        else { return wrong }
+        if let length = partial.expectedLength, length != total { return .startAnew }
+        // A server that knows `Range` and not `If-Range` gives the rest of another version.
+        if let tag = head.entityTag, condition.hasPrefix("\""), tag.text != condition { return .startAnew }
+        if let expectedLength, total != expectedLength {
+            return .fail(.wrongLength(expected: expectedLength, actual: total))
+        }
+        return .append(to: partial, rest: total - range.lowerBound)
+    }
+}

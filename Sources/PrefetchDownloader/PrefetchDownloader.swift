@@ -1,0 +1,137 @@
+public import Logging
+public import PrefetchCache
+internal import Synchronization
+
+/// Downloads into a cache, politely.
+///
+/// Hand over what the user will probably want, and forget about it: a download goes on where an earlier one ended, is
+/// stored when it is whole and what was expected, and ends when the cache has no room for it.
+///
+/// ```swift
+/// let downloader = PrefetchDownloader(
+///     cache: cache, configuration: DownloaderConfiguration(hosts: ["media.example.org"]))
+///
+/// let download = downloader.prefetch(
+///     DownloadRequest(url, key: "episode-42", destination: .documents("Episode 42.mp3")))
+/// switch await download.outcome {
+/// case .stored, .notModified: break
+/// case .failed(let error): log(error)
+/// default: break
+/// }
+/// ```
+///
+/// - Note: Downloads end with their process, and what they had stored is kept.
+public final class PrefetchDownloader: Sendable {
+    private struct State {
+        /// The download of a key that is under way, and those that wait for its end.
+        var jobs: [ItemKey: [DownloadJob]] = [:]
+        var lastNumber = 0
+        var idle: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let configuration: DownloaderConfiguration
+    private let storing: any DownloadStoring
+    private let environment: DownloaderEnvironment
+    private let slots: TransferSlots
+    private let state = Mutex(State())
+    private let watchingPressure = Mutex<Task<Void, Never>?>(nil)
+
+    /// - Parameter logger: Is told of failures, with the key and the origin of the URL.
+    public convenience init(
+        cache: PrefetchCache, configuration: DownloaderConfiguration,
+        logger: Logger = Logger(label: "PrefetchDownloader")
+    ) {
+        var environment = DownloaderEnvironment()
+        environment.logger = logger
+        self.init(CacheStoring(cache: cache), configuration, environment)
+    }
+
+    init(
+        _ storing: any DownloadStoring, _ configuration: DownloaderConfiguration,
+        _ environment: DownloaderEnvironment
+    ) {
+        self.storing = storing
+        self.configuration = configuration
+        self.environment = environment
+        slots = TransferSlots(configuration)
+        let pressure = storing.pressure
+        let task = Task { [weak self] in
+            for await level in pressure where level >= .elevated { self?.giveWay(to: level) }
+        }
+        watchingPressure.withLock { $0 = task }
+    }
+
+    deinit {
+        watchingPressure.withLock { $0?.cancel() }
+    }
+
+    /// Downloads one content, or takes part in the download of it that is under way.
+    @discardableResult
+    public func prefetch(_ request: DownloadRequest) -> Download {
+        let download = Download(request.key)
+        let (job, isNew, isFirst) = state.withLock { state -> (DownloadJob, Bool, Bool) in
+            let jobs = state.jobs[request.key, default: []]
+            if let job = jobs.first(where: { $0.request.serves(request) && $0.add(download) }) {
+                return (job, false, false)
+            }
+            let job = DownloadJob(request)
+            _ = job.add(download)
+            state.jobs[request.key, default: []].append(job)
+            return (job, true, jobs.isEmpty)
+        }
+        download.whenCancelled { [weak job] download in job?.leave(download) }
+        if isNew, isFirst { start(job) }
+        return download
+    }
+
+    /// Downloads many contents. Those of a higher priority come first, and then those that stand first.
+    @discardableResult
+    public func prefetch(_ requests: some Sequence<DownloadRequest>) -> [Download] {
+        requests.map { prefetch($0) }
+    }
+
+    /// Ends all downloads, and waits until what can be kept of them is kept.
+    public func cancelAll() async {
+        let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
+        for job in jobs { job.stop(.cancelled) }
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.jobs.isEmpty { state.idle.append(continuation) }
+                return state.jobs.isEmpty
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    private func giveWay(to pressure: Pressure) {
+        let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
+        for job in jobs { job.giveWay(to: pressure) }
+    }
+
+    private func start(_ job: DownloadJob) {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let run = DownloadRun(
+            job: job, number: number, configuration: configuration, storing: storing,
+            environment: environment, slots: slots)
+        job.start { [self] in
+            job.emit(.finished(await run.outcome()))
+            end(job)
+        }
+    }
+
+    private func end(_ job: DownloadJob) {
+        let (next, idle) = state.withLock { state -> (DownloadJob?, [CheckedContinuation<Void, Never>]) in
+            var jobs = state.jobs[job.request.key] ?? []
+            jobs.removeAll { $0 === job }
+            state.jobs[job.request.key] = jobs.isEmpty ? nil : jobs
+            guard state.jobs.isEmpty else { return (jobs.first, []) }
+            defer { state.idle = [] }
+            return (nil, state.idle)
+        }
+        if let next { start(next) }
+        for continuation in idle { continuation.resume() }
+    }
+}

@@ -1,0 +1,97 @@
+internal import PrefetchCache
+internal import Synchronization
+
+/// One download, for everybody who wants it.
+final class DownloadJob: Sendable {
+    /// Why a download ends before it is through.
+    enum Stop: Sendable {
+        case cancelled
+        case pressure(Pressure)
+    }
+
+    private struct State {
+        var listeners: [Download] = []
+        var latest: DownloadEvent?
+        var task: Task<Void, Never>?
+        var stop: Stop?
+        var isTransferring = false
+        var isOver = false
+    }
+
+    let request: DownloadRequest
+    private let state = Mutex(State())
+
+    init(_ request: DownloadRequest) {
+        self.request = request
+    }
+
+    /// - Returns: Whether it is not too late.
+    func add(_ download: Download) -> Bool {
+        let latest = state.withLock { state -> DownloadEvent?? in
+            guard !state.isOver, state.stop == nil else { return nil }
+            state.listeners.append(download)
+            return .some(state.latest)
+        }
+        guard let latest else { return false }
+        if let latest { download.receive(latest) }
+        return true
+    }
+
+    /// One of those who want it does not any more. The last one learns what was kept.
+    func leave(_ download: Download) {
+        let isLast = state.withLock { state in
+            guard state.listeners.contains(where: { $0 === download }) else { return false }
+            if state.listeners.count == 1 { return true }
+            state.listeners.removeAll { $0 === download }
+            return false
+        }
+        if isLast { stop(.cancelled) } else { download.receive(.finished(.cancelled(keptLength: 0))) }
+    }
+
+    /// Ends it; what can be kept is kept. The first reason counts.
+    func stop(_ reason: Stop) {
+        let task = state.withLock { state in
+            if state.stop == nil { state.stop = reason }
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    /// Ends it if bytes are under way that nobody asked for.
+    func giveWay(to pressure: Pressure) {
+        guard request.intent == .opportunistic, state.withLock({ $0.isTransferring }) else { return }
+        stop(.pressure(pressure))
+    }
+
+    func start(_ body: @escaping @Sendable () async -> Void) {
+        let task = Task { await body() }
+        let isStopped = state.withLock { state in
+            state.task = task
+            return state.stop != nil
+        }
+        if isStopped { task.cancel() }
+    }
+
+    func transferring<Value>(_ body: () async -> Value) async -> Value {
+        state.withLock { $0.isTransferring = true }
+        defer { state.withLock { $0.isTransferring = false } }
+        return await body()
+    }
+
+    func emit(_ event: DownloadEvent) {
+        let listeners = state.withLock { state in
+            state.latest = event
+            if case .finished = event { state.isOver = true }
+            return state.listeners
+        }
+        for listener in listeners { listener.receive(event) }
+    }
+
+    /// What becomes of a download that was stopped.
+    func stoppedOutcome(keptLength: Int64) -> DownloadOutcome {
+        switch state.withLock({ $0.stop }) {
+        case .pressure(let pressure)?: .refused(.pressure(pressure), keptLength: keptLength)
+        case .cancelled?, nil: .cancelled(keptLength: keptLength)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+internal import Foundation
+internal import PrefetchCache
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// Why one try of a download did not come to an end.
+struct Interruption: Error {
+    enum Cause {
+        /// The task was cancelled.
+        case cancelled
+        case failed(DownloadError.Reason)
+    }
+
+    let cause: Cause
+    /// Bytes of the content that are kept.
+    var keptLength: Int64 = 0
+    /// Whether the try went on after an earlier one's bytes.
+    var wasResumed = false
+
+    init(_ cause: Cause, keptLength: Int64 = 0, wasResumed: Bool = false) {
+        self.cause = cause
+        self.keptLength = keptLength
+        self.wasResumed = wasResumed
+    }
+
+    init(_ reason: DownloadError.Reason) {
+        self.init(.failed(reason))
+    }
+}
+
+/// One try of a download: asks the server, and stores what it answers.
+struct Attempt: Sendable {
+    let request: DownloadRequest
+    let configuration: DownloaderConfiguration
+    let storing: any DownloadStoring
+    let environment: DownloaderEnvironment
+    let emit: @Sendable (DownloadEvent) -> Void
+
+    private var expected: Expectations { Expectations(request.expectations) }
+
+    func run() async throws(Interruption) -> DownloadOutcome {
+        emit(.started)
+        if request.whenPromoted == .leave, let item = try await promoted() { return .alreadyPromoted(item) }
+        var cached: ItemMetadata?
+        if request.whenCached != .replace {
+            cached = try await onCache { () async throws(CacheError) in
+                try await storing.metadata(of: request.key)
+            }
+            if cached != nil, let expected = expected.digest {
+                // Whoever knows the digest need not ask for the version.
+                if try await cachedDigest() == expected { return .alreadyCached }
+                cached = nil
+            }
+            if let cached, request.whenCached == .keep || cached.validator.isEmpty { return .alreadyCached }
+        }
+        var partial = try await onCache { () async throws(CacheError) in
+            try await storing.partial(of: request.key)
+        }
+        // What goes on is the item that it was begun as.
+        if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
+        let plan = RequestPlan(
+            partial: partial, cached: cached?.validator, expectedLength: expected.length)
+        return try await perform(plan)
+    }
+
+    private func promoted() async throws(Interruption) -> OpenedItem? {
+        try await onCache { () async throws(CacheError) in try await storing.promoted(request.key) }
+    }
+
+    private func cachedDigest() async throws(Interruption) -> [UInt8]? {
+        let digest = ContentDigest(isWanted: true)
+        let isThere = try await onCache { () async throws(CacheError) in
+            try await storing.replay(request.key) { digest.update($0) }
+        }
+        return isThere ? digest.finalize() : nil
+    }
+
+    private func perform(_ plan: RequestPlan) async throws(Interruption) -> DownloadOutcome {
+        let reception = try await follow(plan)
+        defer { reception.end() }
+        let next = ResponsePlan(
+            reception.head, to: plan, expectedLength: expected.length, now: environment.now())
+        switch next {
+        case .notModified:
+            await reception.drain()
+            return .notModified
+        case .startAnew:
+            reception.end()
+            try await discardPartial()
+            return try await perform(.whole)
+        case .fail(let reason):
+            if !reason.keepsPartial { try await discardPartial() }
+            throw Interruption(.failed(reason), keptLength: reason.keepsPartial ? plan.keptLength : 0)
+        case .complete(let partial):
+            await reception.drain()
+            return try await goOn(after: partial) { storage throws(Interruption) in
+                try await storage.finish(length: partial.contentLength)
+            }
+        case .append(let partial, let rest):
+            return try await goOn(after: partial) { storage throws(Interruption) in
+                emit(.resumed(at: partial.contentLength))
+                return try await storage.receive(reception, announced: partial.contentLength + rest)
+            }
+        case .store(let length):
+            return try await store(reception, length)
+        }
+    }
+
+    private func store(_ reception: Reception, _ length: Int64?) async throws(Interruption) -> DownloadOutcome
+    {
+        if request.whenPromoted == .storeAnew, try await promoted() != nil {
+            try await onCache { () async throws(CacheError) in try await storing.forget(request.key) }
+        }
+        let metadata = request.metadata(Validator(reception.head, now: environment.now()))
+        let start = try await onCache { () async throws(CacheError) in
+            try await storing.begin(metadata, expectedLength: length)
+        }
+        switch start {
+        case .refused(.alreadyPromoted):
+            guard let item = try await promoted() else { return .refused(.alreadyPromoted, keptLength: 0) }
+            return .alreadyPromoted(item)
+        case .refused(let refusal): return .refused(refusal, keptLength: 0)
+        case .gone: throw Interruption(.partialGone)
+        case .writer(let writer):
+            let digest = ContentDigest(isWanted: expected.digest != nil)
+            return try await storage(writer, digest, from: nil).receive(reception, announced: length)
+        }
+    }
+
+    private func goOn(
+        after partial: PartialItem, _ body: (Storage) async throws(Interruption) -> DownloadOutcome
+    ) async throws(Interruption) -> DownloadOutcome {
+        let digest = ContentDigest(isWanted: expected.digest != nil)
+        let start = try await onCache { () async throws(CacheError) in
+            try await storing.resume(partial, replay: digest.replay)
+        }
+        switch start {
+        case .refused(let refusal): return .refused(refusal, keptLength: partial.contentLength)
+        case .gone: throw Interruption(.partialGone)
+        case .writer(let writer):
+            guard writer.contentLength == partial.contentLength else {
+                // The end of it was damaged. What is left is asked for next time.
+                let kept = try await onCache { () async throws(CacheError) in try await writer.keep() }
+                throw Interruption(.failed(.partialGone), keptLength: kept)
+            }
+            return try await body(storage(writer, digest, from: partial))
+        }
+    }
+
+    private func discardPartial() async throws(Interruption) {
+        try await onCache { () async throws(CacheError) in try await storing.discardPartial(of: request.key) }
+    }
+
+    private func storage(_ writer: any ContentWriting, _ digest: ContentDigest, from partial: PartialItem?)
+        -> Storage
+    {
+        Storage(
+            writer: writer, digest: digest, expected: expected, start: partial?.contentLength ?? 0, emit: emit
+        )
+    }
+
+    /// Asks the server, and those that it redirects to.
+    private func follow(_ plan: RequestPlan) async throws(Interruption) -> Reception {
+        var request = request.urlRequest
+        request.httpMethod = "GET"
+        request.httpBody = nil
+        for (name, value) in plan.headers { request.setValue(value, forHTTPHeaderField: name) }
+        for _ in 0...configuration.redirects {
+            let reception: Reception
+            do {
+                reception = try await Reception.open(request, configuration, environment)
+            } catch {
+                throw Interruption(error.cause, keptLength: plan.keptLength)
+            }
+            guard Redirect.statuses.contains(reception.head.status) else { return reception }
+            reception.end()
+            do {
+                request = try Redirect.next(after: request, to: reception.head["location"], configuration)
+            } catch {
+                throw Interruption(.failed(error), keptLength: plan.keptLength)
+            }
+        }
+        throw Interruption(
+            .failed(.tooManyRedirects(limit: configuration.redirects)), keptLength: plan.keptLength)
+    }
+}
+
+extension RequestPlan {
+    /// Bytes of the partial that it is about.
+    fileprivate var keptLength: Int64 {
+        switch self {
+        case .whole, .newer: 0
+        case .rest(let partial, _), .confirmation(let partial): partial.contentLength
+        }
+    }
+}
+
+func onCache<Value>(
+    _ body: () async throws(CacheError) -> Value
+) async throws(Interruption) -> Value {
+    do {
+        return try await body()
+    } catch {
+        throw Interruption(.failed(.cache(error)))
+    }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+internal import PrefetchCache
+
+/// The cache itself.
+struct CacheStoring: DownloadStoring {
+    let cache: PrefetchCache
+
+    var pressure: AsyncStream<Pressure> {
+        let events = cache.events
+        return AsyncStream { continuation in
+            let task = Task {
+                for await case .pressure(let level) in events { continuation.yield(level) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    func promoted(_ key: ItemKey) async throws(CacheError) -> OpenedItem? {
+        guard case .promoted(let item)? = try await cache.status(of: key) else { return nil }
+        return item
+    }
+
+    func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata? {
+        try await cache.metadata(of: key)
+    }
+
+    func replay(
+        _ key: ItemKey, to sink: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) async throws(CacheError) -> Bool {
+        do throws(CacheError) {
+            return try await cache.stream(key, to: { bytes throws(CacheError) in sink(bytes) }).value != nil
+        } catch .item {
+            // Damaged, and set aside.
+            return false
+        }
+    }
+
+    func partial(of key: ItemKey) async throws(CacheError) -> PartialItem? {
+        try await cache.partial(of: key)
+    }
+
+    func begin(_ metadata: ItemMetadata, expectedLength: Int64?) async throws(CacheError) -> StoringStart {
+        switch try await cache.beginStoring(metadata, expectedLength: expectedLength, keepingPartial: true) {
+        case .writer(let writer): .writer(writer)
+        case .refused(let refusal): .refused(refusal)
+        }
+    }
+
+    func resume(
+        _ partial: PartialItem, replay: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    ) async throws(CacheError) -> StoringStart {
+        switch try await cache.resumeStoring(partial, replay: replay) {
+        case .writer(let writer): .writer(writer)
+        case .refused(let refusal): .refused(refusal)
+        case .gone: .gone
+        }
+    }
+
+    func discardPartial(of key: ItemKey) async throws(CacheError) {
+        try await cache.discardPartial(of: key)
+    }
+
+    func forget(_ key: ItemKey) async throws(CacheError) {
+        try await cache.forget(key)
+    }
+}
+
+extension CacheWriter: ContentWriting {
+    func keep() async throws(CacheError) -> Int64 {
+        try await suspend()?.contentLength ?? 0
+    }
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// An answer that is being received, with an eye on servers that say nothing.
+final class Reception: Sendable {
+    let head: ResponseHead
+    private let exchange: any Exchange
+    private let watch: StallWatch
+    private let watching: Task<Void, Never>
+    private let stallTimeout: Duration
+
+    private init(
+        _ head: ResponseHead, _ exchange: any Exchange, _ watch: StallWatch, _ watching: Task<Void, Never>,
+        _ stallTimeout: Duration
+    ) {
+        self.head = head
+        self.exchange = exchange
+        self.watch = watch
+        self.watching = watching
+        self.stallTimeout = stallTimeout
+    }
+
+    static func open(
+        _ request: URLRequest, _ configuration: DownloaderConfiguration, _ environment: DownloaderEnvironment
+    ) async throws(Interruption) -> Reception {
+        let exchange = environment.transport.start(request)
+        let watch = StallWatch()
+        let timeout = configuration.stallTimeout
+        let watching = Task { await watch.watch(exchange, timeout: timeout, sleep: environment.sleep) }
+        do {
+            let head = try await watch.waiting { () async throws(TransferFailure) in try await exchange.head()
+            }
+            return Reception(head, exchange, watch, watching, timeout)
+        } catch {
+            watching.cancel()
+            throw Interruption(error, watch, timeout)
+        }
+    }
+
+    /// - Returns: What has come of the body, or `nil` after the last byte.
+    func next() async throws(Interruption) -> Data? {
+        do {
+            return try await watch.waiting { () async throws(TransferFailure) in try await exchange.next() }
+        } catch {
+            throw Interruption(error, watch, stallTimeout)
+        }
+    }
+
+    /// Waits for the end of an answer without a body, so that its connection serves the next request.
+    func drain() async {
+        do {
+            if try await next() == nil { return }
+        } catch {
+            // What there was to know stood in the head.
+        }
+        end()
+    }
+
+    /// Ends the exchange. Does nothing when it is over.
+    func end() {
+        watching.cancel()
+        exchange.cancel()
+    }
+}
+
+extension Interruption {
+    fileprivate init(_ failure: TransferFailure, _ watch: StallWatch, _ timeout: Duration) {
+        if watch.hasStalled {
+            self.init(.stalled(timeout))
+        } else if Task.isCancelled {
+            self.init(.cancelled)
+        } else {
+            self.init(.connection(failure))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import PrefetchCache
+
+/// Stores a body, piece by piece, and completes the item when it is the content that was expected.
+struct Storage: Sendable {
+    let writer: any ContentWriting
+    let digest: ContentDigest
+    let expected: Expectations
+    /// Bytes of an earlier download, which the writer has.
+    let start: Int64
+    let emit: @Sendable (DownloadEvent) -> Void
+
+    /// - Parameter announced: Bytes of the whole content; `nil` when the server did not tell.
+    func receive(_ reception: Reception, announced: Int64?) async throws(Interruption) -> DownloadOutcome {
+        var length = start
+        do throws(Interruption) {
+            while let piece = try await next(reception, length, announced) {
+                length += Int64(piece.count)
+                digest.update(piece)
+                let refusal = try await onCache { () async throws(CacheError) in try await writer.write(piece)
+                }
+                if let refusal { return .refused(refusal, keptLength: 0) }
+                emit(.progress(DownloadProgress(completedBytes: length, totalBytes: announced)))
+            }
+        } catch {
+            throw try await giveUp(error)
+        }
+        return try await finish(length: length)
+    }
+
+    private func next(
+        _ reception: Reception, _ length: Int64, _ announced: Int64?
+    ) async throws(Interruption) -> Data? {
+        let piece: Data?
+        do {
+            piece = try await reception.next()
+        } catch {
+            guard case .failed(.connection(let failure)) = error.cause else { throw error }
+            guard let announced else {
+                throw Interruption(.connection(failure == .other ? .connectionLost : failure))
+            }
+            throw Interruption(.truncated(received: length, announced: announced))
+        }
+        let end = length + Int64(piece?.count ?? 0)
+        if let announced {
+            if end > announced { throw Interruption(.tooLong(received: end, announced: announced)) }
+            if piece == nil, end < announced {
+                throw Interruption(.truncated(received: end, announced: announced))
+            }
+        }
+        return piece
+    }
+
+    /// Completes the item, if it is the one that was expected.
+    func finish(length: Int64) async throws(Interruption) -> DownloadOutcome {
+        if let expected = expected.length, expected != length {
+            throw try await giveUp(Interruption(.wrongLength(expected: expected, actual: length)))
+        }
+        if let expected = expected.digest, let actual = digest.finalize(), expected != actual {
+            throw try await giveUp(Interruption(.wrongDigest(expected: expected, actual: actual)))
+        }
+        let outcome = try await onCache { () async throws(CacheError) in try await writer.commit() }
+        return switch outcome {
+        case .stored(let summary): .stored(summary)
+        case .delivered(let item): .delivered(item)
+        case .refused(let refusal): .refused(refusal, keptLength: 0)
+        }
+    }
+
+    /// Keeps what there is, if it may be a part of the content.
+    private func giveUp(_ interruption: Interruption) async throws(Interruption) -> Interruption {
+        var interruption = interruption
+        interruption.wasResumed = start > 0
+        switch interruption.cause {
+        case .failed(.cache):
+            // The writer has given the item up.
+            return interruption
+        case .failed(let reason) where !reason.keepsPartial:
+            try await onCache { () async throws(CacheError) in try await writer.cancel() }
+        case .failed, .cancelled:
+            interruption.keptLength = try await onCache { () async throws(CacheError) in
+                try await writer.keep()
+            }
+        }
+        return interruption
+    }
+}

@@ -1,0 +1,141 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// One answer on its way from the thread that reads the network to the task that stores it.
+///
+/// The thread waits while there is more than ``capacity`` that nobody has taken, and before anybody has asked for
+/// the first byte.
+final class BodyPipe: Sendable {
+    /// Bytes that wait at most, but for one reading of the network.
+    static let capacity = 2 << 20
+
+    private struct State {
+        var head: ResponseHead?
+        var isWanted = false
+        var bytes = Data()
+        var end: Result<Void, TransferFailure>?
+        var isCancelled = false
+        var reader: CheckedContinuation<Void, Never>?
+        var isWriterWaiting = false
+    }
+
+    private let state = Mutex(State())
+    private let room = DispatchSemaphore(value: 0)
+
+    // MARK: The thread that reads the network
+
+    func receive(_ head: ResponseHead) {
+        change { state in
+            if state.head == nil { state.head = head }
+        }
+    }
+
+    /// Blocks until there is room.
+    func receive(_ bytes: Data) {
+        while true {
+            let isDone = change { state in
+                if state.isCancelled { return true }
+                state.isWriterWaiting = !state.isWanted || state.bytes.count >= Self.capacity
+                guard !state.isWriterWaiting else { return false }
+                state.bytes.append(bytes)
+                return true
+            }
+            if isDone { return }
+            room.wait()
+        }
+    }
+
+    /// Whether ``receive(_:)-(Data)`` would block now.
+    var isFull: Bool {
+        state.withLock { !$0.isCancelled && (!$0.isWanted || $0.bytes.count >= Self.capacity) }
+    }
+
+    func finish(_ end: Result<Void, TransferFailure>) {
+        change { state in
+            if state.end == nil { state.end = end }
+        }
+    }
+
+    // MARK: The task that stores it
+
+    func head() async throws(TransferFailure) -> ResponseHead {
+        while true {
+            let answer = state.withLock { state -> Result<ResponseHead, TransferFailure>? in
+                if state.isCancelled { return .failure(.cancelled) }
+                if let head = state.head { return .success(head) }
+                return state.end.map { end in
+                    switch end {
+                    case .success: .failure(.malformed)
+                    case .failure(let failure): .failure(failure)
+                    }
+                }
+            }
+            if let answer { return try answer.get() }
+            await change()
+        }
+    }
+
+    /// - Returns: What has come since, or `nil` after the last byte.
+    func next() async throws(TransferFailure) -> Data? {
+        while true {
+            let (answer, isWriterWaiting) = state.withLock {
+                state -> (Result<Data?, TransferFailure>?, Bool) in
+                if state.isCancelled { return (.failure(.cancelled), false) }
+                state.isWanted = true
+                defer { state.isWriterWaiting = false }
+                if state.bytes.isEmpty {
+                    return (state.end.map { $0.map { nil } }, state.isWriterWaiting)
+                }
+                defer { state.bytes = Data() }
+                return (.success(state.bytes), state.isWriterWaiting)
+            }
+            if isWriterWaiting { room.signal() }
+            if let answer { return try answer.get() }
+            await change()
+        }
+    }
+
+    /// - Returns: Whether there is a transfer to cancel: the answer is not complete, and nobody cancelled before.
+    func cancel() -> Bool {
+        let (isNeeded, isWriterWaiting) = change { state in
+            defer {
+                state.isCancelled = true
+                state.isWriterWaiting = false
+                state.bytes = Data()
+            }
+            return (!state.isCancelled && state.end == nil, state.isWriterWaiting)
+        }
+        if isWriterWaiting { room.signal() }
+        return isNeeded
+    }
+
+    /// Changes the state, and wakes the reader, who looks at it.
+    @discardableResult
+    private func change<Result>(_ body: (inout sending State) -> sending Result) -> sending Result {
+        var reader: CheckedContinuation<Void, Never>?
+        let result = state.withLock { state in
+            reader = state.reader
+            state.reader = nil
+            return body(&state)
+        }
+        reader?.resume()
+        return result
+    }
+
+    /// Waits for the next change, of which there may have been one already.
+    private func change() async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.isCancelled || state.end != nil || !state.bytes.isEmpty
+                    || (state.head != nil && !state.isWanted)
+                {
+                    return true
+                }
+                state.reader = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// HTTP by `URLSession`.
+final class SessionTransport: Transport {
+    private let session: URLSession
+    private let delegate = SessionDelegate()
+    /// Calls of a session wait for its own queue, where a delegate may wait for the disk: they are made here, and never
+    /// on a cooperative thread, which the disk's writer may need.
+    private let calls = DispatchQueue(label: "PrefetchDownloader.SessionTransport")
+
+    init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        // What is stored is stored by the cache, and nothing of a server's is sent back to it.
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // The downloader has limits of its own, and looks itself after servers that say nothing: this clock would run
+        // while the disk is waited for.
+        configuration.httpMaximumConnectionsPerHost = 64
+        configuration.timeoutIntervalForRequest = 86_400
+        #if canImport(FoundationNetworking)
+            let queue = InlineQueue()
+        #else
+            let queue = OperationQueue()
+        #endif
+        queue.maxConcurrentOperationCount = 1
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    }
+
+    deinit {
+        // Behind the requests that wait there: a session that is invalidated takes none, and ends the process.
+        calls.async { [session] in session.finishTasksAndInvalidate() }
+    }
+
+    func start(_ request: URLRequest) -> any Exchange {
+        let exchange = SessionExchange(on: calls)
+        calls.async { [session, delegate] in
+            let task = session.dataTask(with: request)
+            delegate.add(task, exchange.pipe)
+            exchange.begin(task)
+        }
+        return exchange
+    }
+}
+
+/// A task of a session, and the pipe that its answer comes through.
+private final class SessionExchange: Exchange {
+    let pipe = BodyPipe()
+    private let calls: DispatchQueue
+    private let task = Mutex<URLSessionDataTask?>(nil)
+
+    init(on calls: DispatchQueue) {
+        self.calls = calls
+    }
+
+    deinit {
+        guard pipe.cancel() else { return }
+        let task = task.withLock { $0 }
+        calls.async { task?.cancel() }
+    }
+
+    func begin(_ task: URLSessionDataTask) {
+        self.task.withLock { $0 = task }
+        task.resume()
+    }
+
+    func head() async throws(TransferFailure) -> ResponseHead {
+        try await untilCancelled { () async throws(TransferFailure) in try await pipe.head() }
+    }
+
+    func next() async throws(TransferFailure) -> Data? {
+        try await untilCancelled { () async throws(TransferFailure) in try await pipe.next() }
+    }
+
+    /// Runs a wait that ends when the task is cancelled.
+    private func untilCancelled<Value: Sendable>(
+        _ body: () async throws(TransferFailure) -> Value
+    ) async throws(TransferFailure) -> Value {
+        let result = await withTaskCancellationHandler {
+            do throws(TransferFailure) {
+                return Result<Value, TransferFailure>.success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            cancel()
+        }
+        return try result.get()
+    }
+
+    func cancel() {
+        guard pipe.cancel() else { return }
+        calls.async { [self] in task.withLock { $0 }?.cancel() }
+    }
+}

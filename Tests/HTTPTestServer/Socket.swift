@@ -1,0 +1,141 @@
+internal import Foundation
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// The few calls on sockets that a server needs.
+enum Socket {
+    enum Sent {
+        case all
+        /// Nothing could be sent for ``patience``.
+        case heldUp
+        case broken
+    }
+
+    /// Milliseconds.
+    private static let patience: Int32 = 500
+    /// Small, so that what a client has not taken is not on its way either.
+    private static let bufferLength: Int32 = 128 << 10
+
+    #if canImport(Darwin)
+        private static let stream = SOCK_STREAM
+        private static let sendFlags: Int32 = 0
+    #else
+        private static let stream = Int32(SOCK_STREAM.rawValue)
+        private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #endif
+
+    /// Listens on a free port of 127.0.0.1.
+    static func listen() throws -> (socket: Int32, port: UInt16) {
+        let listener = socket(AF_INET, stream, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(listener, address, length) == 0 && getsockname(listener, address, &length) == 0
+            }
+        }
+        set(SO_SNDBUF, bufferLength, on: listener)
+        guard listener >= 0, isListening, Self.listen(listener, 128) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        return (listener, UInt16(bigEndian: address.sin_port))
+    }
+
+    private static func listen(_ listener: Int32, _ backlog: Int32) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.listen(listener, backlog)
+        #elseif canImport(Musl)
+            Musl.listen(listener, backlog)
+        #else
+            Darwin.listen(listener, backlog)
+        #endif
+    }
+
+    /// `nil` when the listener was shut down.
+    static func accept(on listener: Int32) -> Int32? {
+        while true {
+            #if canImport(Glibc)
+                let connection = Glibc.accept(listener, nil, nil)
+            #elseif canImport(Musl)
+                let connection = Musl.accept(listener, nil, nil)
+            #else
+                let connection = Darwin.accept(listener, nil, nil)
+            #endif
+            if connection >= 0 {
+                #if canImport(Darwin)
+                    set(SO_NOSIGPIPE, 1, on: connection)
+                #endif
+                return connection
+            }
+            guard errno == EINTR || errno == ECONNABORTED else { return nil }
+        }
+    }
+
+    private static func set(_ option: Int32, _ value: Int32, on socket: Int32) {
+        var value = value
+        _ = setsockopt(socket, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Reads up to an empty line; `nil` when the connection ends before.
+    static func readHead(_ connection: Int32) -> String? {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while recv(connection, &byte, 1, 0) == 1 {
+            head.append(byte)
+            if byte == 0x0A, head.suffix(4) == [0x0D, 0x0A, 0x0D, 0x0A] {
+                return String(decoding: head.dropLast(4), as: UTF8.self)
+            }
+        }
+        return nil
+    }
+
+    /// Sends all bytes, or none when the client takes none for a while.
+    static func send(_ bytes: Data, on connection: Int32) -> Sent {
+        var ready = pollfd(fd: connection, events: Int16(POLLOUT), revents: 0)
+        if poll(&ready, 1, patience) == 0 { return .heldUp }
+        return bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress else { return .all }
+            var sent = 0
+            while sent < buffer.count {
+                #if canImport(Glibc)
+                    let count = Glibc.send(
+                        connection, start + sent, buffer.count - sent, sendFlags)
+                #elseif canImport(Musl)
+                    let count = Musl.send(
+                        connection, start + sent, buffer.count - sent, sendFlags)
+                #else
+                    let count = Darwin.send(
+                        connection, start + sent, buffer.count - sent, sendFlags)
+                #endif
+                if count > 0 {
+                    sent += count
+                } else if errno != EINTR {
+                    return .broken
+                }
+            }
+            return .all
+        }
+    }
+
+    static func shutDown(_ socket: Int32) {
+        _ = shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    static func close(_ socket: Int32) {
+        #if canImport(Glibc)
+            _ = Glibc.close(socket)
+        #elseif canImport(Musl)
+            _ = Musl.close(socket)
+        #else
+            _ = Darwin.close(socket)
+        #endif
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCache
+import Testing
+
+@testable import PrefetchDownloader
+
+/// Downloads that the cache has no room for.
+@Suite struct AdmissionTests {
+    /// What sockets and the reader of the network may hold of an answer that nobody wants.
+    private static let inFlight: Int64 = 8 << 20
+
+    @Test func whatIsRefusedIsNotDownloaded() async throws {
+        let cache = try await TestCache(budget: .mebibytes(20))
+        let server = try HTTPTestServer { _ in TestAnswer(200, ["ETag": "\"1\""], body: Data(count: 64 << 20))
+        }
+        let outcome = await cache.download(DownloadRequest(server.url()))
+        guard case .refused(.largerThanLargestItem, keptLength: 0) = outcome else {
+            Issue.record("\(outcome)"); return
+        }
+        await server.heldUp()
+        #expect(server.bodyBytesSent < Self.inFlight)
+    }
+
+    /// 100 MB are asked for and 20 MB may be stored.
+    @Test func theBudgetIsNeverPassed() async throws {
+        let budget: Int64 = 20_000_000
+        let cache = try await TestCache(budget: .bytes(budget))
+        let body = noise(5_000_000)
+        let server = try HTTPTestServer { _ in TestAnswer(200, ["ETag": "\"1\""], body: body) }
+        var requests: [DownloadRequest] = []
+        for number in 0..<20 {
+            var request = DownloadRequest(server.url("/\(number)"), try ItemKey("item \(number)"))
+            // The later ones must not make the earlier ones go.
+            request.priority = 1 - Float(number) / 100
+            requests.append(request)
+        }
+        let downloads = cache.downloader().prefetch(requests)
+        var stored = 0
+        var refused = 0
+        for download in downloads {
+            for await event in download.events {
+                let report = try await cache.cache.capacity()
+                #expect(report.chargedBytes + report.heldBytes + report.catalogBytes <= budget)
+                guard case .finished(let outcome) = event else { continue }
+                switch outcome {
+                case .stored: stored += 1
+                case .refused(.lowPriority, _), .refused(.overBudget, _): refused += 1
+                default: Issue.record("\(outcome)")
+                }
+            }
+        }
+        #expect(stored == 3)
+        #expect(stored + refused == 20)
+        // Of what was refused, no more than the sockets and the reader of the network take by themselves.
+        #expect(server.bodyBytesSent <= Int64(stored) * 5_000_000 + Int64(refused) * 3_000_000)
+        #expect(try await cache.cache.statistics().refusals.values.reduce(0, +) == Int64(refused))
+    }
+
+    @Test func aRefusalOfTheRestKeepsThePartial() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        _ = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
+        try await cache.cache.configure { $0.isStoringEnabled = false }
+        #expect(
+            await cache.download(DownloadRequest(server.url())) == .refused(.disabled, keptLength: 2 << 20))
+        try await cache.cache.configure { $0.isStoringEnabled = true }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests.last?.rangeStart == 2 << 20)
+    }
+
+    @Test func whatTheUserAskedForSaysWhatIsMissing() async throws {
+        let volume = ToldVolume(VolumeState(total: 1 << 30, available: 100 << 20))
+        let cache = try await TestCache(volume: volume)
+        let server = try HTTPTestServer { _ in TestAnswer(200, body: Data(count: 200 << 20)) }
+        var request = DownloadRequest(server.url())
+        request.intent = .userRequested
+        let error = await cache.download(request).error
+        guard case .cache(.insufficientSpace(let needed, _))? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(needed >= 200 << 20)
+    }
+}
+
+/// A volume that becomes short of space while something is downloaded.
+@Suite struct PressureTests {
+    private let roomy = VolumeState(total: 10 << 30, available: 5 << 30)
+    /// Less than the reserve.
+    private let elevated = VolumeState(total: 10 << 30, available: 1 << 30)
+
+    @Test func whatNobodyAskedForGivesWayAndKeepsItsBytes() async throws {
+        let volume = ToldVolume(roomy)
+        let cache = try await TestCache(volume: volume)
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000, .stall) }, { resource.answer(to: $0) })
+        let download = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await download.hasReceived(2_200_000)
+        volume.tell(elevated)
+        try await cache.cache.trim()
+        // What is kept is as much a cached thing as any, and goes when the cache must.
+        guard case .refused(.pressure(.elevated), _) = await download.outcome else {
+            Issue.record("not refused")
+            return
+        }
+        volume.tell(roomy)
+        try await cache.cache.trim()
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func whatTheUserAskedForGoesOn() async throws {
+        let volume = ToldVolume(roomy)
+        let cache = try await TestCache(volume: volume)
+        let gate = Gate()
+        let server = try HTTPTestServer { request in
+            request.target == "/asked"
+                ? resource.answer(to: request).after(2_200_000) { gate.wait() }
+                : resource.answer(to: request).cut(after: 2_200_000, .stall)
+        }
+        let downloader = cache.downloader()
+        var request = DownloadRequest(server.url("/asked"), "asked")
+        request.intent = .userRequested
+        let asked = downloader.prefetch(request)
+        let guess = downloader.prefetch(DownloadRequest(server.url("/guess"), "guess"))
+        await asked.hasReceived(2_200_000)
+        await guess.hasReceived(2_200_000)
+        volume.tell(elevated)
+        try await cache.cache.trim()
+        guard case .refused(.pressure(.elevated), _) = await guess.outcome else {
+            Issue.record("not refused")
+            return
+        }
+        gate.open()
+        guard case .delivered(let file) = await asked.outcome else { Issue.record("not delivered"); return }
+        #expect(try isContent(file.url))
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCache
+import Testing
+
+@testable import PrefetchDownloader
+
+/// Downloads from a server that behaves.
+@Suite struct DownloadTests {
+    @Test func theContentIsInTheCacheAsItWasServed() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        let outcome = await cache.download(
+            DownloadRequest(
+                server.url(), "item", .sha256(contentDigest), .length(5_500_000)))
+        guard case .stored(let summary) = outcome else { Issue.record("\(outcome)"); return }
+        #expect(summary.contentLength == 5_500_000)
+        #expect(try await cache.holds(content))
+        #expect(try await cache.cache.metadata(of: "item")?.validator.entityTag == "\"1\"")
+        #expect(server.requests.count == 1)
+        #expect(server.requests[0].headers["accept-encoding"] == "identity")
+        #expect(server.requests[0].headers["range"] == nil)
+    }
+
+    @Test func whatTheUserAskedForIsAtItsDestination() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        var request = DownloadRequest(server.url())
+        request.intent = .userRequested
+        guard case .delivered(let file) = await cache.download(request) else {
+            Issue.record("not delivered"); return
+        }
+        #expect(try isContent(file.url))
+        #expect(try await cache.cache.items().isEmpty)
+        // And once more.
+        guard case .alreadyPromoted(let same) = await cache.download(request) else {
+            Issue.record("again"); return
+        }
+        #expect(same.path == file.path)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func anEmptyContentIsAContent() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(200) }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(Data()))
+    }
+
+    @Test func aContentWithoutALengthEndsWithItsConnection() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in
+            var answer = TestAnswer(200, body: content)
+            answer.announcedLength = nil
+            answer.ending = .drop
+            return answer
+        }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func eventsTellTheWholeStory() async throws {
+        let cache = try await TestCache()
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(0) { gate.wait() } }
+        let download = cache.downloader().prefetch(DownloadRequest(server.url()))
+        let stream = download.events
+        gate.open()
+        var events: [DownloadEvent] = []
+        for await event in stream { events.append(event) }
+        #expect(events.first == .started)
+        guard case .finished(.stored)? = events.last else { Issue.record("\(events)"); return }
+        let progress = events.compactMap { event in
+            if case .progress(let progress) = event { progress } else { nil }
+        }
+        #expect(events.count == progress.count + 2)
+        #expect(progress.map(\.completedBytes) == progress.map(\.completedBytes).sorted())
+        #expect(progress.last == DownloadProgress(completedBytes: 5_500_000, totalBytes: 5_500_000))
+        // Whoever comes late still learns of the end.
+        var late: [DownloadEvent] = []
+        for await event in download.events { late.append(event) }
+        #expect(late == [try #require(events.last)])
+    }
+
+    @Test func manyDownloadsShareFewConnections() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { TestAnswer(200, body: Data($0.target.utf8)) }
+        let requests = try (0..<40).map { number in
+            DownloadRequest(server.url("/\(number)"), try ItemKey("item \(number)"))
+        }
+        let downloads = cache.downloader().prefetch(requests)
+        for download in downloads { #expect(await download.outcome.isStored) }
+        for number in 0..<40 {
+            #expect(try await cache.cache.read(ItemKey("item \(number)")) == Data("/\(number)".utf8))
+        }
+        #expect(server.connections <= 2)
+    }
+}

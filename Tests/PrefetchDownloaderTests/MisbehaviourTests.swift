@@ -1,0 +1,192 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCache
+import Testing
+
+@testable import PrefetchDownloader
+
+/// Servers that do what they should not. Nothing of it is ever committed.
+@Suite struct MisbehaviourTests {
+    /// Downloads one item in one try; it must fail and not be there.
+    private func failure(
+        _ cache: TestCache, _ server: HTTPTestServer, _ expectations: ContentExpectation...,
+        configured change: (inout DownloaderConfiguration) -> Void = { $0.attempts = 1 }
+    ) async throws -> DownloadError {
+        var request = DownloadRequest(server.url())
+        request.expectations = expectations
+        let outcome = await cache.download(request, change)
+        #expect(try await !cache.cache.contains("item"))
+        return try #require(outcome.error, "\(outcome)")
+    }
+
+    @Test func aBodyShorterThanAnnouncedKeepsItsChunks() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000) }
+        let error = try await failure(cache, server)
+        #expect(error.reason == .truncated(received: 2_200_000, announced: 5_500_000))
+        #expect(error.keptLength == 2 << 20)
+    }
+
+    @Test func aLengthOtherThanExpectedIsNotDownloaded() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        let error = try await failure(cache, server, .length(5_000_000))
+        #expect(error.reason == .wrongLength(expected: 5_000_000, actual: 5_500_000))
+        #expect(server.bodyBytesSent < 2_000_000)
+    }
+
+    /// Without a length in the head, it is found out on the way.
+    @Test(arguments: [5_000_000, 6_000_000])
+    func aLengthOtherThanExpectedIsNotCommitted(expected: Int64) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { request in
+            var answer = resource.answer(to: request)
+            answer.announcedLength = nil
+            answer.ending = .drop
+            return answer
+        }
+        let error = try await failure(cache, server, .length(expected))
+        if expected < 5_500_000 {
+            guard case .tooLong(_, 5_000_000) = error.reason else { Issue.record("\(error)"); return }
+            #expect(try await cache.keptLength() == 0)
+        } else {
+            #expect(error.reason == .truncated(received: 5_500_000, announced: 6_000_000))
+            #expect(error.keptLength == 5 << 20)
+        }
+    }
+
+    @Test func aWrongDigestDropsEverything() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        let wrong = [UInt8](repeating: 7, count: 32)
+        let error = try await failure(cache, server, .sha256(wrong)) { _ in }
+        #expect(error.reason == .wrongDigest(expected: wrong, actual: contentDigest))
+        #expect(error.keptLength == 0)
+        #expect(try await cache.keptLength() == 0)
+        #expect(server.requests.count == 1)
+    }
+
+    /// Two halves of two versions under one tag: only the digest tells, and the second try is whole.
+    @Test func aWrongDigestOfTwoHalvesIsTriedOnceMoreFromTheStart() async throws {
+        let cache = try await TestCache()
+        let other = TestResource(noise(5_500_000, seed: 2))
+        let server = try HTTPTestServer(
+            inTurn: { other.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url(), "item", .sha256(contentDigest))).isStored)
+        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
+        #expect(try await cache.holds(content))
+    }
+
+    @Test(arguments: [
+        "bytes 0-3402847/5500000", "bytes 2097153-5499999/5500000", "bytes 2097152-5499998/5500000",
+        "bytes 2097152-5499999/*", "bytes */5500000", "nonsense", "",
+    ])
+    func aRangeThatWasNotAskedForIsNotAppended(range: String) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
+            { request in
+                TestAnswer(206, ["ETag": "\"1\"", "Content-Range": range], body: content.dropFirst(2 << 20))
+            })
+        let error = try await failure(cache, server) { $0.attempts = 5 }
+        #expect(error.reason == .wrongRange(range))
+        #expect(try await cache.keptLength() == 0)
+    }
+
+    @Test func aPartOfWhatWasAskedWholeIsNotStored() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in
+            TestAnswer(206, ["Content-Range": "bytes 0-999/5500000"], body: content.prefix(1000))
+        }
+        #expect(try await failure(cache, server).reason == .wrongRange("bytes 0-999/5500000"))
+    }
+
+    @Test func anEncodedContentIsNotStored() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(200, ["Content-Encoding": "gzip"], body: content) }
+        #expect(try await failure(cache, server).reason == .encoded("gzip"))
+    }
+
+    @Test func aServerThatSaysNothingIsGivenUp() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000, .stall) }
+        let download = cache.downloader { $0.attempts = 1 }.prefetch(DownloadRequest(server.url()))
+        let event = await download.event { event in
+            if case .progress(let progress) = event { progress.completedBytes == 2_200_000 } else { false }
+        }
+        #expect(event != nil)
+        cache.clock.letTimeoutsPass()
+        let error = try #require(await download.outcome.error)
+        #expect(error.reason == .stalled(.seconds(60)))
+        #expect(error.keptLength == 2 << 20)
+    }
+
+    @Test func aServerThatDoesNotAnswerIsGivenUp() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in
+            var answer = TestAnswer(200).cut(after: 0, .stall)
+            answer.isSilent = true
+            return answer
+        }
+        let download = cache.downloader { $0.attempts = 1 }.prefetch(DownloadRequest(server.url()))
+        cache.clock.letTimeoutsPass()
+        #expect(await download.outcome.error?.reason == .stalled(.seconds(60)))
+    }
+
+    @Test func whatIsNotHTTPIsAnError() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in
+            var answer = TestAnswer(200, body: Data("spam".utf8))
+            answer.isHTTP = false
+            answer.ending = .drop
+            return answer
+        }
+        guard case .connection = try await failure(cache, server).reason else {
+            Issue.record("stored"); return
+        }
+    }
+
+    @Test func aServerThatIsNotThereIsTriedAsOftenAsConfigured() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(200) }
+        server.close()
+        let error = try await failure(cache, server) { $0.attempts = 4 }
+        #expect(error.reason == .connection(.cannotConnect))
+        #expect(cache.clock.slept == [.seconds(1), .seconds(2), .seconds(4)])
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 410, 501])
+    func anAnswerThatWillNotChangeIsNotAskedForAgain(status: Int) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in
+            TestAnswer(status, ["WWW-Authenticate": "Basic"], body: Data("no".utf8))
+        }
+        let error = try await failure(cache, server) { _ in }
+        #expect(error.reason == .status(status, retryAfter: nil))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [408, 429, 500, 502, 503, 504])
+    func aServerInTroubleIsAskedAgain(status: Int) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(inTurn: { _ in TestAnswer(status) }, { resource.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(cache.clock.slept == [.seconds(1)])
+    }
+
+    @Test func aServerIsLeftAloneAsLongAsItWants() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { _ in TestAnswer(429, ["Retry-After": "17"]) }, { resource.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(cache.clock.slept == [.seconds(17)])
+    }
+
+    @Test func aServerThatWantsToBeLeftAloneForLongIsNotAskedAgain() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(503, ["Retry-After": "86400"]) }
+        let error = try await failure(cache, server) { _ in }
+        #expect(error.reason == .status(503, retryAfter: .seconds(86_400)))
+        #expect(server.requests.count == 1)
+    }
+}

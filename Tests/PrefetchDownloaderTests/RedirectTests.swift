@@ -1,0 +1,171 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCache
+import Testing
+
+@testable import PrefetchDownloader
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Where a downloader goes, and what it tells whom.
+@Suite struct RedirectTests {
+    private static let secrets = [
+        "Authorization": "Bearer secret", "Cookie": "secret=1", "X-API-Key": "secret",
+    ]
+
+    private func request(_ url: URL) -> DownloadRequest {
+        var request = URLRequest(url: url)
+        for (name, value) in Self.secrets { request.setValue(value, forHTTPHeaderField: name) }
+        request.setValue("en", forHTTPHeaderField: "Accept-Language")
+        return DownloadRequest(request, key: "item", destination: .documents("File"))
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func aRedirectWithinAnOriginKeepsCredentials(status: Int) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { request in
+            request.target == "/old"
+                ? TestAnswer(status, ["Location": "/new?x=1"], body: Data("moved".utf8))
+                : resource.answer(to: request)
+        }
+        #expect(await cache.download(request(server.url("/old"))).isStored)
+        #expect(server.requests.map(\.target) == ["/old", "/new?x=1"])
+        #expect(server.requests[1].headers["authorization"] == "Bearer secret")
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func anotherOriginIsToldNoSecret() async throws {
+        let cache = try await TestCache()
+        let other = try HTTPTestServer { resource.answer(to: $0) }
+        let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": other.url().absoluteString]) }
+        #expect(await cache.download(request(server.url())).isStored)
+        for name in Self.secrets.keys {
+            #expect(server.requests[0].headers[name.lowercased()] != nil)
+            #expect(other.requests[0].headers[name.lowercased()] == nil)
+        }
+        #expect(other.requests[0].headers["accept-language"] == "en")
+        #expect(other.requests[0].headers["accept-encoding"] == "identity")
+    }
+
+    @Test func aRestIsAskedForBehindARedirect() async throws {
+        let cache = try await TestCache()
+        let other = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": other.url().absoluteString]) }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(other.requests.map(\.rangeStart) == [nil, 2 << 20])
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func aLoopEnds() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { TestAnswer(302, ["Location": $0.target == "/a" ? "/b" : "/a"]) }
+        let outcome = await cache.download(DownloadRequest(server.url("/a"))) { $0.redirects = 3 }
+        #expect(outcome.error?.reason == .tooManyRedirects(limit: 3))
+        #expect(server.requests.count == 4)
+    }
+
+    @Test(arguments: [
+        ("http://example.org/x", "http://example.org"),
+        ("https://sub.example.org:8443/x", "https://sub.example.org:8443"),
+        ("http://127.0.0.2/x", "http://127.0.0.2"), ("ftp://127.0.0.1/x", "ftp://127.0.0.1"),
+    ])
+    func aRedirectToWhereNothingIsAllowedIsNotFollowed(target: String, origin: String) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": target]) }
+        let error = await cache.download(DownloadRequest(server.url())).error
+        guard case .redirect(let to)? = error?.reason else {
+            Issue.record("\(String(describing: error))"); return
+        }
+        #expect(to.hasPrefix(origin))
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "javascript:alert(1)", "data:,x", "mailto:a@b"])
+    func aRedirectToNoServerIsNotFollowed(target: String) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": target]) }
+        #expect(await cache.download(DownloadRequest(server.url())).error?.reason == .redirect(to: "nowhere"))
+    }
+
+    @Test func aRedirectWithoutAPlaceIsAnError() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(302) }
+        #expect(await cache.download(DownloadRequest(server.url())).error?.reason == .redirect(to: "nowhere"))
+    }
+
+    @Test func aSecureConnectionIsNotGivenUp() throws {
+        let url = try #require(URL(string: "https://127.0.0.1/file"))
+        let configuration = DownloaderConfiguration(hosts: .any)
+        #expect(throws: DownloadError.Reason.redirect(to: "http://127.0.0.1")) {
+            _ = try Redirect.next(after: URLRequest(url: url), to: "http://127.0.0.1/file", configuration)
+        }
+        #expect(throws: Never.self) {
+            _ = try Redirect.next(after: URLRequest(url: url), to: "https://example.org/", configuration)
+        }
+    }
+
+    @Test func whoMayBeAsked() throws {
+        func problem(_ text: String, _ configuration: DownloaderConfiguration) throws -> DownloadError.Reason?
+        {
+            configuration.problem(of: try #require(URL(string: text)))
+        }
+        var configuration = DownloaderConfiguration(hosts: [
+            "example.org", "*.example.net", "127.0.0.1", "127.0.0.1.example.com",
+        ])
+        #expect(try problem("https://example.org/a", configuration) == nil)
+        #expect(try problem("https://EXAMPLE.org:8443/a", configuration) == nil)
+        #expect(try problem("https://a.b.example.net/", configuration) == nil)
+        #expect(try problem("https://example.net/", configuration) == .hostNotAllowed)
+        #expect(try problem("https://badexample.net/", configuration) == .hostNotAllowed)
+        #expect(try problem("https://example.org.evil.example/", configuration) == .hostNotAllowed)
+        #expect(try problem("https://example.org@evil.example/", configuration) == .hostNotAllowed)
+        #expect(try problem("http://example.org/", configuration) == .insecure)
+        #expect(try problem("http://127.0.0.1/", configuration) == nil)
+        #expect(try problem("http://127.0.0.1.example.com/", configuration) == .insecure)
+        #expect(try problem("file:///etc/passwd", configuration) == .unsupportedURL)
+        #expect(try problem("ftp://example.org/", configuration) == .unsupportedURL)
+        configuration.allowsInsecureHTTP = true
+        #expect(try problem("http://example.org/", configuration) == nil)
+    }
+
+    @Test func nobodyIsAskedWhoIsNotAllowed() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        let outcome = await cache.download(DownloadRequest(server.url())) { $0.hosts = ["example.org"] }
+        #expect(outcome.error?.reason == .hostNotAllowed)
+        #expect(server.requests.isEmpty)
+    }
+}
+
+/// What is written down of a URL, and what is not.
+@Suite struct SecretTests {
+    @Test func noErrorHasASecretInIt() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(404) }
+        let url = try #require(
+            URL(string: "http://user:password@127.0.0.1:\(server.port)/path-secret?token=query-secret"))
+        var urlRequest = URLRequest(url: url)
+        urlRequest.setValue("Bearer header-secret", forHTTPHeaderField: "Authorization")
+        let request = DownloadRequest(urlRequest, key: "item", destination: .documents("File"))
+        let error = try #require(await cache.download(request).error)
+        #expect(error.description.contains("http://127.0.0.1:\(server.port)"))
+        for text in ["\(error)", "\(error.reason)", String(reflecting: error)] {
+            for secret in ["password", "secret", "user:"] { #expect(!text.contains(secret), "\(text)") }
+        }
+    }
+
+    @Test func noSecretIsStored() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        let url = try #require(
+            URL(string: "http://user:password@127.0.0.1:\(server.port)/path-secret?token=query-secret"))
+        let request = DownloadRequest(url, key: "item", destination: .documents("File"))
+        #expect(await cache.download(request).isStored)
+        let metadata = try #require(try await cache.cache.metadata(of: "item"))
+        #expect(metadata.source == "127.0.0.1")
+        #expect(!"\(metadata)".contains("secret"))
+        #expect(!"\(metadata)".contains("password"))
+    }
+}

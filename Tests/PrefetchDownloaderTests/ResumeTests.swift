@@ -1,0 +1,175 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCache
+import Testing
+
+@testable import PrefetchDownloader
+
+/// Downloads that break off and go on.
+@Suite struct ResumeTests {
+    private static let chunk: Int64 = 1 << 20
+
+    @Test func aBrokenConnectionCostsLessThanAChunk() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 3_400_000) }, { resource.answer(to: $0) })
+        let download = cache.downloader().prefetch(
+            DownloadRequest(server.url(), "item", .sha256(contentDigest)))
+        #expect(await download.outcome.isStored)
+        #expect(try await cache.holds(content))
+        #expect(server.requests.count == 2)
+        #expect(server.requests[1].rangeStart == 3 << 20)
+        #expect(server.requests[1].headers["if-range"] == "\"1\"")
+        #expect(cache.clock.slept == [.seconds(1)])
+    }
+
+    @Test func everyTryThatBringsItFurtherIsTheFirstOfANewRow() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { request in resource.answer(to: request).cut(after: 1_100_000) }
+        // Five tries bring it to five chunks, and the sixth and last piece is shorter than that.
+        let outcome = await cache.download(DownloadRequest(server.url())) { $0.attempts = 2 }
+        #expect(outcome.isStored)
+        #expect(server.requests.map(\.rangeStart) == [nil, 1, 2, 3, 4, 5].map { $0.map { $0 << 20 } })
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func aTryThatBringsNothingCounts() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 700_000) }
+        let outcome = await cache.download(DownloadRequest(server.url())) { $0.attempts = 3 }
+        #expect(outcome.error?.reason == .truncated(received: 700_000, announced: 5_500_000))
+        #expect(server.requests.count == 3)
+        #expect(cache.clock.slept == [.seconds(1), .seconds(2)])
+    }
+
+    @Test func theNextDownloaderGoesOn() async throws {
+        let cache = try await TestCache()
+        let gate = Gate()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
+            { resource.answer(to: $0).after(0) { gate.wait() } })
+        let first = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
+        #expect(first.error?.keptLength == 2 << 20)
+        #expect(try await cache.keptLength() == 2 << 20)
+        // The digest is that of the whole, what was downloaded before included.
+        let second = cache.downloader().prefetch(
+            DownloadRequest(server.url(), "item", .sha256(contentDigest)))
+        #expect(await second.event { $0 == .resumed(at: 2 << 20) } != nil)
+        gate.open()
+        #expect(await second.outcome.isStored)
+        #expect(try await cache.holds(content))
+        #expect(try await cache.keptLength() == 0)
+    }
+
+    @Test func aDateServesWhereThereIsNoTag() async throws {
+        let cache = try await TestCache()
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let dated = TestResource(content, entityTag: nil, lastModified: date)
+        let server = try HTTPTestServer(
+            inTurn: { dated.answer(to: $0).cut(after: 2_200_000) }, { dated.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests[1].headers["if-range"] == date)
+        #expect(try await cache.holds(content))
+    }
+
+    /// A weak tag, no validator at all, and a date that is too young to tell two versions apart.
+    @Test(arguments: [["ETag": "W/\"1\""], [:], ["Last-Modified": "young"]])
+    func withoutASureValidatorItStartsAnew(headers: [String: String]) async throws {
+        let cache = try await TestCache()
+        let young = httpDate(Date(timeIntervalSinceNow: -5))
+        let headers = headers.mapValues { $0 == "young" ? young : $0 }
+        let bare = TestResource(content, entityTag: nil)
+        let server = try HTTPTestServer(
+            inTurn: { bare.answer(to: $0).with(headers).cut(after: 2_200_000) }, { bare.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests[1].headers["range"] == nil)
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func aServerThatIgnoresRangesIsReadFromTheStart() async throws {
+        let cache = try await TestCache()
+        var whole = resource
+        whole.takesRanges = false
+        let server = try HTTPTestServer(
+            inTurn: { [whole] in whole.answer(to: $0).cut(after: 2_200_000) },
+            { [whole] in whole.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url(), "item", .sha256(contentDigest))).isStored)
+        #expect(server.requests[1].rangeStart == 2 << 20)
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func aChangedVersionIsReadFromTheStart() async throws {
+        let cache = try await TestCache()
+        let new = TestResource(noise(4_000_000, seed: 2), entityTag: "\"2\"")
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { new.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(new.content))
+        #expect(try await cache.cache.metadata(of: "item")?.validator.entityTag == "\"2\"")
+    }
+
+    /// A server that knows `Range` and not `If-Range` answers with the rest of another version.
+    @Test func theRestOfAnotherVersionIsNotAppended() async throws {
+        let cache = try await TestCache()
+        let new = TestResource(noise(5_500_000, seed: 2), entityTag: "\"2\"")
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
+            { request in
+                TestAnswer(
+                    206, ["ETag": "\"2\"", "Content-Range": "bytes 2097152-5499999/5500000"],
+                    body: new.content.dropFirst(2 << 20))
+            }, { new.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(new.content))
+        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
+    }
+
+    @Test func aRangeThatIsNotThereStartsAnew() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
+            { _ in TestAnswer(416, ["Content-Range": "bytes */1000"]) }, { resource.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
+        #expect(try await cache.holds(content))
+    }
+
+    /// All bytes came, and the process died before it could say so.
+    @Test func aPartialThatIsWholeIsConfirmedAndNotDownloaded() async throws {
+        let cache = try await TestCache()
+        let whole = TestResource(noise(3 << 20))
+        let server = try HTTPTestServer { whole.answer(to: $0) }
+        let metadata = DownloadRequest(server.url()).metadata(Validator(entityTag: "\"1\""))
+        guard
+            case .writer(let writer) = try await cache.cache.beginStoring(
+                metadata, expectedLength: 3 << 20, keepingPartial: true)
+        else { Issue.record("refused"); return }
+        _ = try await writer.write(whole.content)
+        #expect(try await writer.suspend()?.contentLength == 3 << 20)
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests.map { $0.headers["if-none-match"] } == ["\"1\""])
+        #expect(server.bodyBytesSent == 0)
+        #expect(try await cache.holds(whole.content))
+    }
+
+    @Test func anotherDestinationStartsAnew() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        var request = DownloadRequest(server.url())
+        _ = await cache.download(request) { $0.attempts = 1 }
+        request.destination = .documents("Other")
+        request.priority = 0.5
+        #expect(await cache.download(request).isStored)
+        #expect(server.requests[1].rangeStart == nil)
+        #expect(try await cache.cache.metadata(of: "item")?.destination == .documents("Other"))
+    }
+
+    private func httpDate(_ date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: date)
+    }
+}

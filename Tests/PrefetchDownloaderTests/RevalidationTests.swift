@@ -1,0 +1,136 @@
+import Crypto
+import Foundation
+import HTTPTestServer
+import PrefetchCache
+import Testing
+
+@testable import PrefetchDownloader
+
+/// Keys that are in the cache, or were opened.
+@Suite struct RevalidationTests {
+    private let small = TestResource(Data("one".utf8), entityTag: "\"1\"")
+    private let newer = TestResource(Data("two".utf8), entityTag: "\"2\"")
+
+    @Test func anItemThatIsCurrentCostsNothing() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { [small] in small.answer(to: $0) }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        let sent = server.bodyBytesSent
+        #expect(await cache.download(DownloadRequest(server.url())) == .notModified)
+        #expect(server.requests.map { $0.headers["if-none-match"] } == [nil, "\"1\""])
+        #expect(server.bodyBytesSent == sent)
+    }
+
+    @Test func aDigestDecidesWithoutTheServer() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        func request(_ content: Data) -> DownloadRequest {
+            DownloadRequest(server.url(), "item", .sha256(Array(SHA256.hash(data: content))))
+        }
+        #expect(await cache.download(request(small.content)) == .alreadyCached)
+        #expect(server.requests.count == 1)
+        #expect(await cache.download(request(newer.content)).isStored)
+        #expect(try await cache.holds(newer.content))
+    }
+
+    @Test func aDateIsAskedForWhereThereIsNoTag() async throws {
+        let cache = try await TestCache()
+        let dated = TestResource(
+            Data("one".utf8), entityTag: nil, lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+        let server = try HTTPTestServer { dated.answer(to: $0) }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(await cache.download(DownloadRequest(server.url())) == .notModified)
+        #expect(server.requests[1].headers["if-modified-since"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+
+    @Test func aNewVersionTakesThePlaceOfTheOldOne() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(newer.content))
+        #expect(try await cache.cache.items().count == 1)
+    }
+
+    @Test func aNewVersionThatBreaksOffLeavesTheOldOne() async throws {
+        let cache = try await TestCache()
+        let large = TestResource(content, entityTag: "\"2\"")
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { large.answer(to: $0).cut(after: 2_200_000) },
+            { large.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        let outcome = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
+        #expect(outcome.error?.keptLength == 2 << 20)
+        #expect(try await cache.holds(small.content))
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests[2].rangeStart == 2 << 20)
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func theCallerMayAskNobodyOrInAnyCase() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { [small] in small.answer(to: $0) }
+        var request = DownloadRequest(server.url())
+        #expect(await cache.download(request).isStored)
+        request.whenCached = .keep
+        #expect(await cache.download(request) == .alreadyCached)
+        #expect(server.requests.count == 1)
+        request.whenCached = .replace
+        #expect(await cache.download(request).isStored)
+        #expect(server.requests[1].headers["if-none-match"] == nil)
+    }
+
+    @Test func anItemWithoutAValidatorStays() async throws {
+        let cache = try await TestCache()
+        let bare = TestResource(Data("one".utf8), entityTag: nil)
+        let server = try HTTPTestServer { bare.answer(to: $0) }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(await cache.download(DownloadRequest(server.url())) == .alreadyCached)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func whatWasOpenedIsLeftAlone() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        let file = try #require(try await cache.cache.open("item"))
+        guard case .alreadyPromoted(let same) = await cache.download(DownloadRequest(server.url())) else {
+            Issue.record("asked")
+            return
+        }
+        #expect(same.path == file.path)
+        #expect(server.requests.count == 1)
+        #expect(try Data(contentsOf: file.url) == small.content)
+    }
+
+    @Test func whatWasOpenedStaysBesideTheNewVersionThatTheCallerWants() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        var request = DownloadRequest(server.url())
+        #expect(await cache.download(request).isStored)
+        let file = try #require(try await cache.cache.open("item"))
+        request.whenPromoted = .storeAnew
+        #expect(await cache.download(request).isStored)
+        #expect(try Data(contentsOf: file.url) == small.content)
+        let second = try #require(try await cache.cache.open("item"))
+        #expect(second.path != file.path)
+        #expect(try Data(contentsOf: second.url) == newer.content)
+    }
+
+    /// The record goes only when there is something to take its place.
+    @Test func whatWasOpenedIsNotForgottenForAnError() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(inTurn: { [small] in small.answer(to: $0) }, { _ in TestAnswer(404) })
+        var request = DownloadRequest(server.url())
+        #expect(await cache.download(request).isStored)
+        let file = try #require(try await cache.cache.open("item"))
+        request.whenPromoted = .storeAnew
+        #expect(await cache.download(request).error?.reason == .status(404, retryAfter: nil))
+        #expect(try await cache.cache.open("item")?.path == file.path)
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCache
+import Testing
+
+@testable import PrefetchDownloader
+
+/// Several who want the same, and those who do not any more.
+@Suite struct SharedDownloadTests {
+    @Test func twoWhoWantTheSameShareOneDownload() async throws {
+        let cache = try await TestCache()
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let downloader = cache.downloader()
+        let first = downloader.prefetch(DownloadRequest(server.url()))
+        let second = downloader.prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(2_200_000)
+        await second.hasReceived(2_200_000)
+        gate.open()
+        #expect(await first.outcome.isStored)
+        #expect(await second.outcome == first.outcome)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func whoLeavesDoesNotTakeTheDownloadAlong() async throws {
+        let cache = try await TestCache()
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let downloader = cache.downloader()
+        let downloads = (0..<2).map { _ in downloader.prefetch(DownloadRequest(server.url())) }
+        await downloads[1].hasReceived(2_200_000)
+        downloads[0].cancel()
+        #expect(await downloads[0].outcome == .cancelled(keptLength: 0))
+        gate.open()
+        #expect(await downloads[1].outcome.isStored)
+    }
+
+    @Test func theLastWhoLeavesKeepsThePartial() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 3_400_000, .stall) }, { resource.answer(to: $0) })
+        let download = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await download.hasReceived(3_400_000)
+        download.cancel()
+        #expect(await download.outcome == .cancelled(keptLength: 3 << 20))
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests[1].rangeStart == 3 << 20)
+    }
+
+    /// What is cancelled is on its way out: who wants it again gets a download of their own, after it.
+    @Test func whoComesWhileItEndsIsServedAfterwards() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 3_400_000, .stall) }, { resource.answer(to: $0) })
+        let downloader = cache.downloader()
+        let first = downloader.prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(3_400_000)
+        first.cancel()
+        let second = downloader.prefetch(DownloadRequest(server.url()))
+        #expect(await second.outcome.isStored)
+        #expect(await first.outcome == .cancelled(keptLength: 3 << 20))
+    }
+
+    @Test func whatIsNotTheSameWaitsForItsTurn() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        let downloader = cache.downloader()
+        let first = downloader.prefetch(DownloadRequest(server.url()))
+        let second = downloader.prefetch(
+            DownloadRequest(server.url(), "item", .sha256([UInt8](repeating: 0, count: 32))))
+        #expect(await first.outcome.isStored)
+        guard case .wrongDigest? = await second.outcome.error?.reason else { Issue.record("shared"); return }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func cancellingAllWaitsForWhatIsKept() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000, .stall) }
+        let downloader = cache.downloader()
+        let downloads = try (0..<6).map {
+            downloader.prefetch(DownloadRequest(server.url(), try ItemKey("\($0)")))
+        }
+        await downloads[0].hasReceived(2_200_000)
+        await downloads[1].hasReceived(2_200_000)
+        await downloader.cancelAll()
+        #expect(try await cache.keptLength("0") == 2 << 20)
+        #expect(try await cache.keptLength("1") == 2 << 20)
+        for download in downloads[2...] { #expect(await download.outcome == .cancelled(keptLength: 0)) }
+    }
+
+    @Test func neverMoreTransfersThanConfigured() async throws {
+        let cache = try await TestCache()
+        let busy = Busy()
+        let gate = Gate()
+        let server = try HTTPTestServer { request in
+            busy.begin()
+            return TestAnswer(200, body: Data("x".utf8)).after(0) {
+                if busy.count >= 2 { gate.open() }
+                gate.wait()
+                busy.end()
+            }
+        }
+        let downloads = cache.downloader { $0.transfersPerHost = 2 }
+            .prefetch(try (0..<12).map { DownloadRequest(server.url(), try ItemKey("\($0)")) })
+        for download in downloads { #expect(await download.outcome.isStored) }
+        #expect(busy.most == 2)
+    }
+}
+
+/// The order of those who wait.
+@Suite struct SlotQueueTests {
+    private func entry(
+        _ number: Int, _ host: String = "a", _ priority: Float = 0, requested: Bool = false
+    ) -> SlotQueue.Entry {
+        SlotQueue.Entry(number: number, host: host, isRequested: requested, priority: priority)
+    }
+
+    @Test func whatTheUserWaitsForComesFirstThenPriorityThenArrival() {
+        var queue = SlotQueue(limit: 1, limitPerHost: 1)
+        for entry in [entry(0), entry(1), entry(2, "a", 0.5), entry(3, requested: true), entry(4, "a", 0.5)] {
+            queue.add(entry)
+        }
+        var order: [Int] = []
+        while let next = queue.start().first {
+            order.append(next)
+            queue.remove(next)
+        }
+        #expect(order == [3, 2, 4, 0, 1])
+    }
+
+    @Test func aBusyHostHoldsNobodyUp() {
+        var queue = SlotQueue(limit: 3, limitPerHost: 2)
+        for number in 0..<4 { queue.add(entry(number)) }
+        queue.add(entry(4, "b"))
+        queue.add(entry(5, "c"))
+        #expect(queue.start() == [0, 1, 4])
+        #expect(queue.start() == [])
+        queue.remove(0)
+        #expect(queue.start() == [2])
+        queue.remove(4)
+        #expect(queue.start() == [5])
+    }
+
+    @Test func whoLeavesTheQueueIsNotStarted() {
+        var queue = SlotQueue(limit: 1, limitPerHost: 1)
+        for number in 0..<3 { queue.add(entry(number)) }
+        #expect(queue.start() == [0])
+        queue.remove(1)
+        queue.remove(0)
+        #expect(queue.start() == [2])
+    }
+}

@@ -1,0 +1,30 @@
+import HTTPTestServer
+import Synchronization
+
+/// Answers to one request after the other; the last goes for all that follow.
+final class Script: Sendable {
+    private let answers: [HTTPTestServer.Handler]
+    private let next = Atomic<Int>(0)
+
+    init(_ answers: [HTTPTestServer.Handler]) {
+        self.answers = answers
+    }
+
+    var handler: HTTPTestServer.Handler {
+        { [self] request in
+            let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            return answers[min(index, answers.count - 1)](request)
+        }
+    }
+}
+
+extension HTTPTestServer {
+    /// Serves one answer after the other; the last goes for all requests that follow.
+    convenience init(inTurn answers: Handler...) throws {
+        let script = Script(answers)
+        try self.init(script.handler)
+    }
+}
+
+/// ``content`` as it should be served.
+let resource = TestResource(content)

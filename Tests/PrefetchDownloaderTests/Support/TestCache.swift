@@ -1,0 +1,129 @@
+import Crypto
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import HTTPTestServer
+import Logging
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+@testable import PrefetchDownloader
+
+/// A volume that says what the test tells it to.
+final class ToldVolume: VolumeProbing {
+    private let told: Mutex<VolumeState>
+
+    init(_ state: VolumeState = VolumeState(total: 1 << 40, available: 1 << 39)) {
+        told = Mutex(state)
+    }
+
+    func tell(_ state: VolumeState) { told.withLock { $0 = state } }
+
+    func state(of _: Descriptor) -> VolumeState { told.withLock { $0 } }
+}
+
+/// A cache in a folder of its own, and downloaders into it.
+final class TestCache: Sendable {
+    let cache: PrefetchCache
+    let volume: ToldVolume
+    let clock = TestClock()
+    private let folder: TemporaryFolder
+
+    init(volume: ToldVolume = ToldVolume(), budget: ByteCount? = nil) async throws {
+        self.volume = volume
+        folder = try TemporaryFolder()
+        var environment = CacheEnvironment.live(logger: .silent)
+        environment.probe = volume
+        cache = try await PrefetchCache(areas: .container(at: folder.path), environment: environment)
+        if let budget { try await cache.configure(CacheConfiguration(budget: .fixed(budget))) }
+    }
+
+    var documents: URL { URL(filePath: folder.path.appending("Documents").string) }
+
+    func downloader(
+        transport: (any Transport)? = nil, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
+    ) -> PrefetchDownloader {
+        var configuration = DownloaderConfiguration(hosts: ["127.0.0.1", "localhost"])
+        change(&configuration)
+        var environment = DownloaderEnvironment()
+        if let transport { environment.transport = transport }
+        environment.sleep = { [clock] in try await clock.sleep($0) }
+        environment.random = { 1 }
+        environment.logger = .silent
+        return PrefetchDownloader(CacheStoring(cache: cache), configuration, environment)
+    }
+
+    /// Downloads to the end. Waits before another try take no time.
+    func download(
+        _ request: DownloadRequest, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
+    ) async -> DownloadOutcome {
+        await downloader(change).prefetch(request).outcome
+    }
+
+    /// Whether that is the content of the item. Not by `==` in the expectation, which would look for the
+    /// differences of megabytes.
+    func holds(_ content: Data) async throws -> Bool {
+        try await cache.read("item") == content
+    }
+
+    /// Bytes that are kept of a key.
+    func keptLength(_ key: ItemKey = "item") async throws -> Int64 {
+        try await cache.partial(of: key)?.contentLength ?? 0
+    }
+}
+
+extension Logger {
+    static var silent: Logger { Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }) }
+}
+
+extension DownloadRequest {
+    init(_ url: URL, _ key: ItemKey = "item", _ expectations: ContentExpectation...) {
+        self.init(url, key: key, destination: .documents("File"))
+        self.expectations = expectations
+    }
+}
+
+/// Bytes that do not compress, the same for the same seed.
+func noise(_ count: Int, seed: UInt64 = 1) -> Data {
+    var generator = SeededGenerator(seed: seed)
+    let words = (0..<(count + 7) / 8).map { _ in generator.next() }
+    return words.withUnsafeBytes { Data($0.prefix(count)) }
+}
+
+/// Five whole chunks and a bit.
+let content = noise(5_500_000)
+let contentDigest = Array(SHA256.hash(data: content))
+
+func isContent(_ file: URL) throws -> Bool {
+    try Data(contentsOf: file) == content
+}
+
+extension DownloadOutcome {
+    var isStored: Bool {
+        if case .stored = self { true } else { false }
+    }
+
+    var error: DownloadError? {
+        if case .failed(let error) = self { error } else { nil }
+    }
+}
+
+extension Download {
+    /// Waits for an event.
+    func event(where isWanted: (DownloadEvent) -> Bool) async -> DownloadEvent? {
+        for await event in events where isWanted(event) { return event }
+        return nil
+    }
+}
+
+extension Download {
+    /// Waits until that much has been stored.
+    func hasReceived(_ length: Int64) async {
+        let event = await event { event in
+            if case .progress(let progress) = event { progress.completedBytes >= length } else { false }
+        }
+        #expect(event != nil, "the download has ended")
+    }
+}

@@ -1,0 +1,57 @@
+import Synchronization
+
+/// Waits that take no time, all but the timeouts, which last until the test ends them.
+final class TestClock: Sendable {
+    private struct State {
+        var slept: [Duration] = []
+        var lastNumber = 0
+        var timeouts: [Int: CheckedContinuation<Void, Never>] = [:]
+        var areTimeoutsOver = false
+    }
+
+    /// What the downloader's stall timeout is by default. Tests do not change it.
+    static let timeout = Duration.seconds(60)
+
+    private let state = Mutex(State())
+
+    /// Every wait that was asked for, but for the timeouts.
+    var slept: [Duration] { state.withLock { $0.slept } }
+
+    /// From now on, and for those who wait, a timeout takes no time either.
+    func letTimeoutsPass() {
+        let sleepers = state.withLock { state in
+            state.areTimeoutsOver = true
+            defer { state.timeouts = [:] }
+            return Array(state.timeouts.values)
+        }
+        for sleeper in sleepers { sleeper.resume() }
+    }
+
+    func sleep(_ duration: Duration) async throws {
+        guard duration == Self.timeout else {
+            state.withLock { $0.slept.append(duration) }
+            return try Task.checkCancellation()
+        }
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !state.areTimeoutsOver { state.timeouts[number] = continuation }
+                    return state.areTimeoutsOver
+                }
+                if isOver { continuation.resume() } else if Task.isCancelled { end(number) }
+            }
+        } onCancel: {
+            end(number)
+        }
+        try Task.checkCancellation()
+    }
+
+    private func end(_ number: Int) {
+        let sleeper = state.withLock { $0.timeouts.removeValue(forKey: number) }
+        sleeper?.resume()
+    }
+}
