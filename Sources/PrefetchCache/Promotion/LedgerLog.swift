@@ -50,7 +50,7 @@ final class LedgerLog: Sendable {
             try fileSystem.volume(of: folder.descriptor).available >= Self.ample
         else { return }
         try fileSystem.withFile(name, in: folder.descriptor, .readWrite) { log throws(FileSystemError) in
-            do {
+            do throws(FileSystemError) {
                 try fileSystem.writeAll(
                     [UInt8](repeating: 0, count: Int(Self.length - found.length)), to: log, at: found.length)
             } catch {
