@@ -99,7 +99,8 @@ let package = Package(
         .testTarget(
             name: "PrefetchDownloaderTests",
             dependencies: [
-                "FileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
+                "FileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCache",
+                "PrefetchDownloader",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -55,8 +55,10 @@ public final class HTTPTestServer: Sendable {
     }
 
     public func url(_ path: String = "/file", host: String = "127.0.0.1") -> URL {
-        // A number and a test's own path make a URL.
-        URL(string: "http://\(host):\(port)\(path)")!
+        guard let url = URL(string: "http://\(host):\(port)\(path)") else {
+            preconditionFailure("\(path) is no path")
+        }
+        return url
     }
 
     /// All requests so far, in the order of their arrival.
@@ -68,7 +70,8 @@ public final class HTTPTestServer: Sendable {
     /// Bytes of bodies that the operating system has taken.
     public var bodyBytesSent: Int64 { state.withLock { $0.bodyBytesSent } }
 
-    /// Waits until a client has taken no byte for half a second from now on, or all bytes of a body are sent.
+    /// Waits until a client has taken no byte for half a second from now on, or a body is sent or
+    /// not wanted any more.
     public func heldUp() async {
         await withCheckedContinuation { continuation in
             let hasSentAll = state.withLock { state in
@@ -122,7 +125,9 @@ public final class HTTPTestServer: Sendable {
             case .heldUp:
                 noteHeldUp(hasSentAll: false)
                 continue
-            case .broken: return false
+            case .broken:
+                noteHeldUp(hasSentAll: true)
+                return false
             }
             rest = rest.dropFirst(piece.count)
             state.withLock { $0.bodyBytesSent += Int64(piece.count) }

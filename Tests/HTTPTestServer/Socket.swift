@@ -102,17 +102,18 @@ enum Socket {
         var ready = pollfd(fd: connection, events: Int16(POLLOUT), revents: 0)
         if poll(&ready, 1, patience) == 0 { return .heldUp }
         return bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress else { return .all }
             var sent = 0
             while sent < buffer.count {
                 #if canImport(Glibc)
                     let count = Glibc.send(
-                        connection, buffer.baseAddress! + sent, buffer.count - sent, sendFlags)
+                        connection, start + sent, buffer.count - sent, sendFlags)
                 #elseif canImport(Musl)
                     let count = Musl.send(
-                        connection, buffer.baseAddress! + sent, buffer.count - sent, sendFlags)
+                        connection, start + sent, buffer.count - sent, sendFlags)
                 #else
                     let count = Darwin.send(
-                        connection, buffer.baseAddress! + sent, buffer.count - sent, sendFlags)
+                        connection, start + sent, buffer.count - sent, sendFlags)
                 #endif
                 if count > 0 {
                     sent += count

@@ -61,10 +61,13 @@ import Testing
 
     @Test func eventsTellTheWholeStory() async throws {
         let cache = try await TestCache()
-        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(0) { gate.wait() } }
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
+        let stream = download.events
+        gate.open()
         var events: [DownloadEvent] = []
-        for await event in download.events { events.append(event) }
+        for await event in stream { events.append(event) }
         #expect(events.first == .started)
         guard case .finished(.stored)? = events.last else { Issue.record("\(events)"); return }
         let progress = events.compactMap { event in

@@ -115,8 +115,7 @@ import Testing
             if case .progress(let progress) = event { progress.completedBytes == 2_200_000 } else { false }
         }
         #expect(event != nil)
-        // The first is that of the wait before the last byte, at most.
-        for _ in 0..<3 { await cache.clock.passTimeout() }
+        cache.clock.letTimeoutsPass()
         let error = try #require(await download.outcome.error)
         #expect(error.reason == .stalled(.seconds(60)))
         #expect(error.keptLength == 2 << 20)
@@ -130,7 +129,7 @@ import Testing
             return answer
         }
         let download = cache.downloader { $0.attempts = 1 }.prefetch(DownloadRequest(server.url()))
-        for _ in 0..<2 { await cache.clock.passTimeout() }
+        cache.clock.letTimeoutsPass()
         #expect(await download.outcome.error?.reason == .stalled(.seconds(60)))
     }
 

@@ -44,8 +44,10 @@ import Testing
 
     @Test func theNextDownloaderGoesOn() async throws {
         let cache = try await TestCache()
+        let gate = Gate()
         let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
+            { resource.answer(to: $0).after(0) { gate.wait() } })
         let first = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
         #expect(first.error?.keptLength == 2 << 20)
         #expect(try await cache.keptLength() == 2 << 20)
@@ -53,6 +55,7 @@ import Testing
         let second = cache.downloader().prefetch(
             DownloadRequest(server.url(), "item", .sha256(contentDigest)))
         #expect(await second.event { $0 == .resumed(at: 2 << 20) } != nil)
+        gate.open()
         #expect(await second.outcome.isStored)
         #expect(try await cache.holds(content))
         #expect(try await cache.keptLength() == 0)
@@ -135,14 +138,14 @@ import Testing
     @Test func aPartialThatIsWholeIsConfirmedAndNotDownloaded() async throws {
         let cache = try await TestCache()
         let whole = TestResource(noise(3 << 20))
-        let metadata = DownloadRequest(URL(filePath: "/")).metadata(Validator(entityTag: "\"1\""))
+        let server = try HTTPTestServer { whole.answer(to: $0) }
+        let metadata = DownloadRequest(server.url()).metadata(Validator(entityTag: "\"1\""))
         guard
             case .writer(let writer) = try await cache.cache.beginStoring(
                 metadata, expectedLength: 3 << 20, keepingPartial: true)
         else { Issue.record("refused"); return }
         _ = try await writer.write(whole.content)
         #expect(try await writer.suspend()?.contentLength == 3 << 20)
-        let server = try HTTPTestServer { whole.answer(to: $0) }
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(server.requests.map { $0.headers["if-none-match"] } == ["\"1\""])
         #expect(server.bodyBytesSent == 0)

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTestServer
 import PrefetchCache
@@ -18,6 +19,20 @@ import Testing
         #expect(await cache.download(DownloadRequest(server.url())) == .notModified)
         #expect(server.requests.map { $0.headers["if-none-match"] } == [nil, "\"1\""])
         #expect(server.bodyBytesSent == sent)
+    }
+
+    @Test func aDigestDecidesWithoutTheServer() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        func request(_ content: Data) -> DownloadRequest {
+            DownloadRequest(server.url(), "item", .sha256(Array(SHA256.hash(data: content))))
+        }
+        #expect(await cache.download(request(small.content)) == .alreadyCached)
+        #expect(server.requests.count == 1)
+        #expect(await cache.download(request(newer.content)).isStored)
+        #expect(try await cache.holds(newer.content))
     }
 
     @Test func aDateIsAskedForWhereThereIsNoTag() async throws {

@@ -69,7 +69,7 @@ import Testing
         let second = downloader.prefetch(
             DownloadRequest(server.url(), "item", .sha256([UInt8](repeating: 0, count: 32))))
         #expect(await first.outcome.isStored)
-        #expect(await second.outcome == .notModified)
+        guard case .wrongDigest? = await second.outcome.error?.reason else { Issue.record("shared"); return }
         #expect(server.requests.count == 2)
     }
 
@@ -95,7 +95,7 @@ import Testing
         let server = try HTTPTestServer { request in
             busy.begin()
             return TestAnswer(200, body: Data("x".utf8)).after(0) {
-                if busy.count == 2 { gate.open() }
+                if busy.count >= 2 { gate.open() }
                 gate.wait()
                 busy.end()
             }

@@ -33,7 +33,7 @@ public enum DownloadOutcome: Hashable, Sendable {
     case delivered(OpenedItem)
     /// The cache has the server's version.
     case notModified
-    /// The cache has it, and the server was not asked.
+    /// The cache has it, with the digest that was expected if one was, and the server was not asked.
     case alreadyCached
     /// The user has opened it; nothing was downloaded.
     case alreadyPromoted(OpenedItem)

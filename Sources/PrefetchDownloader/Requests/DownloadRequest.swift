@@ -21,7 +21,7 @@ public struct DownloadRequest: Sendable {
     /// What to do about a key that is in the cache.
     public enum WhenCached: Hashable, Sendable {
         /// Ask the server whether there is a newer version, which then takes the item's place. An item
-        /// without a validator cannot be asked for, and stays.
+        /// without a validator cannot be asked for, and stays. Where a digest is expected, it decides instead.
         case revalidate
         /// Ask nobody.
         case keep

@@ -48,6 +48,11 @@ struct Attempt: Sendable {
             cached = try await onCache { () async throws(CacheError) in
                 try await storing.metadata(of: request.key)
             }
+            if cached != nil, let expected = expected.digest {
+                // Whoever knows the digest need not ask for the version.
+                if try await cachedDigest() == expected { return .alreadyCached }
+                cached = nil
+            }
             if let cached, request.whenCached == .keep || cached.validator.isEmpty { return .alreadyCached }
         }
         var partial = try await onCache { () async throws(CacheError) in
@@ -62,6 +67,14 @@ struct Attempt: Sendable {
 
     private func promoted() async throws(Interruption) -> OpenedItem? {
         try await onCache { () async throws(CacheError) in try await storing.promoted(request.key) }
+    }
+
+    private func cachedDigest() async throws(Interruption) -> [UInt8]? {
+        let digest = ContentDigest(isWanted: true)
+        let isThere = try await onCache { () async throws(CacheError) in
+            try await storing.replay(request.key) { digest.update($0) }
+        }
+        return isThere ? digest.finalize() : nil
     }
 
     private func perform(_ plan: RequestPlan) async throws(Interruption) -> DownloadOutcome {
@@ -155,7 +168,12 @@ struct Attempt: Sendable {
         request.httpBody = nil
         for (name, value) in plan.headers { request.setValue(value, forHTTPHeaderField: name) }
         for _ in 0...configuration.redirects {
-            let reception = try await Reception.open(request, configuration, environment)
+            let reception: Reception
+            do {
+                reception = try await Reception.open(request, configuration, environment)
+            } catch {
+                throw Interruption(error.cause, keptLength: plan.keptLength)
+            }
             guard Redirect.statuses.contains(reception.head.status) else { return reception }
             reception.end()
             do {

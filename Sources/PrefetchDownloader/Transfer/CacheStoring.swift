@@ -25,6 +25,17 @@ struct CacheStoring: DownloadStoring {
         try await cache.metadata(of: key)
     }
 
+    func replay(
+        _ key: ItemKey, to sink: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) async throws(CacheError) -> Bool {
+        do throws(CacheError) {
+            return try await cache.stream(key, to: { bytes throws(CacheError) in sink(bytes) }).value != nil
+        } catch .item {
+            // Damaged, and set aside.
+            return false
+        }
+    }
+
     func partial(of key: ItemKey) async throws(CacheError) -> PartialItem? {
         try await cache.partial(of: key)
     }

@@ -16,7 +16,11 @@ final class ContentDigest: Sendable {
     /// Takes what an earlier download stored; `nil` when nobody wants to know the digest.
     var replay: (@Sendable (UnsafeRawBufferPointer) -> Void)? {
         guard state.withLock({ $0 != nil }) else { return nil }
-        return { bytes in self.state.withLock { $0?.update(bufferPointer: bytes) } }
+        return { self.update($0) }
+    }
+
+    func update(_ bytes: UnsafeRawBufferPointer) {
+        state.withLock { $0?.update(bufferPointer: bytes) }
     }
 
     func update(_ bytes: Data) {

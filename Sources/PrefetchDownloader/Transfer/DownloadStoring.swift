@@ -10,6 +10,12 @@ protocol DownloadStoring: Sendable {
     func promoted(_ key: ItemKey) async throws(CacheError) -> OpenedItem?
     /// What the cached item of a key says about itself.
     func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata?
+    /// Hands out the content of a cached item, in pieces and in order.
+    ///
+    /// - Returns: Whether there is one.
+    func replay(
+        _ key: ItemKey, to sink: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) async throws(CacheError) -> Bool
     func partial(of key: ItemKey) async throws(CacheError) -> PartialItem?
 
     func begin(_ metadata: ItemMetadata, expectedLength: Int64?) async throws(CacheError) -> StoringStart

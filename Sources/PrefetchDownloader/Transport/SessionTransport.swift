@@ -37,7 +37,8 @@ final class SessionTransport: Transport {
     }
 
     deinit {
-        session.finishTasksAndInvalidate()
+        // Behind the requests that wait there: a session that is invalidated takes none, and ends the process.
+        calls.async { [session] in session.finishTasksAndInvalidate() }
     }
 
     func start(_ request: URLRequest) -> any Exchange {

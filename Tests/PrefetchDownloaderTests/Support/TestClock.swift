@@ -6,7 +6,7 @@ final class TestClock: Sendable {
         var slept: [Duration] = []
         var lastNumber = 0
         var timeouts: [Int: CheckedContinuation<Void, Never>] = [:]
-        var onTimeout: CheckedContinuation<Void, Never>?
+        var areTimeoutsOver = false
     }
 
     /// What the downloader's stall timeout is by default. Tests do not change it.
@@ -17,21 +17,14 @@ final class TestClock: Sendable {
     /// Every wait that was asked for, but for the timeouts.
     var slept: [Duration] { state.withLock { $0.slept } }
 
-    /// Lets a timeout that somebody waits for pass, or the next one.
-    func passTimeout() async {
-        while true {
-            let sleeper = state.withLock { state in
-                state.timeouts.keys.min().flatMap { state.timeouts.removeValue(forKey: $0) }
-            }
-            if let sleeper { return sleeper.resume() }
-            await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    if state.timeouts.isEmpty { state.onTimeout = continuation }
-                    return !state.timeouts.isEmpty
-                }
-                if isThere { continuation.resume() }
-            }
+    /// From now on, and for those who wait, a timeout takes no time either.
+    func letTimeoutsPass() {
+        let sleepers = state.withLock { state in
+            state.areTimeoutsOver = true
+            defer { state.timeouts = [:] }
+            return Array(state.timeouts.values)
         }
+        for sleeper in sleepers { sleeper.resume() }
     }
 
     func sleep(_ duration: Duration) async throws {
@@ -45,12 +38,11 @@ final class TestClock: Sendable {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let waiting = state.withLock { state in
-                    state.timeouts[number] = continuation
-                    return state.onTimeout.take()
+                let isOver = state.withLock { state in
+                    if !state.areTimeoutsOver { state.timeouts[number] = continuation }
+                    return state.areTimeoutsOver
                 }
-                waiting?.resume()
-                if Task.isCancelled { end(number) }
+                if isOver { continuation.resume() } else if Task.isCancelled { end(number) }
             }
         } onCancel: {
             end(number)

@@ -1,0 +1,78 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchCache
+import Testing
+
+@testable import PrefetchDownloader
+
+/// When a failed download is tried again.
+@Suite struct PolicyTests {
+    private let backoff = Backoff(first: .seconds(1), longest: .seconds(60))
+
+    @Test func theLongestWaitDoublesUpToItsBound() {
+        let delays = (1...8).map { backoff.delay(after: $0) { 1 } }
+        #expect(delays == [1, 2, 4, 8, 16, 32, 60, 60].map { Duration.seconds($0) })
+        #expect(backoff.delay(after: .max) { 1 } == .seconds(60))
+        #expect(backoff.delay(after: 0) { 1 } == .seconds(1))
+    }
+
+    @Test func theWaitIsAnyPartOfIt() {
+        #expect(backoff.delay(after: 3) { 0 } == .zero)
+        #expect(backoff.delay(after: 3) { 0.25 } == .seconds(1))
+        var generator = SeededGenerator(seed: 1)
+        for failures in 1...200 {
+            let delay = backoff.delay(after: failures) { .random(in: 0...1, using: &generator) }
+            #expect((.zero ... .seconds(60)).contains(delay))
+        }
+    }
+
+    @Test func whatTheServerWantsIsTheLeast() {
+        let policy = RetryPolicy(DownloaderConfiguration(hosts: .any))
+        func delay(_ retryAfter: Duration?, _ failures: Int = 1) -> Duration? {
+            policy.delay(after: .status(503, retryAfter: retryAfter), failures: failures) { 1 }
+        }
+        #expect(delay(nil) == .seconds(1))
+        #expect(delay(.zero) == .seconds(1))
+        #expect(delay(.seconds(120)) == .seconds(120))
+        #expect(delay(.seconds(121)) == nil)
+        #expect(delay(nil, 5) == nil)
+    }
+
+    @Test func whatWillNotChangeIsNotTriedAgain() {
+        let lasting: [DownloadError.Reason] = [
+            .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects(limit: 5), .redirect(to: "x"),
+            .status(404, retryAfter: nil), .connection(.notTrusted), .tooLong(received: 2, announced: 1),
+            .wrongRange("x"), .wrongLength(expected: 1, actual: 2), .wrongDigest(expected: [], actual: [1]),
+            .encoded("gzip"), .cache(.closed),
+        ]
+        for reason in lasting { #expect(!reason.isTransient, "\(reason)") }
+        let passing: [DownloadError.Reason] = [
+            .status(429, retryAfter: nil), .connection(.connectionLost), .connection(.cannotFindHost),
+            .stalled(.seconds(60)), .truncated(received: 1, announced: 2), .partialGone,
+        ]
+        for reason in passing { #expect(reason.isTransient, "\(reason)") }
+    }
+
+    @Test func whatADateIsGoodFor() {
+        let date = Validator(lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+        let changed: Int64 = 784_111_777
+        #expect(date.rangeCondition(storedAt: (changed + 60) * 1000) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(date.rangeCondition(storedAt: (changed + 59) * 1000) == nil)
+        let both = Validator(entityTag: "W/\"1\"", lastModified: date.lastModified)
+        #expect(both.rangeCondition(storedAt: (changed + 60) * 1000) == date.lastModified)
+        #expect(Validator(entityTag: "\"1\"").rangeCondition(storedAt: 0) == "\"1\"")
+        #expect(Validator().rangeCondition(storedAt: .max) == nil)
+    }
+
+    @Test func digestsInHexadecimal() {
+        let text = String(repeating: "0aF9", count: 16)
+        #expect(
+            ContentExpectation.sha256(hexadecimal: text)
+                == .sha256(Array(repeatElement([0x0A, 0xF9], count: 16).joined())))
+        for text in [
+            "", "00", String(repeating: "g", count: 64), text + "0", String(repeating: "+1", count: 32),
+        ] {
+            #expect(ContentExpectation.sha256(hexadecimal: text) == nil)
+        }
+    }
+}
