@@ -41,7 +41,9 @@ struct Story: Sendable {
         report.line("A server on this machine, three shows, and an app that fetches ahead what its user will")
         report.line("probably want to hear. The episodes are files of this machine:")
         for episode in files {
-            report.fact(episode.title, "\(episode.length.asBytes)  \(episode.original.url.lastPathComponent.printable)")
+            report.fact(
+                episode.title,
+                "\(episode.length.asBytes)  \(episode.original.url.lastPathComponent.printable)")
         }
         if publisher.made > 0 { report.line("(\(publisher.made) of the files had to be made up.)") }
         report.fact("container", container.path(percentEncoded: false).printable)

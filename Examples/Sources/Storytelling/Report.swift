@@ -14,6 +14,10 @@ package struct Report {
         print("   \(text)")
     }
 
+    package func gap() {
+        print("")
+    }
+
     package func fact(_ name: String, _ value: String) {
         line("\(name.padded(to: 14, .left)) \(value)")
     }

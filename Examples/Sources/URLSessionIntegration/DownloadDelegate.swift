@@ -54,6 +54,10 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
         }
     }
 
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        continuation.finish()
+    }
+
     #if canImport(Darwin)
         func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
             report(.caughtUp)

@@ -6,6 +6,17 @@ import PrefetchCache
 #endif
 
 /// The app's downloads: a session of its own on one side, the cache on the other.
+///
+/// ```swift
+/// try await downloads.storeArrivals()  // what an earlier launch left
+/// for await arrival in downloads.arrivals {
+///     switch arrival {
+///     case .file: try await downloads.storeArrivals()
+///     case .failed(let key, let reason): log(key, reason)
+///     case .caughtUp: backgroundCompletionHandler?()
+///     }
+/// }
+/// ```
 final class EpisodeDownloads: Sendable {
     private let cache: PrefetchCache
     private let inbox: Inbox
@@ -51,9 +62,10 @@ final class EpisodeDownloads: Sendable {
         return nil
     }
 
-    /// Stores what waits in the inbox, and removes it there. To be called after every arrival and at launch, for what an
-    /// earlier launch left; and, in an app, before the completion handler of
-    /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`, after which the app is suspended.
+    /// Stores what waits in the inbox, and removes it there.
+    ///
+    /// To be done before `caughtUp` is answered with the completion handler of
+    /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`: after that the app is suspended.
     ///
     /// - Returns: What became of each.
     @discardableResult

@@ -24,9 +24,10 @@ struct Story: Sendable {
             }
             try await launch(areas) { cache, downloads in
                 try await storeWhatWasLeft(files[1], cache, downloads, &report)
+                try await tellWhatIsUnderWay(files[2], server, downloads, &report)
                 try await refuse(files[2], files[3], server, cache, downloads, &report)
             }
-            report.line("")
+            report.gap()
             let left = try FileManager.default.contentsOfDirectory(
                 atPath: areas.temporaryURL.appending(path: "Downloads").path)
             report.check("\(left.count) files are left in the inbox", left.isEmpty)
@@ -100,6 +101,18 @@ struct Story: Sendable {
         report.check("episode-2 is not in the cache yet", try await cache.contains("episode-2") == false)
         report.check("it is stored", isStored(try await downloads.storeArrivals(), "episode-2"))
         try await open("episode-2", file, cache, &report)
+    }
+
+    private func tellWhatIsUnderWay(
+        _ file: MediaFile, _ server: MediaServer, _ downloads: EpisodeDownloads, _ report: inout Report
+    ) async throws {
+        report.step("What is under way, the tasks tell")
+        let wish = Wish(key: "episode-5", source: "daily", name: "Episode 5")
+        let url = server.publish(file.url, at: wish.key)
+        server.next(wish.key, .holdBack(after: 0))
+        _ = try await downloads.fetch(url, wish, length: file.length)
+        let keys = try await downloads.underWay()
+        report.check("their descriptions say: \(keys)", keys == [wish.key])
     }
 
     private func refuse(

@@ -23,7 +23,8 @@ struct Story: Sendable {
             ProveBudget(run: run, plan: plan).run(&report)
 
             var originals = Dictionary(uniqueKeysWithValues: chosen.files.map { ($0.key, $0) })
-            try await LookFromOutside(cache: cache, areas: areas, originals: originals).run(&report, &comparisons)
+            try await LookFromOutside(cache: cache, areas: areas, originals: originals).run(
+                &report, &comparisons)
 
             let before = try await cache.statistics()
             try await OpenItems(cache: cache, areas: areas).run(&report, &comparisons, &originals)

@@ -21,7 +21,8 @@ struct Walkthrough {
             }
             let chosen = try SourceFolder.choose(arguments.folder)
             let isAllWell = try await Interruption.cancelling {
-                try await Workspace.with(named: "walkthrough", keepsContainer: arguments.keepsContainer) { container in
+                try await Workspace.with(named: "walkthrough", keepsContainer: arguments.keepsContainer) {
+                    container in
                     try await Story(chosen: chosen, container: container).tell()
                 }
             }

@@ -39,10 +39,12 @@ struct FirstLaunch {
 
     /// The downloader has gone on by itself; the server can tell from where.
     private func tell(of tunnel: Episode, _ report: inout Report) {
-        report.line("")
+        report.gap()
         report.line("A tunnel: the connection broke in the middle of \(tunnel.title).")
         let requests = publisher.server.requests(for: tunnel.path)
-        for request in requests { report.line("  asked for \(request.range ?? "the whole"), got \(request.sent)") }
+        for request in requests {
+            report.line("  asked for \(request.range ?? "the whole"), got \(request.sent)")
+        }
         let isResumed = requests.count == 2 && requests[1].status == 206
         report.check("the downloader tried again, and asked for the rest only", isResumed)
     }
@@ -57,9 +59,10 @@ struct FirstLaunch {
         guard case .cancelled(let kept) = await download.outcome else {
             return report.check("\(episode.title) is under way", false)
         }
-        report.line("")
+        report.gap()
         report.line("\(episode.title) is slow, and the user quits the app in the middle of it.")
         let partial = try await player.cache.partial(of: try episode.key())
-        report.check("\(kept) of \(episode.length) bytes are kept", kept > 0 && partial?.contentLength == kept)
+        report.check(
+            "\(kept) of \(episode.length) bytes are kept", kept > 0 && partial?.contentLength == kept)
     }
 }

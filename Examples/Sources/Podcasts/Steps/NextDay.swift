@@ -15,7 +15,8 @@ struct NextDay {
         let budget = try await limit(toFit: newest)
         // The coldest first: in this order they would go.
         let before = try await player.cache.items()
-        report.line("In the settings the user allows \(budget.bytes.asBytes). \(before.count) episodes are cached.")
+        report.line(
+            "In the settings the user allows \(budget.bytes.asBytes). \(before.count) episodes are cached.")
 
         var peak: Int64 = 0
         var stored = 0
@@ -67,6 +68,7 @@ struct NextDay {
         if case .alreadyPromoted(let file) = await download.outcome {
             isTheirs = try file.url.checkResourceIsReachable() && publisher.server.requests.count == requests
         }
-        report.check("\(episode.title), which the user has opened, is still theirs; nobody is asked", isTheirs)
+        report.check(
+            "\(episode.title), which the user has opened, is still theirs; nobody is asked", isTheirs)
     }
 }

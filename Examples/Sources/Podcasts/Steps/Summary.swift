@@ -20,12 +20,14 @@ struct Summary {
             report.fact("refused", "\(count), \(reason)")
         }
         let requests = server.requests
-        report.fact("requests", "\(requests.count), of which \(requests.count { $0.status == 304 }) cost nothing")
+        report.fact(
+            "requests", "\(requests.count), of which \(requests.count { $0.status == 304 }) cost nothing")
         report.check("6 + 3 were stored, 2 opened, 1 refused", isAsTold(statistics))
         report.line(report.failedChecks == 0 ? "All is as told." : "NOT everything is as told.")
     }
 
     private func isAsTold(_ statistics: CacheStatistics) -> Bool {
-        statistics.stores == 9 && statistics.promotions == 2 && statistics.refusals == ["largerThanLargestItem": 1]
+        statistics.stores == 9 && statistics.promotions == 2
+            && statistics.refusals == ["largerThanLargestItem": 1]
     }
 }
