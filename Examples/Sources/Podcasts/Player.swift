@@ -16,7 +16,9 @@ struct Player: Sendable {
             areas: areas, cache: cache,
             downloader: PrefetchDownloader(cache: cache, configuration: configuration))
         do {
-            try await body(player)
+            // Nearly all that is done here is done by the cache, and files are compared, which may block on its
+            // executor.
+            try await withTaskExecutorPreference(cache.executor) { try await body(player) }
         } catch {
             try await player.quit()
             throw error

@@ -62,7 +62,7 @@ final class EpisodeDownloads: Sendable {
         return nil
     }
 
-    /// Stores what waits in the inbox, and removes it there.
+    /// Stores what waits in the inbox, and removes it there. One call at a time.
     ///
     /// To be done before `caughtUp` is answered with the completion handler of
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`: after that the app is suspended.
@@ -70,6 +70,11 @@ final class EpisodeDownloads: Sendable {
     /// - Returns: What became of each.
     @discardableResult
     func storeArrivals() async throws -> [(key: String, outcome: StoreOutcome)] {
+        // On the cache's own threads files may be looked at: these may block.
+        try await withTaskExecutorPreference(cache.executor) { try await storeEntries() }
+    }
+
+    private func storeEntries() async throws -> [(key: String, outcome: StoreOutcome)] {
         var outcomes: [(key: String, outcome: StoreOutcome)] = []
         for entry in try inbox.entries() {
             let metadata = try entry.note.wish.metadata(entityTag: entry.note.entityTag)

@@ -43,7 +43,8 @@ struct Story: Sendable {
         do {
             let downloads = try EpisodeDownloads(cache: cache, areas: areas)
             defer { downloads.close() }
-            try await body(cache, downloads)
+            // Here files are compared, which may block only where the cache does.
+            try await withTaskExecutorPreference(cache.executor) { try await body(cache, downloads) }
         } catch {
             try await cache.close()
             throw error
