@@ -7,19 +7,47 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "PrefetchCache", path: "..")
+        .package(name: "PrefetchCache", path: ".."),
+        // The server on loopback: HTTP with ranges and entity tags, and nothing below it but sockets.
+        .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     ],
     targets: [
         .executableTarget(
             name: "Walkthrough",
             dependencies: [
-                .product(name: "PrefetchCache", package: "PrefetchCache")
-            ],
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-            ])
+                "Storytelling",
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
+            ]),
+        .executableTarget(
+            name: "Podcasts",
+            dependencies: [
+                "MediaServer", "Storytelling",
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
+                .product(name: "PrefetchDownloader", package: "PrefetchCache"),
+            ]),
+        .executableTarget(
+            name: "URLSessionIntegration",
+            dependencies: [
+                "MediaServer", "Storytelling",
+                .product(name: "PrefetchCache", package: "PrefetchCache"),
+            ]),
+        // What is around the stories: what they print, where they work, how they end.
+        .target(name: "Storytelling"),
+        .target(
+            name: "MediaServer",
+            dependencies: [
+                "Storytelling",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+}

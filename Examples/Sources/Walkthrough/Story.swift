@@ -1,5 +1,6 @@
 import Foundation
 import PrefetchCache
+import Storytelling
 
 /// The story, from the first step to the last.
 struct Story: Sendable {
@@ -9,6 +10,7 @@ struct Story: Sendable {
     /// - Returns: Whether everything was as it should be.
     func tell() async throws -> Bool {
         var report = Report()
+        var comparisons = Comparisons()
         introduce(&report)
 
         let plan = try await BudgetPlan.rehearsing(chosen.files, in: container.appending(path: "rehearsal"))
@@ -21,14 +23,15 @@ struct Story: Sendable {
             ProveBudget(run: run, plan: plan).run(&report)
 
             var originals = Dictionary(uniqueKeysWithValues: chosen.files.map { ($0.key, $0) })
-            try await LookFromOutside(cache: cache, areas: areas, originals: originals).run(&report)
+            try await LookFromOutside(cache: cache, areas: areas, originals: originals).run(
+                &report, &comparisons)
 
             let before = try await cache.statistics()
-            try await OpenItems(cache: cache, areas: areas).run(&report, &originals)
+            try await OpenItems(cache: cache, areas: areas).run(&report, &comparisons, &originals)
             let after = try await cache.statistics()
 
-            try await ReadBack(cache: cache, originals: originals).run(&report)
-            return Summary(before: before, after: after, run: run).tell(&report)
+            try await ReadBack(cache: cache, originals: originals).run(&report, &comparisons)
+            return Summary(before: before, after: after, run: run, comparisons: comparisons).tell(&report)
         }
     }
 

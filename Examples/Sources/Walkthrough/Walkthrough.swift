@@ -1,4 +1,5 @@
 import Foundation
+import Storytelling
 
 /// The cache's whole story, told with real files: store ahead, evict, look inside, open, compare.
 ///
@@ -20,7 +21,8 @@ struct Walkthrough {
             }
             let chosen = try SourceFolder.choose(arguments.folder)
             let isAllWell = try await Interruption.cancelling {
-                try await Workspace.with(keepsContainer: arguments.keepsContainer) { container in
+                try await Workspace.with(named: "walkthrough", keepsContainer: arguments.keepsContainer) {
+                    container in
                     try await Story(chosen: chosen, container: container).tell()
                 }
             }

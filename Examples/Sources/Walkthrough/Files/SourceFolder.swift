@@ -1,4 +1,5 @@
 import Foundation
+import Storytelling
 
 /// Where the files come from.
 enum SourceFolder {

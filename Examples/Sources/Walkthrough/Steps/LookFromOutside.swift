@@ -1,5 +1,6 @@
 import Foundation
 import PrefetchCache
+import Storytelling
 
 /// Looks at a stored item with the `lz4` command, which knows nothing of this library.
 struct LookFromOutside {
@@ -7,7 +8,7 @@ struct LookFromOutside {
     let areas: StorageAreas
     let originals: [ItemKey: SourceFile]
 
-    func run(_ report: inout Report) async throws {
+    func run(_ report: inout Report, _ comparisons: inout Comparisons) async throws {
         report.step("One item, seen from outside")
         let compressed = try await cache.items().filter { $0.encoding == .lz4 }
         guard let item = compressed.max(by: { $0.contentLength < $1.contentLength }),
@@ -26,7 +27,7 @@ struct LookFromOutside {
         guard let content = try lz4.run(["-dc", path]) else {
             return report.check("lz4 -dc decodes it", false)
         }
-        let comparison = try report.comparisons.compare(content, with: original)
+        let comparison = try comparisons.compare(content, with: original)
         report.check("lz4 -dc prints the original", comparison != .different)
     }
 }

@@ -1,12 +1,15 @@
 import Foundation
 import PrefetchCache
+import Storytelling
 
 /// Opens three items: from then on they are files of the user's.
 struct OpenItems {
     let cache: PrefetchCache
     let areas: StorageAreas
 
-    func run(_ report: inout Report, _ originals: inout [ItemKey: SourceFile]) async throws {
+    func run(
+        _ report: inout Report, _ comparisons: inout Comparisons, _ originals: inout [ItemKey: SourceFile]
+    ) async throws {
         report.step("Open: from a guess to the user's own file")
         let incompressible = try await incompressibleItem(&originals)
         let items = try await cache.items().filter { $0.key != incompressible?.key }
@@ -23,11 +26,13 @@ struct OpenItems {
                 report.line("  skipped, no such item is cached")
                 continue
             }
-            try await open(item, original, &report)
+            try await open(item, original, &report, &comparisons)
         }
     }
 
-    private func open(_ item: CachedItem, _ original: SourceFile, _ report: inout Report) async throws {
+    private func open(
+        _ item: CachedItem, _ original: SourceFile, _ report: inout Report, _ comparisons: inout Comparisons
+    ) async throws {
         let length = item.contentLength.asBytes
         report.line("  \(item.key.string.printable) (\(item.encoding.name), \(length))")
         let cachedCopy = areas.url(of: item.location)
@@ -37,7 +42,7 @@ struct OpenItems {
         }
         report.line("  -> \(opened.url.path(percentEncoded: false).printable)")
         let content = try Data(contentsOf: opened.url)
-        let comparison = try report.comparisons.compare(content, with: original)
+        let comparison = try comparisons.compare(content, with: original)
         report.check("its bytes are those of the original", comparison != .different)
         report.check("the cached copy is gone", cachedCopy.flatMap(FileFacts.init) == nil)
 

@@ -1,4 +1,5 @@
 import PrefetchCache
+import Storytelling
 
 /// Shows that the budget held while the files were stored.
 struct ProveBudget {

@@ -1,4 +1,5 @@
 import PrefetchCache
+import Storytelling
 
 /// Shows which items were evicted: the least recently used.
 struct ProveRecency {

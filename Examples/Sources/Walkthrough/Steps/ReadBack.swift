@@ -1,12 +1,13 @@
 import Foundation
 import PrefetchCache
+import Storytelling
 
 /// Reads every item that is still cached, and compares it with its original.
 struct ReadBack {
     let cache: PrefetchCache
     let originals: [ItemKey: SourceFile]
 
-    func run(_ report: inout Report) async throws {
+    func run(_ report: inout Report, _ comparisons: inout Comparisons) async throws {
         report.step("Read everything back")
         let items = try await cache.items()
         let progress = Progress(label: "   comparing", total: items.count)
@@ -20,7 +21,7 @@ struct ReadBack {
                 missing += 1
                 continue
             }
-            if try report.comparisons.compare(content, with: original) == .different { differing += 1 }
+            if try comparisons.compare(content, with: original) == .different { differing += 1 }
         }
         progress.clear()
         report.line("\(items.count) items are cached.")

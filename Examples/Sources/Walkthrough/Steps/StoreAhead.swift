@@ -1,5 +1,6 @@
 import Foundation
 import PrefetchCache
+import Storytelling
 
 /// Stores all files, several at a time, under a budget that cannot hold them.
 struct StoreAhead {

@@ -1,17 +1,18 @@
 import PrefetchCache
+import Storytelling
 
 /// What came of it all.
 struct Summary {
     let before: CacheStatistics
     let after: CacheStatistics
     let run: StoreRun
+    let comparisons: Comparisons
 
     /// - Returns: Whether everything was as it should be.
     func tell(_ report: inout Report) -> Bool {
         report.step("Before and after the opens")
         report.table([["", "before", "after"]] + rows)
 
-        let comparisons = report.comparisons
         let isIdentical = comparisons.compared > 0 && comparisons.differing.isEmpty
         let isAllWell = isIdentical && report.failedChecks == 0
         report.step("Summary")

@@ -1,30 +1,35 @@
 /// The story as it is told on standard output, and what came of it.
-struct Report {
-    var comparisons = Comparisons()
-    private(set) var failedChecks = 0
+package struct Report {
+    package private(set) var failedChecks = 0
     private var steps = 0
 
-    mutating func step(_ title: String) {
+    package init() {}
+
+    package mutating func step(_ title: String) {
         steps += 1
         print("\n\(steps). \(title)")
     }
 
-    func line(_ text: String) {
+    package func line(_ text: String) {
         print("   \(text)")
     }
 
-    func fact(_ name: String, _ value: String) {
+    package func gap() {
+        print("")
+    }
+
+    package func fact(_ name: String, _ value: String) {
         line("\(name.padded(to: 14, .left)) \(value)")
     }
 
-    /// Prints a claim and whether it holds. A claim that does not makes the walkthrough fail.
-    mutating func check(_ claim: String, _ holds: Bool) {
+    /// Prints a claim and whether it holds. A claim that does not makes the program fail.
+    package mutating func check(_ claim: String, _ holds: Bool) {
         if !holds { failedChecks += 1 }
         line("[\(holds ? "ok" : "WRONG")] \(claim)")
     }
 
     /// Prints rows in columns, of which the first is a name and the others are figures.
-    func table(_ rows: [[String]]) {
+    package func table(_ rows: [[String]]) {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
             rows.compactMap { column < $0.count ? $0[column].count : nil }.max() ?? 0

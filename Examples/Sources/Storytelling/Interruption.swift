@@ -2,13 +2,13 @@ import Foundation
 import Synchronization
 
 /// The user, or the system, wants the program to end.
-struct Interruption: Error {
-    let signalNumber: Int32
+package struct Interruption: Error {
+    package let signalNumber: Int32
 
     /// Runs `body` in a task that Ctrl-C cancels, so that everything that has to be cleaned up is.
     ///
     /// - Throws: What `body` throws, or an ``Interruption`` when that was the reason.
-    static func cancelling<Result: Sendable>(
+    package static func cancelling<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let task = Task { try await body() }

@@ -1,5 +1,5 @@
 /// How the program ends; the numbers are those of `sysexits.h`.
-enum ExitCode {
+package enum ExitCode {
     case success
     /// Something differs, or could not be done.
     case failure
@@ -7,7 +7,7 @@ enum ExitCode {
     case noInput
     case interrupted(signalNumber: Int32)
 
-    var number: Int32 {
+    package var number: Int32 {
         switch self {
         case .success: 0
         case .failure: 1

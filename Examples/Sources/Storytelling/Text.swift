@@ -1,8 +1,8 @@
 /// How much of a whole is taken: `[########--]  84 %`.
-enum Bar {
+package enum Bar {
     private static let width = 10
 
-    static func text(_ part: Int64, of whole: Int64) -> String {
+    package static func text(_ part: Int64, of whole: Int64) -> String {
         let percent = percent(part, of: whole)
         let filled = min(max(Int(percent) * width / 100, 0), width)
         let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
@@ -10,18 +10,18 @@ enum Bar {
     }
 
     /// Rounded up: more than the whole is never shown as 100.
-    static func percent(_ part: Int64, of whole: Int64) -> Int64 {
+    package static func percent(_ part: Int64, of whole: Int64) -> Int64 {
         whole > 0 ? (part * 100 + whole - 1) / whole : 0
     }
 }
 
-enum Alignment {
+package enum Alignment {
     case left, right
 }
 
 extension Int64 {
     /// The number of bytes for people: `512 B`, `31.4 KiB`, `2.0 MiB`.
-    var asBytes: String {
+    package var asBytes: String {
         if self < 1024 { return "\(self) B" }
         let (unit, name): (Int64, String) = self < 1 << 20 ? (1 << 10, "KiB") : (1 << 20, "MiB")
         let tenths = (self * 10 + unit / 2) / unit
@@ -30,13 +30,13 @@ extension Int64 {
 }
 
 extension String {
-    func padded(to width: Int, _ alignment: Alignment) -> String {
+    package func padded(to width: Int, _ alignment: Alignment) -> String {
         let padding = String(repeating: " ", count: Swift.max(0, width - count))
         return alignment == .left ? self + padding : padding + self
     }
 
     /// The string with a `?` for everything that a terminal would not print but obey.
-    var printable: String {
+    package var printable: String {
         String(
             String.UnicodeScalarView(
                 unicodeScalars.map { scalar in

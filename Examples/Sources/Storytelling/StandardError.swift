@@ -1,9 +1,9 @@
 import Foundation
 
-enum StandardError {
-    static let isTerminal = isatty(STDERR_FILENO) == 1
+package enum StandardError {
+    package static let isTerminal = isatty(STDERR_FILENO) == 1
 
-    static func write(_ text: String) {
+    package static func write(_ text: String) {
         do {
             try FileHandle.standardError.write(contentsOf: Data(text.utf8))
         } catch {

@@ -1,13 +1,15 @@
-import Foundation
+package import Foundation
 
 /// A container such as every app has, in the system's folder for temporary files.
-enum Workspace {
+package enum Workspace {
     /// Makes a container, and removes it when `body` is done, however that ends.
-    static func with<Result>(
-        keepsContainer: Bool, _ body: (URL) async throws -> Result
+    ///
+    /// - Parameter name: Of the program, as a part of the container's name.
+    package static func with<Result>(
+        named name: String, keepsContainer: Bool = false, _ body: (URL) async throws -> Result
     ) async throws -> Result {
         let container = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-            .appending(path: "PrefetchCache-walkthrough-\(UUID().uuidString.prefix(8))")
+            .appending(path: "PrefetchCache-\(name)-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(
             at: container, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         do {

@@ -1,13 +1,18 @@
 /// One line on the terminal that shows how far a piece of work has come; silent where nobody watches.
-struct Progress {
-    let label: String
-    let total: Int
+package struct Progress {
+    private let label: String
+    private let total: Int
 
-    func show(_ done: Int) {
+    package init(label: String, total: Int) {
+        self.label = label
+        self.total = total
+    }
+
+    package func show(_ done: Int) {
         write("\r\(label) \(Bar.text(Int64(done), of: Int64(total)))\u{1B}[K")
     }
 
-    func clear() {
+    package func clear() {
         write("\r\u{1B}[K")
     }
 

@@ -1,0 +1,50 @@
+import Foundation
+import MediaServer
+import Storytelling
+
+/// The other side: shows whose episodes are real files of this machine.
+struct Publisher {
+    /// Long enough for a download to be broken off in the middle.
+    private static let lengths = (5 << 19)...(7 << 19)
+    private static let names = ["Library Hour", "Morning Manual", "Deep Storage"]
+
+    let server: MediaServer
+    let made: Int
+    private(set) var shows: [Show]
+    private var upcoming: [MediaFile]
+
+    /// - Parameter workshop: The folder for files that have to be made up.
+    init(_ server: MediaServer, workshop: URL) throws {
+        self.server = server
+        let material = try RealFiles(Self.names.count * 3, lengths: Self.lengths, workshop: workshop)
+        made = material.made
+        shows = Self.names.map { Show(name: $0, episodes: []) }
+        upcoming = material.files.reversed()
+        publishEpisodes()
+        publishEpisodes()
+    }
+
+    /// Every show has one more episode from now on.
+    mutating func publishEpisodes() {
+        for index in shows.indices {
+            guard let file = upcoming.popLast() else { return }
+            let episode = Episode(
+                show: shows[index].name, number: shows[index].episodes.count + 1, original: file)
+            server.publish(file.url, at: episode.path)
+            shows[index].episodes.append(episode)
+        }
+    }
+
+    /// An episode that is as long as all others together.
+    mutating func publishSpecial(in workshop: URL) throws -> Episode {
+        let url = workshop.appending(path: "special.bin")
+        var content = Data()
+        for episode in shows.flatMap(\.episodes) { content += try Data(contentsOf: episode.original.url) }
+        try content.write(to: url)
+        let special = Episode(
+            show: shows[0].name, number: 100,
+            original: MediaFile(url: url, length: Int64(content.count)))
+        server.publish(url, at: special.path)
+        return special
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import MediaServer
+import PrefetchCache
+import PrefetchDownloader
+import Storytelling
+
+/// Fetches the newest episodes of every show, over a bad connection, until the user quits the app.
+struct FirstLaunch {
+    private static let budget = ByteCount.mebibytes(64)
+    /// Half of an episode or more: at least one chunk of 1 MiB is kept of what has come.
+    private static let whereItBreaks = 3 << 19
+
+    let player: Player
+    let publisher: Publisher
+
+    func run(_ report: inout Report) async throws {
+        report.step("Monday: fetch the two newest of each show")
+        try await player.cache.configure(CacheConfiguration(budget: .fixed(Self.budget)))
+        report.line("The cache may take \(Self.budget.bytes.asBytes).")
+        let episodes = publisher.shows.flatMap { $0.newest(2) }
+        guard let tunnel = episodes.first, let slow = episodes.last else { return }
+        publisher.server.next(tunnel.path, .breakOff(after: Self.whereItBreaks))
+        publisher.server.next(slow.path, .holdBack(after: Self.whereItBreaks))
+
+        // That is all: hand over what is wanted.
+        let downloads = player.downloader.prefetch(
+            try episodes.map { try $0.request(from: publisher.server) })
+
+        var stored = 0
+        for (episode, download) in zip(episodes, downloads).dropLast() {
+            if case .stored(let summary) = await download.outcome, summary.contentLength == episode.length {
+                stored += 1
+            }
+        }
+        report.check("\(stored) of \(downloads.count - 1) are stored", stored == downloads.count - 1)
+        tell(of: tunnel, &report)
+        if let last = downloads.last { try await quit(during: last, of: slow, &report) }
+    }
+
+    /// The downloader has gone on by itself; the server can tell from where.
+    private func tell(of tunnel: Episode, _ report: inout Report) {
+        report.gap()
+        report.line("A tunnel: the connection broke in the middle of \(tunnel.title).")
+        let requests = publisher.server.requests(for: tunnel.path)
+        for request in requests {
+            report.line("  asked for \(request.range ?? "the whole"), got \(request.sent)")
+        }
+        let isResumed = requests.count == 2 && requests[1].status == 206
+        report.check("the downloader tried again, and asked for the rest only", isResumed)
+    }
+
+    private func quit(
+        during download: Download, of episode: Episode, _ report: inout Report
+    ) async throws {
+        for await event in download.events {
+            if case .progress(let progress) = event, progress.completedBytes >= Self.whereItBreaks { break }
+        }
+        await player.downloader.cancelAll()
+        guard case .cancelled(let kept) = await download.outcome else {
+            return report.check("\(episode.title) is under way", false)
+        }
+        report.gap()
+        report.line("\(episode.title) is slow, and the user quits the app in the middle of it.")
+        let partial = try await player.cache.partial(of: try episode.key())
+        report.check(
+            "\(kept) of \(episode.length) bytes are kept", kept > 0 && partial?.contentLength == kept)
+    }
+}

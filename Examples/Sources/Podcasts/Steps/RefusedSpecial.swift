@@ -1,0 +1,28 @@
+import MediaServer
+import PrefetchCache
+import PrefetchDownloader
+import Storytelling
+
+/// An episode that is too long for the budget is refused before it is downloaded.
+struct RefusedSpecial {
+    let player: Player
+    let server: MediaServer
+    let special: Episode
+
+    func run(_ report: inout Report) async throws {
+        report.step("A special of \(special.length.asBytes)")
+        let before = try await player.cache.items()
+        let outcome = await player.downloader.prefetch(try special.request(from: server)).outcome
+        guard case .refused(let refusal, _) = outcome else {
+            report.line("\(outcome)")
+            return report.check("it is refused", false)
+        }
+        report.line("Refused: \(refusal).")
+        // Nobody has to be told: the user did not ask for it, and can still stream it.
+        report.check("nothing went for it", try await player.cache.items() == before)
+        let sent = server.requests(for: special.path).reduce(0) { $0 + $1.sent }
+        report.check(
+            "its content was not downloaded: \(sent.asBytes) were on their way when the app hung up",
+            sent < special.length / 2)
+    }
+}

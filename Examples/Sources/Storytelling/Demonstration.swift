@@ -1,0 +1,46 @@
+package import Foundation
+
+/// The program around a story that takes no arguments: a container, Ctrl-C, and the exit code.
+package enum Demonstration {
+    /// A story takes seconds.
+    private static let patience = Duration.seconds(120)
+
+    /// Tells a story, and ends the process: with 0 when all was as told, and with 1 when it was not.
+    package static func run(
+        named name: String, _ story: @escaping @Sendable (_ container: URL) async throws -> Report
+    ) async -> Never {
+        // `swift run … | head` shall not end the program before it has cleaned up.
+        signal(SIGPIPE, SIG_IGN)
+        exit(await exitCode(name, story).number)
+    }
+
+    private static func exitCode(
+        _ name: String, _ story: @escaping @Sendable (URL) async throws -> Report
+    ) async -> ExitCode {
+        guard CommandLine.arguments.count == 1 else {
+            StandardError.write("Usage: swift run --package-path Examples \(name)\n")
+            return .wrongUsage
+        }
+        let watchdog = Task {
+            try await Task.sleep(for: patience)
+            // Who waits for what does not come cannot be asked to clean up.
+            StandardError.write("\(name): what was to come next has not come in \(patience)\n")
+            exit(ExitCode.failure.number)
+        }
+        defer { watchdog.cancel() }
+        do {
+            let report = try await Interruption.cancelling {
+                try await Workspace.with(named: name, story)
+            }
+            guard report.failedChecks > 0 else { return .success }
+            StandardError.write("\(name): \(report.failedChecks) of the claims above are WRONG\n")
+            return .failure
+        } catch let error as Interruption {
+            StandardError.write("\(name): interrupted\n")
+            return .interrupted(signalNumber: error.signalNumber)
+        } catch {
+            StandardError.write("\(name): \(error)\n")
+            return .failure
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The delegate of the app's session. It has no state: whatever it has to know comes with the task.
+final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
+    /// What became of a task.
+    enum Arrival: Sendable {
+        /// The file is in the inbox.
+        case file(key: String)
+        case failed(key: String, reason: String)
+        /// A background session has told all that happened while the app was away.
+        case caughtUp
+    }
+
+    /// What happens, in order. Comes from the session's own thread, where nobody can wait for the cache.
+    let arrivals: AsyncStream<Arrival>
+    private let continuation: AsyncStream<Arrival>.Continuation
+    private let inbox: Inbox
+
+    init(inbox: Inbox) {
+        self.inbox = inbox
+        (arrivals, continuation) = AsyncStream.makeStream()
+    }
+
+    /// When this returns, the file at `location` is gone. So it is taken here; it is stored later.
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        do {
+            guard let wish = try Wish(downloadTask) else { return }
+            // The page that says "not found" is downloaded as well, and is no episode.
+            guard let response = downloadTask.response as? HTTPURLResponse, response.statusCode == 200 else {
+                let status = (downloadTask.response as? HTTPURLResponse)?.statusCode ?? 0
+                return report(.failed(key: wish.key, reason: "the server answered \(status)"))
+            }
+            let entityTag = response.value(forHTTPHeaderField: "ETag")
+            try inbox.take(location, Inbox.Note(wish: wish, entityTag: entityTag))
+            report(.file(key: wish.key))
+        } catch {
+            report(.failed(key: downloadTask.taskDescription ?? "?", reason: "\(error)"))
+        }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        guard let error else { return }
+        do {
+            guard let wish = try Wish(task) else { return }
+            report(.failed(key: wish.key, reason: error.localizedDescription))
+        } catch {
+            report(.failed(key: task.taskDescription ?? "?", reason: "\(error)"))
+        }
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        continuation.finish()
+    }
+
+    #if canImport(Darwin)
+        func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+            report(.caughtUp)
+        }
+    #endif
+
+    private func report(_ arrival: Arrival) {
+        continuation.yield(arrival)
+    }
+}

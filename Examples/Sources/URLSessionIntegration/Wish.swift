@@ -1,0 +1,39 @@
+import Foundation
+import PrefetchCache
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a download is to become: all that the cache has to know of it.
+///
+/// It travels as the task's `taskDescription`. A background session outlives the app: when a download is done, the app
+/// may have been launched for that alone, and knows nothing but the task.
+struct Wish: Codable, Sendable {
+    let key: String
+    let source: String
+    /// The name that the file has in Documents, once the user opens it.
+    let name: String
+
+    init(key: String, source: String, name: String) {
+        self.key = key
+        self.source = source
+        self.name = name
+    }
+
+    /// - Returns: `nil` for a task that is none of ours.
+    init?(_ task: URLSessionTask) throws {
+        guard let description = task.taskDescription else { return nil }
+        self = try JSONDecoder().decode(Wish.self, from: Data(description.utf8))
+    }
+
+    func describe(_ task: URLSessionTask) throws {
+        task.taskDescription = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+    }
+
+    func metadata(entityTag: String?) throws -> ItemMetadata {
+        ItemMetadata(
+            key: try ItemKey(key), source: source, destination: .documents(FileName(sanitizing: name)),
+            validator: Validator(entityTag: entityTag))
+    }
+}
