@@ -50,7 +50,7 @@ let package = Package(
         .executableTarget(
             name: "cachectl",
             dependencies: [
-                "FileSystem", "PrefetchCache",
+                "FileSystem", "PrefetchCache", "PrefetchDownloader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -105,7 +105,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
-        .testTarget(name: "cachectlTests", dependencies: ["cachectl", "FileSystem", "PrefetchCache"]),
+        .testTarget(
+            name: "cachectlTests",
+            dependencies: [
+                "cachectl", "FileSystem", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

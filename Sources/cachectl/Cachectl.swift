@@ -13,11 +13,12 @@ struct Cachectl: AsyncParsableCommand {
             before the command or after it.
 
             Exit codes: 0 done, 64 wrong usage, 65 damaged or newer data, 66 no such item or file, \
-            73 destination not writable, 74 input/output error, 75 refused for now or too little room, \
-            77 not permitted, 78 wrong configuration.
+            69 a server failed, 73 destination not writable, 74 input/output error, 75 refused for now or too little room, \
+            77 not permitted, 78 wrong configuration, 130 interrupted.
             """,
         subcommands: [
-            Put.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self, Trim.self,
+            Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self,
+            Trim.self,
             CapacityCommand.self,
             Configure.self, Stats.self,
         ])

@@ -66,7 +66,7 @@ extension CommandFailure {
     }
 
     /// What to do, where the error itself does not say it.
-    private static func advice(on error: CacheError) -> String {
+    static func advice(on error: CacheError) -> String {
         switch error {
         case .movedOrDeleted: "; store it again to get a new one"
         case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"

@@ -16,6 +16,8 @@ enum ExitCode: CInt, CaseIterable {
     case damaged = 65
     /// `EX_NOINPUT`: there is no such item, or no such file.
     case notFound = 66
+    /// `EX_UNAVAILABLE`: a server failed.
+    case unavailable = 69
     /// `EX_SOFTWARE`: a mistake in the command itself.
     case software = 70
     /// `EX_CANTCREAT`: a destination or a container that cannot be written to.
@@ -28,6 +30,13 @@ enum ExitCode: CInt, CaseIterable {
     case notPermitted = 77
     /// `EX_CONFIG`: a configuration or an environment that cannot be used.
     case configuration = 78
+    /// What a shell makes of SIGINT.
+    case interrupted = 130
+    /// What a shell makes of SIGTERM.
+    case terminated = 143
+
+    /// The code of work that a signal ended.
+    static func ended(by signal: CInt) -> ExitCode { ExitCode(rawValue: 128 + signal) ?? .interrupted }
 
     /// Ends the process.
     func exit() -> Never {

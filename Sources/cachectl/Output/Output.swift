@@ -23,6 +23,11 @@ final class Output {
         try print(JSON.text(of: value, isPretty: true))
     }
 
+    /// Prints one JSON object on one line.
+    func print(jsonLine value: some Encodable) throws {
+        try print(JSON.text(of: value, isPretty: false))
+    }
+
     /// Prints an array of JSON objects, each on a line of its own.
     func print(json values: some Collection<some Encodable>) throws {
         guard !values.isEmpty else { return try print("[]") }

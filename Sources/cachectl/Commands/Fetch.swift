@@ -1,0 +1,215 @@
+internal import ArgumentParser
+internal import PrefetchCache
+internal import PrefetchDownloader
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// `cachectl fetch`
+struct Fetch: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch", abstract: "Downloads items, and goes on where earlier downloads ended.",
+        usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
+        discussion: """
+            What is stored already is asked for again only when the server has another version. An \
+            interrupted download is kept in whole mebibytes, and the next 'fetch' of its key goes on after \
+            them; Ctrl-C ends all downloads that way.
+
+            The list has one URL per line, and behind it, each after a tab, the item's key and the SHA-256 \
+            digest of the content, both of which may be left out. Empty lines and those that begin with # \
+            are skipped. URLs may have user and password in them: they are sent as HTTP's Basic \
+            authorization, to that server only, and are neither stored nor printed.
+
+            Only the hosts of the URLs are asked, and those of --allow-host when a server redirects there.
+
+            --json prints one object per line. "event" is started, resumed, progress (at most once per \
+            percent), retrying or, once for each item, finished; "outcome" is then stored, delivered, \
+            notModified, alreadyCached, alreadyPromoted, refused, cancelled or failed.
+
+            Exit codes: 65 content that is not what was expected, 69 a server failed, 75 refused, \
+            130 interrupted. Where several items failed, the first of these that occurred.
+            """)
+
+    @Argument(help: ArgumentHelp("What to download: http or https.", valueName: "url"))
+    var urls: [String] = []
+
+    @Option(help: ArgumentHelp("A file with URLs; - reads standard input.", valueName: "list"))
+    var fromFile: String?
+
+    @Option(
+        help: "The key of the item, for one URL; the URL without user and fragment when left out.",
+        transform: ItemKey.parse)
+    var key: ItemKey?
+
+    @Option(help: ArgumentHelp("The SHA-256 digest of the content, for one URL.", valueName: "digits"))
+    var sha256: String?
+
+    @Option(help: "The feed or server that the items come from; the host when left out.")
+    var source: String?
+
+    @Option(help: ArgumentHelp("Where the items go when they are opened.", valueName: "area"))
+    var to = DestinationArea.support
+
+    @Option(
+        help: ArgumentHelp(
+            "The name that the file gets when it is opened, for one URL; that in the URL when left out."),
+        transform: FileName.parse)
+    var name: FileName?
+
+    @Option(
+        help: ArgumentHelp(
+            "The folder below the area that they go to, such as Podcasts/Daily; made when it is missing.",
+            valueName: "path"),
+        transform: FolderPath.parse)
+    var folder: FolderPath?
+
+    @Option(help: ArgumentHelp("Whether backups shall contain the opened files.", valueName: "choice"))
+    var backup = BackupChoice.include
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How long the items are worth keeping: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
+        transform: { try Lifetime($0) })
+    var expires: Lifetime?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "From 0 (the default) to 1: items of lower priority are evicted first, and none of a higher one "
+                + "for these items.", valueName: "number"),
+        transform: Priority.parse)
+    var priority: Float?
+
+    @Flag(help: "Hand the items over at once: the user asked for them.")
+    var requested = false
+
+    @Flag(help: "What to do about an item that is stored already (--revalidate is the default).")
+    var whenCached = WhenCachedChoice.revalidate
+
+    @Flag(help: "Store what was opened already once more; its file stays.")
+    var anew = false
+
+    @Option(help: ArgumentHelp("Downloads at a time, in all (1 to 64).", valueName: "number"))
+    var parallel = DownloaderConfiguration(hosts: []).transfers
+
+    @Option(help: ArgumentHelp("Downloads at a time from one host (1 to 64).", valueName: "number"))
+    var perHost = DownloaderConfiguration(hosts: []).transfersPerHost
+
+    @Option(help: ArgumentHelp("Tries in a row that bring nothing.", valueName: "number"))
+    var tries = DownloaderConfiguration(hosts: []).attempts
+
+    @Option(
+        help: ArgumentHelp(
+            "A host that servers may redirect to; *.example.org stands for all below it.", valueName: "host"))
+    var allowHost: [String] = []
+
+    @Flag(help: "Speak plain http to other machines, where anybody on the way can read and change it.")
+    var allowInsecure = false
+
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        if to == .icloud, backup == .exclude {
+            throw ValidationError("--backup exclude is not for --to icloud: what is there is uploaded")
+        }
+        if requested, expires != nil || priority != nil {
+            throw ValidationError(
+                "--expires and --priority are for what stays in the cache; with --requested nothing does")
+        }
+        guard !urls.isEmpty || fromFile != nil else {
+            throw ValidationError("give a URL, or a file with URLs: --from-file <list>")
+        }
+        if urls.count != 1 || fromFile != nil, key != nil || name != nil || sha256 != nil {
+            throw ValidationError(
+                "--key, --name and --sha256 are for one URL; keys and digests of several go into the list")
+        }
+        for (option, number) in [("--parallel", parallel), ("--per-host", perHost), ("--tries", tries)]
+        where !(1...64).contains(number) {
+            throw ValidationError("\(option) must be from 1 to 64")
+        }
+    }
+
+    func perform(in session: Session) async throws {
+        let targets = try targets()
+        let downloader = PrefetchDownloader(
+            cache: session.cache, configuration: configuration(for: targets), logger: shared.logger)
+        let interruption = InterruptionWatch { Task { await downloader.cancelAll() } }
+        defer { interruption.end() }
+        var report = FetchReport(
+            targets, to: session.output,
+            board: session.output.isJSON || shared.verbose ? nil : ProgressBoard.onTerminal())
+        defer { report.clear() }
+        let downloads = targets.map { downloader.prefetch(request(for: $0)) }
+        let merged = MergedEvents(downloads, withProgress: report.showsProgress)
+        do {
+            for await (index, event) in merged.events { try report.take(event, of: index) }
+        } catch {
+            // Nobody reads on.
+            await downloader.cancelAll()
+            throw error
+        }
+        if let signal = interruption.firstSignal { throw CommandFailure(.ended(by: signal), nil) }
+        if let code = report.code { throw CommandFailure(code, nil) }
+    }
+
+    private func targets() throws(CommandFailure) -> [FetchTarget] {
+        var named: [FetchTarget] = []
+        for url in urls {
+            do throws(FetchTargetError) {
+                named.append(try FetchTarget(url, key: key, sha256: sha256))
+            } catch {
+                throw CommandFailure(.usage, error.description)
+            }
+        }
+        if let fromFile { named += try FetchList(fromFile).targets }
+        return try FetchTarget.distinct(named)
+    }
+
+    private func configuration(for targets: [FetchTarget]) -> DownloaderConfiguration {
+        var configuration = DownloaderConfiguration(
+            hosts: AllowedHosts(targets.map(\.host) + allowHost))
+        configuration.allowsInsecureHTTP = allowInsecure
+        configuration.transfers = parallel
+        configuration.transfersPerHost = perHost
+        configuration.attempts = tries
+        return configuration
+    }
+
+    private func request(for target: FetchTarget) -> DownloadRequest {
+        var request = DownloadRequest(
+            target.urlRequest, key: target.key, source: source,
+            destination: to.destination(name ?? target.fileName, in: folder, backup: backup),
+            intent: requested ? .userRequested : .opportunistic, priority: priority ?? 0,
+            expires: expires.map {
+                Date(timeIntervalSince1970: Double($0.end(from: Timestamp.now)) / 1000)
+            },
+            whenCached: whenCached.whenCached, whenPromoted: anew ? .storeAnew : .leave)
+        request.expectations = target.digest.map { [.sha256($0)] } ?? []
+        return request
+    }
+}
+
+/// What to do about an item that is stored already.
+enum WhenCachedChoice: String, EnumerableFlag {
+    case revalidate, keep, replace
+
+    var whenCached: DownloadRequest.WhenCached {
+        switch self {
+        case .revalidate: .revalidate
+        case .keep: .keep
+        case .replace: .replace
+        }
+    }
+
+    static func help(for value: WhenCachedChoice) -> ArgumentHelp? {
+        switch value {
+        case .revalidate: "Ask the server for a newer version of what is stored already (the default)."
+        case .keep: "Keep what is stored already, and ask nobody."
+        case .replace: "Download in any case what is stored already."
+        }
+    }
+}

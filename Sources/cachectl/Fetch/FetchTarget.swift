@@ -1,0 +1,118 @@
+internal import PrefetchCache
+internal import PrefetchDownloader
+
+#if canImport(FoundationNetworking)
+    internal import Foundation
+    internal import FoundationNetworking
+#else
+    internal import Foundation
+#endif
+
+/// A content to download, as an argument or a line of a list names it.
+struct FetchTarget: Hashable {
+    /// Without user, password and fragment: what may be printed.
+    let url: URL
+    let host: String
+    let key: ItemKey
+    /// SHA-256
+    let digest: [UInt8]?
+    /// The value of the `Authorization` header: never printed.
+    private let authorization: String?
+
+    /// - Parameters:
+    ///   - key: The URL without user and fragment when it is left out.
+    ///   - sha256: 64 hexadecimal digits.
+    init(_ text: String, key: ItemKey? = nil, sha256: String? = nil) throws(FetchTargetError) {
+        guard !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.isTerminalHazard }),
+            var parts = URLComponents(string: text), ["http", "https"].contains(parts.scheme?.lowercased()),
+            let host = parts.host, !host.isEmpty
+        else { throw .notAURL(Self.withoutCredentials(text)) }
+        authorization = parts.user.map { user in
+            "Basic " + Data("\(user):\(parts.password ?? "")".utf8).base64EncodedString()
+        }
+        parts.user = nil
+        parts.password = nil
+        parts.fragment = nil
+        guard let url = parts.url, let plainHost = url.host() else {
+            throw .notAURL(Self.withoutCredentials(text))
+        }
+        self.url = url
+        self.host = plainHost
+        if let key {
+            self.key = key
+        } else {
+            do {
+                self.key = try ItemKey(url.absoluteString)
+            } catch {
+                throw .key("\(error)")
+            }
+        }
+        digest = try sha256.map(Self.digest)
+    }
+
+    private static func digest(_ text: String) throws(FetchTargetError) -> [UInt8] {
+        guard case .sha256(let bytes)? = ContentExpectation.sha256(hexadecimal: text) else {
+            throw .digest(text)
+        }
+        return bytes
+    }
+
+    /// All from the scheme to the last `@` is left out: in a text that is no URL, any of it may be a password.
+    private static func withoutCredentials(_ text: String) -> String {
+        guard let end = text.lastIndex(of: "@") else { return text }
+        let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
+        return scheme + "…" + text[end...]
+    }
+
+    /// The name that the file gets: that in the URL, or the host where there is none.
+    var fileName: FileName {
+        let last = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
+        let name = last.removingPercentEncoding ?? last
+        return FileName(sanitizing: name.isEmpty ? host : name)
+    }
+
+    var urlRequest: URLRequest {
+        var request = URLRequest(url: url)
+        if let authorization { request.setValue(authorization, forHTTPHeaderField: "Authorization") }
+        return request
+    }
+
+    /// The same without what is there twice.
+    ///
+    /// - Throws: A failure of usage where one key stands for two contents.
+    static func distinct(_ targets: [FetchTarget]) throws(CommandFailure) -> [FetchTarget] {
+        var byKey: [ItemKey: FetchTarget] = [:]
+        var distinct: [FetchTarget] = []
+        for target in targets {
+            guard let earlier = byKey.updateValue(target, forKey: target.key) else {
+                distinct.append(target)
+                continue
+            }
+            if earlier == target { continue }
+            throw CommandFailure(
+                .usage,
+                "the key '\(target.key)' stands for two downloads, \(earlier.url) and \(target.url); "
+                    + "give each of them once, and a key of its own")
+        }
+        return distinct
+    }
+}
+
+/// Why a text names no content to download.
+enum FetchTargetError: Error, Hashable, CustomStringConvertible {
+    case notAURL(String)
+    case key(String)
+    case digest(String)
+    case columns(Int)
+
+    var description: String {
+        switch self {
+        case .notAURL(let text):
+            "'\(text)' is no URL of a server; write for example https://example.org/episode.mp3"
+        case .key(let problem): problem
+        case .columns(let count):
+            "\(count) columns are too many; a URL, a key and a SHA-256 digest can be given, with tabs between them"
+        case .digest(let text): "'\(text)' is no SHA-256 digest; write its 64 hexadecimal digits"
+        }
+    }
+}

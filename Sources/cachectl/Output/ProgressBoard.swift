@@ -1,0 +1,130 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Bars on a terminal, one below the other, for work that goes on side by side: redrawn in place, and gone when the
+/// work is done.
+struct ProgressBoard {
+    struct Size {
+        let columns: Int
+        let lines: Int
+    }
+
+    private struct Bar {
+        let id: Int
+        let label: String
+        var done: Int64
+        var total: Int64?
+    }
+
+    /// Faster than that nobody reads.
+    static let interval = Duration.milliseconds(100)
+
+    private var bars: [Bar] = []
+    private var drawnLines = 0
+    private var lastDrawn: ContinuousClock.Instant?
+    private let now: () -> ContinuousClock.Instant
+    private let size: () -> Size
+    private let write: (String) -> Void
+
+    init(
+        now: @escaping () -> ContinuousClock.Instant, size: @escaping () -> Size,
+        to write: @escaping (String) -> Void
+    ) {
+        self.now = now
+        self.size = size
+        self.write = write
+    }
+
+    /// `nil` where nobody would see it.
+    static func onTerminal() -> ProgressBoard? {
+        guard StandardStreams.isErrorTerminal else { return nil }
+        return ProgressBoard(now: { .now }, size: { .ofErrorTerminal }) {
+            StandardStreams.writeErrorVerbatim($0)
+        }
+    }
+
+    mutating func show(_ id: Int, _ label: String, _ done: Int64, of total: Int64?) {
+        if let index = bars.firstIndex(where: { $0.id == id }) {
+            bars[index].done = done
+            bars[index].total = total
+        } else {
+            bars.append(Bar(id: id, label: label.escapedForTerminal, done: done, total: total))
+        }
+    }
+
+    mutating func remove(_ id: Int) {
+        bars.removeAll { $0.id == id }
+    }
+
+    /// Draws all bars, and a line below them. Does nothing when it has just done so.
+    mutating func draw(footer: String) {
+        let now = now()
+        if let lastDrawn, now < lastDrawn + Self.interval { return }
+        lastDrawn = now
+        let size = size()
+        // A line that the terminal wraps or scrolls away could not be redrawn.
+        let texts =
+            bars.prefix(max(0, size.lines - 2)).map { Self.text($0, columns: size.columns - 1) }
+            + [footer.prefix(columns: size.columns - 1)]
+        write(toTop + texts.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J")
+        drawnLines = texts.count
+    }
+
+    /// Leaves the terminal as it was. The next drawing comes at once.
+    mutating func clear() {
+        guard drawnLines > 0 else { return }
+        write(toTop + "\u{1B}[J")
+        drawnLines = 0
+        lastDrawn = nil
+    }
+
+    private var toTop: String { drawnLines > 0 ? "\u{1B}[\(drawnLines)A\r" : "" }
+
+    private static func text(_ bar: Bar, columns: Int) -> String {
+        let done = cachectl.Size.text(bar.done)
+        let rest =
+            if let total = bar.total {
+                " \(cachectl.Bar.text(bar.done, of: total)), \(done) of \(cachectl.Size.text(total))"
+            } else {
+                " \(done)"
+            }
+        // The end of a URL tells more than its beginning.
+        let label = bar.label.suffix(columns: max(8, columns - rest.count))
+        return (label + rest).prefix(columns: columns)
+    }
+}
+
+extension ProgressBoard.Size {
+    static var ofErrorTerminal: Self {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return Self(columns: 80, lines: 24)
+        }
+        return Self(columns: Int(size.ws_col), lines: Int(size.ws_row))
+    }
+}
+
+extension String {
+    /// As much of the beginning as has room in so many columns. What is not ASCII may take two of them.
+    fileprivate func prefix(columns: Int) -> String {
+        String(prefix(count(of: self, fitting: columns)))
+    }
+
+    fileprivate func suffix(columns: Int) -> String {
+        String(suffix(count(of: reversed(), fitting: columns)))
+    }
+
+    private func count(of characters: some Sequence<Character>, fitting columns: Int) -> Int {
+        var width = 0
+        var count = 0
+        for character in characters {
+            width += character.isASCII ? 1 : 2
+            if width > columns { break }
+            count += 1
+        }
+        return count
+    }
+}

@@ -1,0 +1,243 @@
+import Crypto
+import Foundation
+import HTTPTestServer
+import Testing
+
+@Suite struct FetchTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+    }
+
+    /// A server with one content at every path.
+    private func server(_ content: Data = text) throws -> HTTPTestServer {
+        let resource = TestResource(content)
+        return try HTTPTestServer { resource.answer(to: $0) }
+    }
+
+    private func hexadecimal(_ content: Data) -> String {
+        SHA256.hash(data: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    @Test func aURLBecomesAnItem() throws {
+        let server = try server()
+        let url = server.url("/daily/A%20name.txt?quality=1").absoluteString
+        let output = try container.succeed("fetch", url + "#part", "--to", "documents").text
+        #expect(output.hasPrefix("stored \(url): 184 KiB as "))
+        #expect(output.split(separator: "\n").count == 1)
+        #expect(try container.succeed("cat", url).output == text)
+        let item = try #require(try container.list().first)
+        #expect(item["source"] as? String == "127.0.0.1")
+        let path = try container.succeed("open", url).text
+        #expect(path == container.root.appending(path: "Documents/A name.txt").path + "\n")
+        #expect(try container.succeed("fetch", url).text.hasPrefix("opened before \(url): "))
+    }
+
+    @Test func optionsSayWhatTheItemIs() throws {
+        let server = try server()
+        try container.succeed(
+            "fetch", server.url().absoluteString, "--key", "k", "--source", "daily", "--to", "documents",
+            "--folder", "Podcasts", "--name", "A.txt", "--priority", "0.5", "--expires", "7d", "--sha256",
+            hexadecimal(text))
+        let item = try #require(try container.list().first)
+        #expect(item["key"] as? String == "k")
+        #expect(item["source"] as? String == "daily")
+        #expect(item["priority"] as? Double == 0.5)
+        #expect(item["expiresAtMilliseconds"] is Int)
+        let path = try container.succeed("open", "k").text
+        #expect(path == container.root.appending(path: "Documents/Podcasts/A.txt").path + "\n")
+    }
+
+    @Test func whatTheUserAskedForGoesStraightToItsDestination() throws {
+        let server = try server()
+        let path = try container.succeed(
+            "fetch", server.url("/a.txt").absoluteString, "--requested", "--to", "documents"
+        ).text
+        #expect(path == container.root.appending(path: "Documents/a.txt").path + "\n")
+        #expect(try Data(contentsOf: container.root.appending(path: "Documents/a.txt")) == text)
+    }
+
+    @Test func aListIsReadFromAFileOrFromStandardInput() throws {
+        let server = try server()
+        let list = """
+            # Episodes
+            \(server.url("/a"))
+
+            \(server.url("/b"))\tkey b\r
+            \(server.url("/c"))\t\t\(hexadecimal(text))
+            """
+        try container.folder.write(Data(list.utf8), to: "list")
+        #expect(try container.succeed("fetch", "--from-file", "list").text.split(separator: "\n").count == 3)
+        let keys = Set(try container.list().compactMap { $0["key"] as? String })
+        #expect(keys == ["key b", server.url("/a").absoluteString, server.url("/c").absoluteString])
+        try container.succeed("fetch", "--from-file", "-", "--replace", input: Data(list.utf8))
+        #expect(server.requests.count == 6)
+    }
+
+    @Test func aBadLineIsNamedAndNothingIsFetched() throws {
+        let server = try server()
+        for (line, problem) in [
+            ("ftp://u:geheim@example.org/a", "'ftp://…@example.org/a' is no URL"),
+            ("\(server.url("/b"))\tk\tabc", "'abc' is no SHA-256"),
+            ("\(server.url("/b"))\tk\t\t4", "4 columns are too many"),
+        ] {
+            let list = "\(server.url("/a"))\n\n\(line)\n"
+            let outcome = try container.cachectl("fetch", "--from-file", "-", input: Data(list.utf8))
+            #expect(outcome.status == 64)
+            #expect(outcome.errors.contains("standard input, line 3: \(problem)"), "\(outcome.errors)")
+            #expect(!outcome.errors.contains("geheim"))
+        }
+        #expect(try container.cachectl("fetch", "--from-file", "missing").status == 66)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func oneKeyIsOneContent() throws {
+        let server = try server()
+        let url = server.url("/a").absoluteString
+        try container.succeed("fetch", url, url)
+        #expect(server.requests.count == 1)
+        let list = "\(url)\tk\n\(server.url("/b"))\tk\n"
+        let outcome = try container.cachectl("fetch", "--from-file", "-", input: Data(list.utf8))
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("'k' stands for two downloads"))
+    }
+
+    @Test func whatIsStoredIsRevalidatedKeptOrReplaced() throws {
+        let server = try server()
+        let url = server.url("/a").absoluteString
+        try container.succeed("fetch", url)
+        #expect(try container.succeed("fetch", url).text == "unchanged \(url)\n")
+        #expect(try container.succeed("fetch", url, "--keep").text == "kept \(url)\n")
+        #expect(server.requests.count == 2)
+        #expect(try container.succeed("fetch", url, "--replace").text.hasPrefix("stored "))
+        #expect(server.requests.last?.headers["if-none-match"] == nil)
+        #expect(try container.cachectl("fetch", url, "--replace", "--keep").status == 64)
+        try container.succeed("open", url)
+        #expect(try container.succeed("fetch", url, "--anew").text.hasPrefix("stored "))
+    }
+
+    @Test func jsonTellsWhatHappensAsItDoes() throws {
+        let server = try server(noise(5 << 20, seed: 1))
+        let outcome = try container.cachectl("fetch", "--json", "--key", "k", server.url("/a").absoluteString)
+        let events = try FetchEvent.all(in: outcome.output)
+        #expect(events.allSatisfy { $0.key == "k" && $0.url == server.url("/a").absoluteString })
+        #expect(events.last?.event == "finished")
+        #expect(events.last?.outcome == "stored")
+        let progress = events.filter { $0.event == "progress" }
+        #expect(progress.last?.completedBytes == 5 << 20)
+        #expect(progress.allSatisfy { $0.totalBytes == 5 << 20 })
+        #expect(progress.count <= 101)
+    }
+
+    @Test func aServerThatFailsIsNamed() throws {
+        let server = try HTTPTestServer { request in
+            request.target == "/gone" ? TestAnswer(404) : TestAnswer(body: text)
+        }
+        let outcome = try container.cachectl(
+            "fetch", server.url("/gone").absoluteString, server.url("/a").absoluteString)
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("the server answered 404"))
+        // The others are fetched all the same.
+        #expect(outcome.text.hasPrefix("stored "))
+    }
+
+    @Test func contentThatIsNotWhatWasExpectedIsNotStored() throws {
+        let server = try server()
+        let outcome = try container.cachectl(
+            "fetch", "--json", "--key", "k", server.url().absoluteString, "--sha256",
+            hexadecimal(Data("other".utf8)))
+        #expect(outcome.status == 65)
+        #expect(outcome.errors.contains("SHA-256"))
+        #expect(try FetchEvent.all(in: outcome.output).last?.exitCode == 65)
+        #expect(try container.list().isEmpty)
+    }
+
+    @Test func whatIsRefusedIsNotDownloaded() throws {
+        try container.configure(#"{"budgetBytes":1000000}"#)
+        let server = try server(noise(5 << 20, seed: 1))
+        let outcome = try container.cachectl("fetch", "--json", "--key", "k", server.url().absoluteString)
+        #expect(outcome.status == 75)
+        let last = try #require(try FetchEvent.all(in: outcome.output).last)
+        #expect(last.outcome == "refused")
+        #expect(last.refused == "largerThanLargestItem")
+        #expect(outcome.errors.contains("'cachectl configure --largest'"))
+        #expect(server.bodyBytesSent < 5 << 20)
+    }
+
+    /// What is wrong with content counts for more than a server that fails, and that for more than a refusal.
+    @Test func theGravestFailureIsTheExitCode() throws {
+        try container.configure(#"{"storing":false}"#)
+        let server = try HTTPTestServer { $0.target == "/gone" ? TestAnswer(404) : TestAnswer(body: text) }
+        let outcome = try container.cachectl(
+            "fetch", server.url("/gone").absoluteString, server.url("/a").absoluteString)
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.split(separator: "\n").count == 2)
+    }
+
+    @Test func credentialsAreSentAndNeverPrinted() throws {
+        let server = try HTTPTestServer { request in
+            request.headers["authorization"] == "Basic " + Data("me:ge/heim".utf8).base64EncodedString()
+                ? TestAnswer(body: text) : TestAnswer(401)
+        }
+        let plain = server.url("/a").absoluteString
+        let url = plain.replacing("http://", with: "http://me:ge%2Fheim@")
+        for options in [["--verbose"], ["--json", "--replace"]] {
+            let outcome = try Tool.run(
+                Tool.path, ["fetch", url, "--container", container.root.path] + options, in: container.folder)
+            #expect(outcome.status == 0)
+            #expect(!outcome.text.contains("heim") && !outcome.errors.contains("heim"))
+        }
+        #expect(try container.list().first?["key"] as? String == plain)
+        #expect(try container.folder.files(with: text).isEmpty)
+        let refused = try container.cachectl("fetch", plain, "--replace")
+        #expect(refused.status == 69)
+        #expect(refused.errors.contains("user and password can be given in the URL"))
+    }
+
+    @Test func aRedirectToAnotherHostIsRefusedUnlessItIsAllowed() throws {
+        let other = try server()
+        let target = other.url("/b", host: "localhost").absoluteString
+        let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": target]) }
+        let outcome = try container.cachectl("fetch", server.url("/a").absoluteString)
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("--allow-host"))
+        #expect(other.requests.isEmpty)
+        try container.succeed("fetch", server.url("/a").absoluteString, "--allow-host", "localhost")
+        #expect(other.requests.count == 1)
+    }
+
+    @Test func plainHTTPToOtherMachinesIsRefused() throws {
+        // An address that is reserved for documentation (RFC 5737), and is not asked.
+        let outcome = try container.cachectl("fetch", "http://192.0.2.1/a")
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("--allow-insecure"))
+    }
+
+    @Test func namesAreEscaped() throws {
+        let server = try server()
+        let output = try container.succeed("fetch", server.url().absoluteString, "--key", "a\u{1B}[2Jb").text
+        #expect(output.hasPrefix(#"stored a\u{1B}[2Jb: "#))
+    }
+
+    @Test func aReaderThatGoesAwayEndsTheDownloads() throws {
+        let server = try server()
+        let url = server.url().absoluteString
+        #expect(
+            try container.shell("$CACHECTL fetch --json \(url) --container $CONTAINER | true").status == 0)
+    }
+
+    @Test(
+        arguments: [
+            [], ["http://a/", "http://b/", "--key", "k"], ["http://a/", "--from-file", "l", "--name", "n"],
+            ["http://a/", "--parallel", "0"], ["http://a/", "--requested", "--expires", "7d"],
+            ["example.org"],
+            ["http:///a"], ["http://a b/"],
+        ])
+    func whatCannotBeMeantIsAFailureOfUsage(_ arguments: [String]) throws {
+        let outcome = try Tool.run(
+            Tool.path, ["fetch"] + arguments + ["--container", container.root.path], in: container.folder)
+        #expect(outcome.status == 64)
+        #expect(!outcome.errors.isEmpty)
+    }
+}
