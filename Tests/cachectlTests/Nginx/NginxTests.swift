@@ -42,7 +42,7 @@ struct NginxTests {
         #expect(last.sent == Int64(content.count) - resumed)
     }
 
-    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)])
+    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func aSignalKeepsWhatIsThereAndSaysSo(_ signal: Int32, _ code: Int32) throws {
         let tool = try interrupt(signal)
         var last: FetchEvent?
