@@ -3,6 +3,11 @@ import Foundation
 import HTTPTestServer
 import Testing
 
+/// The tests that need nginx, one after the other: a child that is started meanwhile may inherit what tells Foundation
+/// of the end of another one, and two servers would keep each other's tests waiting.
+@Suite(.serialized, .enabled(if: Nginx.program != nil, Nginx.missing))
+enum ServerTests {}
+
 /// A real server that serves a folder on loopback, gone when the test lets go of it.
 ///
 /// What lies below `/slow/` is the same folder, at ``slowRate``.
