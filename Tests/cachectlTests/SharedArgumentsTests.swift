@@ -51,7 +51,7 @@ import Testing
         #expect(
             Cachectl.commandNames == [
                 "put", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity", "configure",
-                "stats",
+                "stats", "fetch",
             ])
     }
 }

@@ -46,8 +46,7 @@ final class LedgerLog: Sendable {
         let name = FilePath(CacheLayout.ledgerLog)
         // Where the file system has no shared memory for a log there is none.
         guard let found = try fileSystem.attributes(of: name, in: folder.descriptor),
-            found.length < Self.length,
-            try fileSystem.volume(of: folder.descriptor).available >= Self.ample
+            found.length < Self.length, hasAmpleRoom
         else { return }
         try fileSystem.withFile(name, in: folder.descriptor, .readWrite) { log throws(FileSystemError) in
             do throws(FileSystemError) {
@@ -58,6 +57,15 @@ final class LedgerLog: Sendable {
                 guard error.isOutOfSpace else { throw error }
                 try fileSystem.resize(log, to: found.length)
             }
+        }
+    }
+
+    private var hasAmpleRoom: Bool {
+        do {
+            return try folder.fileSystem.volume(of: folder.descriptor).available >= Self.ample
+        } catch {
+            // A volume that does not tell has none to spare.
+            return false
         }
     }
 

@@ -3,6 +3,10 @@ import Foundation
 import HTTPTestServer
 import Testing
 
+/// The tests that need nginx, one after the other: what they watch is a process in the middle of its work.
+@Suite(.serialized, .enabled(if: Nginx.program != nil, Nginx.missing))
+enum ServerTests {}
+
 /// A real server that serves a folder on loopback, gone when the test lets go of it.
 ///
 /// What lies below `/slow/` is the same folder, at ``slowRate``.
@@ -109,7 +113,9 @@ final class Nginx {
     @discardableResult
     func stop() -> [Entry] {
         if isRunning {
-            process.terminate()
+            // The threads of tests block all other signals, and their children inherit that. The log is written
+            // with every request.
+            kill(process.processIdentifier, SIGKILL)
             ended.wait()
         }
         isRunning = false
