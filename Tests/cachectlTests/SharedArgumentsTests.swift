@@ -50,7 +50,7 @@ import Testing
     @Test func everyCommandHasAName() {
         #expect(
             Cachectl.commandNames == [
-                "put", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity", "configure",
+                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity", "configure",
                 "stats",
             ])
     }
