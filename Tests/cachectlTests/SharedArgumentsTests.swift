@@ -50,7 +50,8 @@ import Testing
     @Test func everyCommandHasAName() {
         #expect(
             Cachectl.commandNames == [
-                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity", "configure",
+                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity",
+                "configure",
                 "stats",
             ])
     }
