@@ -50,8 +50,9 @@ import Testing
     @Test func everyCommandHasAName() {
         #expect(
             Cachectl.commandNames == [
-                "put", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity", "configure",
-                "stats", "fetch",
+                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity",
+                "configure",
+                "stats",
             ])
     }
 }

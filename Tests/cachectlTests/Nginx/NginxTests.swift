@@ -42,20 +42,6 @@ extension ServerTests {
             #expect(last.sent == Int64(content.count) - resumed)
         }
 
-<<<<<<< HEAD
-    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-    func aSignalKeepsWhatIsThereAndSaysSo(_ signal: Int32, _ code: Int32) throws {
-        let tool = try interrupt(signal)
-        var last: FetchEvent?
-        while let event = try tool.nextEvent() { last = event }
-        #expect(tool.outcome() == (code, false))
-        #expect(last?.outcome == "cancelled")
-        let kept = try #require(last?.keptBytes)
-        #expect(kept >= content.count / 2 - 4 << 20)
-        #expect(try fetchTheRest().contains { $0.event == "resumed" && $0.completedBytes == kept })
-        #expect(try container.cachectl("cat", "film").output == content)
-    }
-=======
         @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
         func aSignalKeepsWhatIsThereAndSaysSo(_ signal: Int32, _ code: Int32) throws {
             let tool = try interrupt(signal)
@@ -68,7 +54,6 @@ extension ServerTests {
             #expect(try fetchTheRest().contains { $0.event == "resumed" && $0.completedBytes == kept })
             #expect(try container.cachectl("cat", "film").output == content)
         }
->>>>>>> fetch
 
         @Test func aFileThatChangedMeanwhileIsFetchedFromItsStart() throws {
             #expect(try interrupt(SIGKILL).outcome().wasKilled)
