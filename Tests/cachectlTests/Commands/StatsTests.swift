@@ -1,4 +1,5 @@
 import Foundation
+import PrefetchCache
 import Testing
 
 @Suite struct StatsTests {
@@ -43,7 +44,7 @@ import Testing
             Set(try container.json("stats").keys) == [
                 "schemaVersion", "items", "contentBytes", "storedBytes", "chargedBytes", "budgetBytes",
                 "pressure", "hits", "misses", "stores", "promotions", "evictions", "evictedBytes",
-                "refusals", "catalogBytes", "quarantinedItems",
+                "refusals", "catalogBytes", "quarantinedItems", "partials", "partialBytes",
             ])
     }
 
@@ -66,6 +67,29 @@ import Testing
         #expect(object["promotions"] as? Int == 1)
         #expect(object["evictions"] as? Int == 1)
         #expect(object["pressure"] as? String == "normal")
+    }
+
+    @Test func whatWasBrokenOffIsCounted() async throws {
+        #expect(try container.succeed("stats").text.contains("\npartials    none\n"))
+        let cache = try await PrefetchCache(areas: .container(at: container.root))
+        let metadata = ItemMetadata(key: "film", destination: .documents("film"))
+        guard case .writer(let writer) = try await cache.beginStoring(metadata, keepingPartial: true) else {
+            Issue.record("refused")
+            return
+        }
+        try await writer.write(noise((1 << 20) + 5, seed: 1))
+        _ = try await writer.suspend()
+        try await cache.close()
+        let object = try container.json("stats")
+        #expect(object["partials"] as? Int == 1)
+        #expect(object["items"] as? Int == 0)
+        #expect(object["partialBytes"] as? Int == object["chargedBytes"] as? Int)
+        #expect(
+            try container.succeed("stats").text.contains(
+                "\npartials    1 broken off, 1.0 MiB kept to go on\n"))
+        #expect(try container.succeed("list").text == "no items\n")
+        try container.succeed("evict", "--all")
+        #expect(try container.json("stats")["chargedBytes"] as? Int == 0)
     }
 
     @Test func theBarShowsTheBudget() throws {
