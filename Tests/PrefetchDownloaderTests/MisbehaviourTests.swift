@@ -93,6 +93,20 @@ import Testing
         #expect(try await cache.keptLength() == 0)
     }
 
+    /// All that the answer says of itself is true.
+    @Test(arguments: [1 << 20, (2 << 20) + 1])
+    func aRangeThatBeginsElsewhereIsNotAppended(start: Int) async throws {
+        let cache = try await TestCache()
+        let range = "bytes \(start)-\(content.count - 1)/\(content.count)"
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
+            { request in
+                TestAnswer(206, ["ETag": "\"1\"", "Content-Range": range], body: content.dropFirst(start))
+            })
+        #expect(try await failure(cache, server) { $0.attempts = 5 }.reason == .wrongRange(range))
+        #expect(try await !cache.cache.contains("item"))
+    }
+
     @Test func aPartOfWhatWasAskedWholeIsNotStored() async throws {
         let cache = try await TestCache()
         let server = try HTTPTestServer { _ in
