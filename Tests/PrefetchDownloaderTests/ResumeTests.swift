@@ -124,6 +124,41 @@ import Testing
         #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
     }
 
+    /// The date was asked for, and the answer has another one, or a tag that is another one's.
+    @Test(arguments: [["Last-Modified": "Mon, 07 Nov 1994 08:49:37 GMT"], ["ETag": "W/\"2\""]])
+    func theRestOfAnotherDateIsNotAppended(headers: [String: String]) async throws {
+        let cache = try await TestCache()
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let old = TestResource(content, entityTag: "W/\"1\"", lastModified: date)
+        let new = TestResource(noise(5_500_000, seed: 2), entityTag: "\"2\"")
+        let server = try HTTPTestServer(
+            inTurn: { old.answer(to: $0).cut(after: 2_200_000) },
+            { request in
+                TestAnswer(
+                    206, headers.merging(["Content-Range": "bytes 2097152-5499999/5500000"]) { $1 },
+                    body: new.content.dropFirst(2 << 20))
+            }, { new.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests[1].headers["if-range"] == date)
+        #expect(try await cache.holds(new.content))
+        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
+    }
+
+    /// A server must send the tag that it was asked for.
+    @Test func theRestOfNobodyKnowsWhatIsNotAppended() async throws {
+        let cache = try await TestCache()
+        let new = TestResource(noise(5_500_000, seed: 2), entityTag: "\"2\"")
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
+            { request in
+                TestAnswer(
+                    206, ["Content-Range": "bytes 2097152-5499999/5500000"],
+                    body: new.content.dropFirst(2 << 20))
+            }, { new.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(new.content))
+    }
+
     @Test func aRangeThatIsNotThereStartsAnew() async throws {
         let cache = try await TestCache()
         let server = try HTTPTestServer(

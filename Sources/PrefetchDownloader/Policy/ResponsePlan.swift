@@ -59,10 +59,20 @@ enum ResponsePlan: Equatable, Sendable {
         else { return wrong }
         if let length = partial.expectedLength, length != total { return .startAnew }
         // A server that knows `Range` and not `If-Range` gives the rest of another version.
-        if let tag = head.entityTag, condition.hasPrefix("\""), tag.text != condition { return .startAnew }
+        guard head.isOfTheVersion(condition, of: partial.metadata.validator) else { return .startAnew }
         if let expectedLength, total != expectedLength {
             return .fail(.wrongLength(expected: expectedLength, actual: total))
         }
         return .append(to: partial, rest: total - range.lowerBound)
+    }
+}
+
+extension ResponseHead {
+    /// Whether a partial answer is of the version that was asked for. An entity tag that was asked for must be
+    /// there (RFC 9110, section 15.3.7); a date may be left out.
+    fileprivate func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
+        if condition.hasPrefix("\"") { return entityTag?.text == condition }
+        if let tag = entityTag?.text, let known = validator.entityTag, tag != known { return false }
+        return self["last-modified"].map { String($0.trimmed) == condition } ?? true
     }
 }

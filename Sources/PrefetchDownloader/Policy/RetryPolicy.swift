@@ -49,8 +49,9 @@ extension DownloadError.Reason {
 extension TransferFailure {
     fileprivate var isTransient: Bool {
         switch self {
-        case .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .offline: true
-        case .notTrusted, .malformed, .cancelled, .other: false
+        // On Linux most of what breaks a connection has no name of its own.
+        case .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .offline, .other: true
+        case .notTrusted, .malformed, .cancelled: false
         }
     }
 }

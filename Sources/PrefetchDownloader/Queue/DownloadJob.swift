@@ -41,7 +41,11 @@ final class DownloadJob: Sendable {
     func leave(_ download: Download) {
         let isLast = state.withLock { state in
             guard state.listeners.contains(where: { $0 === download }) else { return false }
-            if state.listeners.count == 1 { return true }
+            if state.listeners.count == 1 {
+                // From now on nobody joins.
+                if state.stop == nil { state.stop = .cancelled }
+                return true
+            }
             state.listeners.removeAll { $0 === download }
             return false
         }

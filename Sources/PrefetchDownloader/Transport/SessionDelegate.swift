@@ -78,13 +78,14 @@ extension TransferFailure {
         switch (error as? URLError)?.code {
         case .cannotFindHost?, .dnsLookupFailed?: self = .cannotFindHost
         case .cannotConnectToHost?: self = .cannotConnect
-        case .networkConnectionLost?: self = .connectionLost
+        // A connection that is closed before an answer has begun is a bad answer to libcurl.
+        case .networkConnectionLost?, .badServerResponse?: self = .connectionLost
         case .timedOut?: self = .timedOut
         case .notConnectedToInternet?: self = .offline
         case .serverCertificateUntrusted?, .serverCertificateHasBadDate?, .serverCertificateHasUnknownRoot?,
             .serverCertificateNotYetValid?, .secureConnectionFailed?:
             self = .notTrusted
-        case .badServerResponse?, .cannotParseResponse?: self = .malformed
+        case .cannotParseResponse?: self = .malformed
         case .cancelled?: self = .cancelled
         default: self = .other
         }
