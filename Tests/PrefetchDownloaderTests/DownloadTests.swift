@@ -22,6 +22,22 @@ import Testing
         #expect(server.requests[0].headers["range"] == nil)
     }
 
+    @Test(arguments: [true, false])
+    func whatTheUserAsksForAndIsCachedIsOpened(isAskedFor: Bool) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        var request = DownloadRequest(server.url())
+        request.whenCached = isAskedFor ? .revalidate : .keep
+        #expect(await cache.download(request).isStored)
+        request.intent = .userRequested
+        guard case .delivered(let file) = await cache.download(request) else {
+            Issue.record("not delivered"); return
+        }
+        #expect(try isContent(file.url))
+        #expect(server.requests.count == (isAskedFor ? 2 : 1))
+        #expect(try await cache.cache.items().isEmpty)
+    }
+
     @Test func whatTheUserAskedForIsAtItsDestination() async throws {
         let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }

@@ -37,8 +37,8 @@ public enum DownloadOutcome: Hashable, Sendable {
     case alreadyCached
     /// The user has opened it; nothing was downloaded.
     case alreadyPromoted(OpenedItem)
-    /// The cache did not take it. Nothing was downloaded, unless space ran short meanwhile; `keptLength` bytes
-    /// are kept then.
+    /// The cache did not take it. Nothing was downloaded, unless space ran short meanwhile. `keptLength` bytes
+    /// of it are kept: none when the cache refused it in the middle.
     case refused(Refusal, keptLength: Int64)
     /// Nobody wants it any more. `keptLength` bytes are kept, after which a later download of the key goes on.
     case cancelled(keptLength: Int64)

@@ -6,7 +6,7 @@ public struct DownloaderConfiguration: Sendable {
     public var allowsInsecureHTTP = false
     /// Transfers at a time, in all.
     public var transfers = 4
-    /// Transfers at a time from one host.
+    /// Transfers at a time from one host, that of the request's URL: where it redirects to is not counted.
     public var transfersPerHost = 2
     /// Redirects that one request follows.
     public var redirects = 5

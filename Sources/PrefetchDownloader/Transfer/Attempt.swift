@@ -42,6 +42,24 @@ struct Attempt: Sendable {
 
     func run() async throws(Interruption) -> DownloadOutcome {
         emit(.started)
+        let outcome = try await find()
+        guard request.intent == .userRequested else { return outcome }
+        switch outcome {
+        case .alreadyCached, .notModified:
+            // What the user waits for is handed over, wherever it comes from.
+            let item = try await onCache { () async throws(CacheError) in try await storing.open(request.key)
+            }
+            if let item { return .delivered(item) }
+            return try await perform(.whole)
+        case .delivered:
+            // Begun before the user asked for it.
+            try await discardPartial()
+            return outcome
+        default: return outcome
+        }
+    }
+
+    private func find() async throws(Interruption) -> DownloadOutcome {
         if request.whenPromoted == .leave, let item = try await promoted() { return .alreadyPromoted(item) }
         var cached: ItemMetadata?
         if request.whenCached != .replace {

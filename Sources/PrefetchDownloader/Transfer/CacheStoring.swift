@@ -25,6 +25,8 @@ struct CacheStoring: DownloadStoring {
         try await cache.metadata(of: key)
     }
 
+    func open(_ key: ItemKey) async throws(CacheError) -> OpenedItem? { try await cache.open(key) }
+
     func replay(
         _ key: ItemKey, to sink: @Sendable (UnsafeRawBufferPointer) -> Void
     ) async throws(CacheError) -> Bool {

@@ -10,6 +10,8 @@ protocol DownloadStoring: Sendable {
     func promoted(_ key: ItemKey) async throws(CacheError) -> OpenedItem?
     /// What the cached item of a key says about itself.
     func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata?
+    /// Promotes the cached item of a key.
+    func open(_ key: ItemKey) async throws(CacheError) -> OpenedItem?
     /// Hands out the content of a cached item, in pieces and in order.
     ///
     /// - Returns: Whether there is one.
