@@ -93,6 +93,17 @@ import Testing
         #expect(try await cache.keptLength() == 0)
     }
 
+    /// Without a validator nobody can be asked for the rest.
+    @Test(arguments: ["\"1\"", nil])
+    func whatNobodyCouldGoOnAfterIsNotKept(entityTag: String?) async throws {
+        let cache = try await TestCache()
+        let resource = TestResource(content, entityTag: entityTag)
+        let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000) }
+        _ = try await failure(cache, server) { $0.attempts = 1 }
+        #expect(try await cache.keptLength() == (entityTag == nil ? 0 : 2 << 20))
+        #expect(try await cache.cache.statistics().partials == (entityTag == nil ? 0 : 1))
+    }
+
     /// All that the answer says of itself is true.
     @Test(arguments: [1 << 20, (2 << 20) + 1])
     func aRangeThatBeginsElsewhereIsNotAppended(start: Int) async throws {

@@ -131,9 +131,12 @@ struct Attempt: Sendable {
         if request.whenPromoted == .storeAnew, try await promoted() != nil {
             try await onCache { () async throws(CacheError) in try await storing.forget(request.key) }
         }
-        let metadata = request.metadata(Validator(reception.head, now: environment.now()))
+        let now = environment.now()
+        let metadata = request.metadata(Validator(reception.head, now: now))
+        // What no server can be asked the rest of would only take room.
+        let isResumable = metadata.validator.rangeCondition(storedAt: now * 1000) != nil
         let start = try await onCache { () async throws(CacheError) in
-            try await storing.begin(metadata, expectedLength: length)
+            try await storing.begin(metadata, expectedLength: length, keepingPartial: isResumable)
         }
         switch start {
         case .refused(.alreadyPromoted):

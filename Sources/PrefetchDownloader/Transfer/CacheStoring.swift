@@ -42,8 +42,12 @@ struct CacheStoring: DownloadStoring {
         try await cache.partial(of: key)
     }
 
-    func begin(_ metadata: ItemMetadata, expectedLength: Int64?) async throws(CacheError) -> StoringStart {
-        switch try await cache.beginStoring(metadata, expectedLength: expectedLength, keepingPartial: true) {
+    func begin(
+        _ metadata: ItemMetadata, expectedLength: Int64?, keepingPartial: Bool
+    ) async throws(CacheError) -> StoringStart {
+        switch try await cache.beginStoring(
+            metadata, expectedLength: expectedLength, keepingPartial: keepingPartial)
+        {
         case .writer(let writer): .writer(writer)
         case .refused(let refusal): .refused(refusal)
         }

@@ -20,7 +20,10 @@ protocol DownloadStoring: Sendable {
     ) async throws(CacheError) -> Bool
     func partial(of key: ItemKey) async throws(CacheError) -> PartialItem?
 
-    func begin(_ metadata: ItemMetadata, expectedLength: Int64?) async throws(CacheError) -> StoringStart
+    /// - Parameter keepingPartial: Whether what is broken off can be gone on after.
+    func begin(
+        _ metadata: ItemMetadata, expectedLength: Int64?, keepingPartial: Bool
+    ) async throws(CacheError) -> StoringStart
     /// - Parameter replay: Is given the content of the partial, in pieces and in order.
     func resume(
         _ partial: PartialItem, replay: (@Sendable (UnsafeRawBufferPointer) -> Void)?
