@@ -73,6 +73,8 @@ final class Ledger: PromotionLedger {
     }
 
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
+        // In any case: an error does not tell that nothing was entered.
+        isLogWritten.store(true, ordering: .relaxed)
         try write(creating: true) { database, log in
             try log.lengthen()
             if let entry = entries.first, entries.count == 1 {
@@ -84,9 +86,8 @@ final class Ledger: PromotionLedger {
                     return .commit
                 }
             }
-            try log.noteEntered(entries.count, in: database)
+            log.noteEntered(entries.count, in: database)
         }
-        isLogWritten.store(true, ordering: .relaxed)
     }
 
     func remove(_ key: ItemKey) throws(CacheError) {

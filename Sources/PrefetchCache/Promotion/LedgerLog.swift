@@ -71,9 +71,13 @@ final class LedgerLog: Sendable {
 
     /// Copies the log into the ledger when it is long, so that the next commit begins it anew. To be called
     /// under the lock.
-    func noteEntered(_ count: Int, in database: Database) throws {
+    func noteEntered(_ count: Int, in database: Database) {
         guard entered.add(count, ordering: .relaxed).newValue >= Self.entries else { return }
-        try copy(in: database)
+        do {
+            try copy(in: database)
+        } catch {
+            // What was entered is durable all the same. ``Ledger/tidy()`` tries again, and reports.
+        }
     }
 
     /// Copies the log into the ledger, as far as nobody reads what is there. To be called under the lock.
