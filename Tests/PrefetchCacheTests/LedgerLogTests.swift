@@ -59,6 +59,19 @@ import Testing
         try queue.close()
     }
 
+    /// What was entered is durable in the log, whatever becomes of the copy.
+    @Test func noEntryFailsBecauseTheLogCannotBeCopied() throws {
+        try ledger.put(entry(0))
+        try ledger.tidy()
+        try SQLiteFaults.failing(.write, of: container.support.appending(path: "ledger.sqlite"), errno: EIO) {
+            for number in 1..<100 { try ledger.put(entry(number)) }
+            #expect(throws: CacheError.self) { try ledger.tidy() }
+            #expect(ledger.isUntidy)
+        }
+        try ledger.tidy()
+        #expect(try ledger.committedHashes().count == 100)
+    }
+
     @Test func whoeverHasNoRoomForALongLogHasAShortOne() throws {
         fileSystem.intercept { operation throws(FileSystemError) in
             if operation.kind == .write, operation.name == "ledger.sqlite-wal" {
