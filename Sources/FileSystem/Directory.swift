@@ -60,7 +60,7 @@ public final class Directory: Sendable {
     /// out the other threads, too, since each call opens the folder anew. Where the file system has no such
     /// locks nobody is kept out.
     ///
-    /// - Returns: The descriptor whose closing gives the lock back.
+    /// - Returns: The descriptor to unlock (``FileSystem/unlock(_:)``).
     public func takeLock() throws(FileSystemError) -> Descriptor {
         let own = try fileSystem.open(".", in: descriptor, .directory)
         do {

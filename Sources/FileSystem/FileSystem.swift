@@ -79,6 +79,12 @@ public protocol FileSystem: Sendable {
     /// descriptor, and so with the process.
     func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool
 
+    /// Gives the lock of an open file back (`flock` with `LOCK_UN`), and closes it.
+    ///
+    /// A child process that is just being started has a copy of every descriptor until it runs its program:
+    /// a file that is only closed stays locked for as long.
+    func unlock(_ file: Descriptor)
+
     /// Sets `length` bytes of the volume aside for an open file, whose length stays as it is
     /// (`fallocate` with `FALLOC_FL_KEEP_SIZE`; `F_PREALLOCATE` on Darwin).
     ///

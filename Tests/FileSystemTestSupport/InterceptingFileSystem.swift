@@ -41,7 +41,7 @@ public final class InterceptingFileSystem: FileSystem {
             defer { names = [:] }
             return Array(names.keys)
         }
-        for file in files { live.close(file) }
+        for file in files { live.unlock(file) }
     }
 
     private func note(_ operation: Operation, of file: Descriptor) throws(FileSystemError) {
@@ -90,9 +90,13 @@ public final class InterceptingFileSystem: FileSystem {
     public func close(_ file: Descriptor) {
         // The number may be that of somebody else's file by now.
         guard !isDead.load(ordering: .sequentiallyConsistent) else { return }
+        forget(file)
+        live.close(file)
+    }
+
+    private func forget(_ file: Descriptor) {
         names.withLock { $0[file] = nil }
         paths.withLock { $0[file] = nil }
-        live.close(file)
     }
 
     public func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
@@ -194,6 +198,12 @@ public final class InterceptingFileSystem: FileSystem {
     public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .lock, name: name(of: file)), of: file)
         return try live.lock(file, mode, waiting: waiting)
+    }
+
+    public func unlock(_ file: Descriptor) {
+        guard !isDead.load(ordering: .sequentiallyConsistent) else { return }
+        forget(file)
+        live.unlock(file)
     }
 
     public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {

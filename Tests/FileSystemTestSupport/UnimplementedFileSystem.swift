@@ -57,6 +57,8 @@ extension UnimplementedFileSystem {
         try fail()
     }
 
+    public func unlock(_: Descriptor) {}
+
     public func allocate(_: Int64, for _: Descriptor) throws(FileSystemError) { try fail() }
 
     public func setPermissions(_: FilePermissions, of _: Descriptor) throws(FileSystemError) { try fail() }

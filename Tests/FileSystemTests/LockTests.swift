@@ -47,6 +47,21 @@ import Testing
         }
     }
 
+    /// As one stays with a child process that is just being started.
+    @Test(arguments: [true, false])
+    func aLockIsGivenBackThoughACopyOfItsDescriptorStays(isUnlocked: Bool) throws {
+        let mode = OpenMode.createIfMissing(.ownerReadWrite)
+        let holder = try live.open("lock", in: folder.descriptor, mode)
+        let other = try live.open("lock", in: folder.descriptor, mode)
+        defer { live.close(other) }
+        #expect(try live.lock(holder, waiting: false))
+        let copy = try FileDescriptor(rawValue: holder.rawValue).duplicate()
+        if isUnlocked { live.unlock(holder) } else { live.close(holder) }
+        // Closing alone would not do.
+        #expect(try live.lock(other, waiting: false) == isUnlocked)
+        try copy.close()
+    }
+
     @Test func aFolderCanBeLocked() throws {
         let other = try live.open(".", in: folder.descriptor, .directory)
         defer { live.close(other) }

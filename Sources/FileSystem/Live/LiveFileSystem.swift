@@ -72,6 +72,12 @@ public struct LiveFileSystem: FileSystem {
             throw error
         }
     }
+
+    public func unlock(_ file: Descriptor) {
+        // Where it fails there was no lock.
+        _ = flock(file.rawValue, LOCK_UN)
+        close(file)
+    }
 }
 
 extension OpenMode {

@@ -83,7 +83,7 @@ final class ConfigurationFile: Sendable {
     /// Runs `body` while no other process or thread writes the file.
     private func alone<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
         let lock = try onFiles { () throws(FileSystemError) in try folder.takeLock() }
-        defer { folder.fileSystem.close(lock) }
+        defer { folder.fileSystem.unlock(lock) }
         return try body()
     }
 

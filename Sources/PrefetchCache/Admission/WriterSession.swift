@@ -47,7 +47,7 @@ final class WriterSession: Sendable {
             var bound: Int64 = 0
             if let held = lock {
                 if held.incoming === incoming { return }
-                environment.fileSystem.close(held.file)
+                environment.fileSystem.unlock(held.file)
                 lock = nil
                 bound = moving()
             }
@@ -104,7 +104,7 @@ final class WriterSession: Sendable {
                 // A lock file that stays behind is free, and the next process removes it.
                 environment.logger.debug("The writer's lock file stays.", metadata: ["error": "\(error)"])
             }
-            environment.fileSystem.close(held.file)
+            environment.fileSystem.unlock(held.file)
             current = nil
         }
     }
@@ -124,7 +124,7 @@ final class WriterSession: Sendable {
             guard entry.name.string == name.string else { continue }
             do {
                 let file = try fileSystem.open(name, in: incoming.descriptor, .readWrite)
-                defer { fileSystem.close(file) }
+                defer { fileSystem.unlock(file) }
                 guard try !fileSystem.lock(file, waiting: false) else { continue }
                 bounds[session] = try WriterBound(of: file, in: fileSystem).bytes
             } catch {
@@ -164,7 +164,7 @@ final class WriterSession: Sendable {
             guard error.isNotFound else { throw error }
             return try body()
         }
-        defer { fileSystem.close(lock) }
+        defer { fileSystem.unlock(lock) }
         return try fileSystem.lock(lock, waiting: false) ? body() : nil
     }
 

@@ -13,7 +13,7 @@ struct LockFileCoordinator: FileCoordinating {
         let file = try fileSystem.open(
             CacheLayout.coordinationLock, in: staging.descriptor,
             .createIfMissing(CacheLayout.filePermissions))
-        defer { fileSystem.close(file) }
+        defer { fileSystem.unlock(file) }
         let isWriting = access == .publish || access == .write
         _ = try fileSystem.lock(file, isWriting ? .exclusive : .shared, waiting: true)
         body()

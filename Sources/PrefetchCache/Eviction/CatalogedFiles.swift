@@ -100,7 +100,7 @@ struct CacheFiles: CatalogedFiles {
     }
 
     func release(_ claim: Claim) {
-        if let file = claim.file { fileSystem.close(file) }
+        if let file = claim.file { fileSystem.unlock(file) }
     }
 
     /// The lock of a partial is that of its journal, without which its chunks are of no use: nobody takes

@@ -52,7 +52,7 @@ struct PartialFiles: Sendable {
                 let attributes = try fileSystem.attributes(of: journal)
                 // Somebody may have removed it before it was locked.
                 if attributes.kind == .regular, attributes.linkCount > 0 { return .locked(journal) }
-                fileSystem.close(journal)
+                fileSystem.unlock(journal)
                 guard attributes.kind == .regular else { return .absent }
             } catch {
                 fileSystem.close(journal)
@@ -75,7 +75,7 @@ struct PartialFiles: Sendable {
         case .absent: return .gone
         case .busy: return .leased
         case .locked(let journal):
-            defer { fileSystem.close(journal) }
+            defer { fileSystem.unlock(journal) }
             if let head = try PartialHead(of: journal, in: fileSystem), head.version > PartialJournal.version
             {
                 return .leased

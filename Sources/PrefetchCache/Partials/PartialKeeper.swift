@@ -164,7 +164,7 @@ final class PartialKeeper {
     func close() {
         guard case .keeping(_, let file) = state else { return }
         state = .unable
-        fileSystem.close(file)
+        fileSystem.unlock(file)
     }
 
     private func onJournal(_ body: () throws(FileSystemError) -> Void) throws(ItemFormatError) {

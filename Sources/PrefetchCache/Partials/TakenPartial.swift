@@ -12,7 +12,7 @@ struct TakenPartial: Sendable {
     let keptAt: Int64
 
     func close() {
-        files.incoming.fileSystem.close(journal)
+        files.incoming.fileSystem.unlock(journal)
     }
 }
 
@@ -69,12 +69,12 @@ extension Admission {
             guard let head = try PartialHead(of: journal, in: catalog.environment.fileSystem),
                 head.version <= PartialJournal.version
             else {
-                catalog.environment.fileSystem.close(journal)
+                catalog.environment.fileSystem.unlock(journal)
                 return nil
             }
             return TakenPartial(files: files, hash: hash, journal: journal, keptAt: head.keptAt)
         } catch {
-            catalog.environment.fileSystem.close(journal)
+            catalog.environment.fileSystem.unlock(journal)
             throw error
         }
     }

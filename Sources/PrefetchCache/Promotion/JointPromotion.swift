@@ -300,7 +300,7 @@ extension Promoter {
             // It may be the lock of one key only, which meets its error then.
             return alone
         }
-        defer { for file in held { fileSystem.close(file) } }
+        defer { for file in held { fileSystem.unlock(file) } }
         return JointPromotion(self, keys, for: watcher).run()
     }
 }

@@ -12,7 +12,7 @@ struct KeyLock: Sendable {
         _ hash: KeyHash, _ body: () throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
         let held = try onFiles { () throws(FileSystemError) in try take([hash]) }
-        defer { for file in held { staging.fileSystem.close(file) } }
+        defer { for file in held { staging.fileSystem.unlock(file) } }
         return try body()
     }
 
@@ -20,7 +20,7 @@ struct KeyLock: Sendable {
     func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
         let fileSystem = staging.fileSystem
         let file = try onFiles { () throws(FileSystemError) in try open(CacheLayout.keyLock(of: hash)) }
-        defer { fileSystem.close(file) }
+        defer { fileSystem.unlock(file) }
         if try onFiles({ () throws(FileSystemError) in try fileSystem.lock(file, waiting: false) }) {
             try body()
         }
@@ -32,7 +32,7 @@ struct KeyLock: Sendable {
     /// each other even within one thread. All callers take them in the order of their names, so that no
     /// two wait for each other.
     ///
-    /// - Returns: The locked files, whose closing gives the locks back.
+    /// - Returns: The locked files, to be unlocked.
     func take(_ hashes: [KeyHash]) throws(FileSystemError) -> [Descriptor] {
         let fileSystem = staging.fileSystem
         var held: [Descriptor] = []
@@ -43,7 +43,7 @@ struct KeyLock: Sendable {
                 _ = try fileSystem.lock(file, waiting: true)
             }
         } catch {
-            for file in held { fileSystem.close(file) }
+            for file in held { fileSystem.unlock(file) }
             throw error
         }
         return held

@@ -32,7 +32,7 @@ final class LedgerLog: Sendable {
     /// Runs `body` while nobody else commits or copies, waiting for it.
     func hold<Result>(_ body: () throws -> Result) throws -> Result {
         let lock = try folder.takeLock()
-        defer { folder.fileSystem.close(lock) }
+        defer { folder.fileSystem.unlock(lock) }
         return try body()
     }
 

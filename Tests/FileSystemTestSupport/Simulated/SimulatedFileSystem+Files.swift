@@ -107,6 +107,8 @@ extension SimulatedFileSystem {
         }
     }
 
+    public func unlock(_ file: Descriptor) { close(file) }
+
     public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         let operation = Operation(kind: .allocate, name: name(of: file), count: Int(length))
         try perform(operation) { state throws(FileSystemError) in
