@@ -35,7 +35,8 @@ public final class CacheWriter: Sendable {
 
     /// Appends content.
     ///
-    /// - Returns: `nil`, or why there is no more room for the item; it is gone then.
+    /// - Returns: `nil`, or why there is no more room for the item. The writer has ended then, and kept what it would by
+    ///   ``suspend()``, unless the item is larger than any may be or the volume is full.
     /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/writerIsFinished``, and
     ///   ``CacheError/closed`` when the cache was closed. After an error the item is gone.
     @discardableResult

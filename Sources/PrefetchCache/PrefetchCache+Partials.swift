@@ -29,17 +29,22 @@ extension PrefetchCache {
     /// The writer keeps its whole chunks in turn. When the server has another version by now, cancel it and
     /// begin anew.
     ///
-    /// - Parameter replay: Is handed the content that is kept, in order and in chunks of 1 MiB, each of which
-    ///   is valid only during the call: for a digest of the whole. What it was handed is what the writer has.
+    /// - Parameters:
+    ///   - forgettingPromotion: As in ``beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:)``.
+    ///   - replay: Is handed the content that is kept, in order and in chunks of 1 MiB, each of which is valid only
+    ///     during the call: for a digest of the whole. What it was handed is what the writer has.
     /// - Returns: ``ResumedStoring/refused(_:)`` when there is no room for the rest; the partial stays.
     /// - Throws: ``CacheError/fileSystem(_:)``: the partial is gone, unless it was not touched yet.
     /// - Complexity: O(n) in the bytes that are kept, and one transaction of the catalog.
     public func resumeStoring(
-        _ partial: PartialItem, replay: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
+        _ partial: PartialItem, forgettingPromotion: Bool = false,
+        replay: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
     ) async throws(CacheError) -> ResumedStoring {
         let cache = self
         return try await run { engine throws(CacheError) in
-            switch try engine.resume(partial, replay: { replay?($0) }) {
+            switch try engine.resume(
+                partial, forgettingPromotion: forgettingPromotion, replay: { replay?($0) })
+            {
             case .begun(let store): .writer(CacheWriter(store, of: cache))
             case .refused(let refusal): .refused(refusal)
             case .gone: .gone

@@ -57,6 +57,13 @@ extension PrefetchCache {
     ///
     /// - Complexity: Independent of the length of the content: reads the item's footer.
     public func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata? {
-        try await run { engine throws(CacheError) in try engine.metadata(of: key) }
+        try await description(of: key)?.metadata
+    }
+
+    /// As ``metadata(of:)``, with the bytes of the content.
+    package func description(
+        of key: ItemKey
+    ) async throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {
+        try await run { engine throws(CacheError) in try engine.description(of: key) }
     }
 }

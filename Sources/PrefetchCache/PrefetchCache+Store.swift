@@ -66,15 +66,19 @@ extension PrefetchCache {
     ///     or dropped, or its process dies, see ``partial(of:)``. What was kept of the key before is dropped.
     ///     Of two writers of one key at once, the first to have a whole chunk keeps it. An item with the
     ///     intent ``Intent/userRequested`` goes straight to its destination, and nothing is kept of it.
+    ///   - forgettingPromotion: Whether an item that was opened may be stored anew, which is refused otherwise. The
+    ///     record of it is forgotten, as by ``forget(_:)``, in the moment in which the new item is complete. The
+    ///     file stays, and the new one goes beside it when it is opened.
     /// - Throws: As ``store(_:as:encoding:)``.
     public func beginStoring(
         _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
-        keepingPartial: Bool = false
+        keepingPartial: Bool = false, forgettingPromotion: Bool = false
     ) async throws(CacheError) -> BegunStoring {
         let cache = self
         return try await run { engine throws(CacheError) in
             switch try engine.beginStore(
-                metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial)
+                metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
+                forgettingPromotion: forgettingPromotion)
             {
             case .refused(let refusal): .refused(refusal)
             case .begun(let store): .writer(CacheWriter(store, of: cache))

@@ -23,6 +23,21 @@ import Testing
         #expect(cache.clock.slept == [.seconds(1)])
     }
 
+    /// A server that is just being restarted accepts and says nothing.
+    @Test func aConnectionThatIsClosedBeforeItsAnswerIsTriedAgain() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { _ in
+                var answer = TestAnswer()
+                answer.isSilent = true
+                answer.ending = .drop
+                return answer
+            }, { resource.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests.count == 2)
+        #expect(cache.clock.slept == [.seconds(1)])
+    }
+
     @Test func everyTryThatBringsItFurtherIsTheFirstOfANewRow() async throws {
         let cache = try await TestCache()
         let server = try HTTPTestServer { request in resource.answer(to: request).cut(after: 1_100_000) }
@@ -59,6 +74,55 @@ import Testing
         #expect(await second.outcome.isStored)
         #expect(try await cache.holds(content))
         #expect(try await cache.keptLength() == 0)
+    }
+
+    /// Half of it was prefetched when the user asked for it.
+    @Test func whatTheUserAsksForGoesOnWhereItWas() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        var request = DownloadRequest(server.url(), "item", .sha256(contentDigest))
+        _ = await cache.download(request) { $0.attempts = 1 }
+        request.intent = .userRequested
+        guard case .delivered(let file) = await cache.download(request) else {
+            Issue.record("not delivered")
+            return
+        }
+        #expect(try isContent(file.url))
+        #expect(server.requests.last?.rangeStart == 2 << 20)
+        #expect(try await cache.keptLength() == 0)
+        #expect(try await cache.cache.items().isEmpty)
+    }
+
+    /// The cache takes nothing more, and the user gets it all the same.
+    @Test func whatTheUserAsksForDoesWithoutTheCache() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        var request = DownloadRequest(server.url())
+        _ = await cache.download(request) { $0.attempts = 1 }
+        try await cache.cache.configure { $0.isStoringEnabled = false }
+        request.intent = .userRequested
+        guard case .delivered(let file) = await cache.download(request) else {
+            Issue.record("not delivered")
+            return
+        }
+        #expect(try isContent(file.url))
+        #expect(server.requests.last?.rangeStart == nil)
+        #expect(try await cache.keptLength() == 0)
+    }
+
+    /// What is damaged is cut off before the server is asked, and not asked for in the middle of an answer.
+    @Test func aDamagedPartialIsAskedForFromWhereItIsSound() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).cut(after: 3_400_000) }, { resource.answer(to: $0) })
+        _ = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
+        try cache.damagePartial("item", at: (2 << 20) + 1000)
+        #expect(
+            await cache.download(DownloadRequest(server.url(), "item", .sha256(contentDigest))).isStored)
+        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20])
+        #expect(try await cache.holds(content))
     }
 
     @Test func aDateServesWhereThereIsNoTag() async throws {

@@ -35,6 +35,21 @@ import Testing
         #expect(try await cache.holds(newer.content))
     }
 
+    /// The caller knows better than the server what it should be.
+    @Test func whatHasAnotherLengthThanIsExpectedIsDownloaded() async throws {
+        let cache = try await TestCache()
+        let longer = TestResource(Data("three".utf8), entityTag: "\"1\"")
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { longer.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        var request = DownloadRequest(server.url(), "item", .length(3))
+        request.whenCached = .keep
+        #expect(await cache.download(request) == .alreadyCached)
+        request.expectations = [.length(5)]
+        #expect(await cache.download(request).isStored)
+        #expect(try await cache.holds(longer.content))
+    }
+
     @Test func aDateIsAskedForWhereThereIsNoTag() async throws {
         let cache = try await TestCache()
         let dated = TestResource(
@@ -120,6 +135,61 @@ import Testing
         let second = try #require(try await cache.cache.open("item"))
         #expect(second.path != file.path)
         #expect(try Data(contentsOf: second.url) == newer.content)
+    }
+
+    /// A part of the new version is there already.
+    @Test func aNewVersionOfWhatWasOpenedGoesOn() async throws {
+        let cache = try await TestCache()
+        let large = TestResource(content, entityTag: "\"2\"")
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { large.answer(to: $0).cut(after: 2_200_000) },
+            { large.answer(to: $0) })
+        var request = DownloadRequest(server.url())
+        #expect(await cache.download(request).isStored)
+        let file = try #require(try await cache.cache.open("item"))
+        request.whenPromoted = .storeAnew
+        #expect(await cache.download(request) { $0.attempts = 1 }.error?.keptLength == 2 << 20)
+        // It is the user's file until the new version is whole.
+        #expect(try await cache.cache.open("item")?.path == file.path)
+        #expect(await cache.download(request).isStored)
+        #expect(server.requests.last?.rangeStart == 2 << 20)
+        let second = try #require(try await cache.cache.open("item"))
+        #expect(second.path != file.path)
+        #expect(try isContent(second.url))
+    }
+
+    @Test func whatWasOpenedIsNotForgottenForARefusal() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        var request = DownloadRequest(server.url())
+        #expect(await cache.download(request).isStored)
+        let file = try #require(try await cache.cache.open("item"))
+        try await cache.cache.configure { $0.isStoringEnabled = false }
+        request.whenPromoted = .storeAnew
+        #expect(await cache.download(request) == .refused(.disabled, keptLength: 0))
+        #expect(try await cache.cache.open("item")?.path == file.path)
+    }
+
+    @Test func whatTheUserWantsAnewGoesBesideTheFirst() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer(
+            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        var request = DownloadRequest(server.url())
+        request.intent = .userRequested
+        guard case .delivered(let file) = await cache.download(request) else {
+            Issue.record("not delivered")
+            return
+        }
+        request.whenPromoted = .storeAnew
+        guard case .delivered(let second) = await cache.download(request) else {
+            Issue.record("not delivered")
+            return
+        }
+        #expect(second.path != file.path)
+        #expect(try Data(contentsOf: file.url) == small.content)
+        #expect(try Data(contentsOf: second.url) == newer.content)
+        #expect(try await cache.cache.open("item")?.path == second.path)
     }
 
     /// The record goes only when there is something to take its place.

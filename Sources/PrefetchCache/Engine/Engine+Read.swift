@@ -85,14 +85,15 @@ extension Engine {
         return .hit(.promoted(file))
     }
 
-    /// What a cached item says about itself, read from its file. No use of the item.
-    func metadata(of key: ItemKey) throws(CacheError) -> ItemMetadata? {
+    /// What a cached item says about itself, and the length of its content, read from its file. No use of the item.
+    func description(of key: ItemKey) throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {
         guard let file = try folders.openItem(key.hash) else { return nil }
         defer { environment.fileSystem.close(file) }
         do throws(ItemFormatError) {
-            let metadata = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer.metadata
-            guard metadata.key == key else { throw .damaged(.key) }
-            return metadata.hasExpired(at: environment.now) ? nil : metadata
+            let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
+            guard footer.metadata.key == key else { throw .damaged(.key) }
+            guard !footer.metadata.hasExpired(at: environment.now) else { return nil }
+            return (footer.metadata, footer.contentLength)
         } catch {
             _ = try missed(key, error, of: file)
             return nil

@@ -72,13 +72,17 @@ extension Engine {
     /// Starts to store an item piece by piece, as ``begin(_:encoding:expectedLength:)`` does, for somebody
     /// who comes back later with more. Closing the cache ends it.
     ///
-    /// - Parameter keepingPartial: Whether whole chunks are kept when it is broken off.
+    /// - Parameters:
+    ///   - keepingPartial: Whether whole chunks are kept when it is broken off.
+    ///   - forgettingPromotion: Whether a promotion of the key is forgotten once the item is complete, instead of
+    ///     being a reason to refuse it.
     func beginStore(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
-        keepingPartial: Bool = false
+        keepingPartial: Bool = false, forgettingPromotion: Bool = false
     ) throws(CacheError) -> BegunStore<OpenStore> {
         switch try begin(
-            metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial)
+            metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
+            forgettingPromotion: forgettingPromotion)
         {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return .begun(try stores.add(store))
@@ -92,23 +96,31 @@ extension Engine {
     ///   is compressed first, and just what it takes is reserved before it is written.
     private func begin(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
-        keepingPartial: Bool = false
+        keepingPartial: Bool = false, forgettingPromotion: Bool = false
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         try usage.requireOpen()
         try onItem { () throws(ItemFormatError) in try metadata.validate() }
-        if let refusal = try refusalOfPromoted(metadata.key) {
+        if !forgettingPromotion, let refusal = try refusalOfPromoted(metadata.key) {
             return .refused(refused(refusal, metadata.key))
         }
         var metadata = metadata
         metadata.storedAt = environment.now()
         switch metadata.intent {
         case .userRequested:
-            return .begun(try Delivery(self, metadata, expectedLength: expectedLength))
+            return .begun(
+                try Delivery(
+                    self, metadata, expectedLength: expectedLength, forgettingPromotion: forgettingPromotion))
         case .opportunistic:
             do {
                 if keepingPartial { try discardPartial(metadata.key) }
-                return try beginItemInPlace(
+                switch try beginItemInPlace(
                     metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial)
+                {
+                case .refused(let refusal): return .refused(refusal)
+                case .begun(let store):
+                    store.forgetsPromotion = forgettingPromotion
+                    return .begun(store)
+                }
             } catch {
                 guard error.isOutOfSpace else { throw error }
                 return .refused(refused(.full, metadata.key))
@@ -120,7 +132,7 @@ extension Engine {
     /// reserved there is no room in the new ones.
     private func beginItemInPlace(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?, _ keepingPartial: Bool
-    ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
+    ) throws(CacheError) -> BegunStore<ItemStore> {
         let incoming = folders.current.incoming
         do {
             return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial)
@@ -134,7 +146,7 @@ extension Engine {
 
     private func beginItem(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?, _ keepingPartial: Bool
-    ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
+    ) throws(CacheError) -> BegunStore<ItemStore> {
         guard expectedLength ?? 0 <= ItemLimits.contentLength else { throw .item(.contentTooLong) }
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
         try onFiles { () throws(FileSystemError) in try catalog.beginWriting() }

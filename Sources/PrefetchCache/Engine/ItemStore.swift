@@ -18,6 +18,8 @@ final class ItemStore: StoreUnderWay {
     /// … which whoever keeps the whole chunks may have changed.
     private let keeper: PartialKeeper?
     private var isFinished = false
+    /// Whether a promotion of the key is forgotten once the item is complete.
+    var forgetsPromotion = false
 
     init(
         _ engine: Engine, _ metadata: ItemMetadata, encoding: EncodingChoice, reservation: Reservation,
@@ -108,6 +110,8 @@ final class ItemStore: StoreUnderWay {
             storedLength: summary.storedLength,
             chargedLength: engine.charge(storedLength: summary.storedLength))
         do {
+            // Before the item has its place: the copy of what is promoted would be removed as a leftover.
+            if forgetsPromotion { _ = try engine.forget(metadata.key) }
             try engine.locks.hold(metadata.key.hash) { () throws(CacheError) in
                 try publish()
                 removeJournal()
@@ -194,14 +198,30 @@ final class ItemStore: StoreUnderWay {
         }
     }
 
+    /// Ends an item that there is no more room for.
+    private func breakOff() throws(CacheError) -> Refusal {
+        let refusal: Refusal
+        do {
+            refusal = engine.refused(try reservation.denial(), metadata.key)
+        } catch {
+            cancel()
+            throw error
+        }
+        switch refusal {
+        // What will never fit is not gone on with, and a full volume needs the room.
+        case .largerThanLargestItem, .full: cancel()
+        default: letGo()
+        }
+        return refusal
+    }
+
     private func writing(_ body: () throws(ItemFormatError) -> Void) throws(CacheError) -> Refusal? {
         guard !isFinished else { throw .writerIsFinished }
         do {
             try body()
             return nil
         } catch .notAdmitted {
-            cancel()
-            return engine.refused(try reservation.denial(), metadata.key)
+            return try breakOff()
         } catch {
             cancel()
             guard case .fileSystem(let error) = error else { throw .item(error) }

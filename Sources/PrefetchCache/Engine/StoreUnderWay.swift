@@ -3,7 +3,8 @@
 /// Used by one thread at a time.
 protocol StoreUnderWay: AnyObject {
     /// Appends content.
-    /// - Returns: Why the item was refused, or `nil`. After a refusal or an error the item is gone.
+    /// - Returns: Why the item was refused, or `nil`. After an error the item is gone, and after a refusal what
+    ///   cannot be kept of it.
     func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal?
 
     /// Appends the last piece and completes the item.

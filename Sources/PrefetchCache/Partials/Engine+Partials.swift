@@ -87,13 +87,16 @@ extension Engine {
 
     /// Goes on with an item that was broken off.
     ///
-    /// - Parameter replay: Is handed the content that is there, in order.
-    func resume(_ partial: PartialItem, replay: @Sendable (UnsafeRawBufferPointer) -> Void)
-        throws(CacheError) -> ResumedStore
-    {
+    /// - Parameters:
+    ///   - forgettingPromotion: As in ``beginStore(_:encoding:expectedLength:keepingPartial:forgettingPromotion:)``.
+    ///   - replay: Is handed the content that is there, in order.
+    func resume(
+        _ partial: PartialItem, forgettingPromotion: Bool = false,
+        replay: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) throws(CacheError) -> ResumedStore {
         try usage.requireOpen()
         let key = partial.metadata.key
-        if let refusal = try refusalOfPromoted(key) {
+        if !forgettingPromotion, let refusal = try refusalOfPromoted(key) {
             try discardPartial(key)
             return .refused(refused(refusal, key))
         }
@@ -105,7 +108,8 @@ extension Engine {
             case .gone: return .gone
             case .refused(let refusal): return .refused(refused(refusal, key))
             case .taken(let taken, let charged):
-                return try resume(taken, as: partial, charged: charged, replay: replay)
+                return try resume(
+                    taken, as: partial, charged: charged, forgettingPromotion, replay: replay)
             }
         } catch {
             guard error.isOutOfSpace else { throw error }
@@ -114,7 +118,7 @@ extension Engine {
     }
 
     private func resume(
-        _ taken: TakenPartial, as partial: PartialItem, charged: Int64,
+        _ taken: TakenPartial, as partial: PartialItem, charged: Int64, _ forgettingPromotion: Bool,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> ResumedStore {
         let reservation = Reservation(
@@ -123,7 +127,9 @@ extension Engine {
         switch try goOn(taken, partial.generation, reservation, replay: replay) {
         case nil: return .gone
         case .refused(let refusal): return .refused(refusal)
-        case .begun(let store): return .begun(try stores.add(store))
+        case .begun(let store):
+            store.forgetsPromotion = forgettingPromotion
+            return .begun(try stores.add(store))
         }
     }
 
@@ -132,7 +138,7 @@ extension Engine {
     private func goOn(
         _ taken: TakenPartial, _ generation: UInt64, _ reservation: Reservation,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
-    ) throws(CacheError) -> BegunStore<any StoreUnderWay>? {
+    ) throws(CacheError) -> BegunStore<ItemStore>? {
         let read: PartialJournal?
         do {
             read = try journal(of: taken)

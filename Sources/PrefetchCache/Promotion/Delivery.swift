@@ -17,6 +17,7 @@ final class Delivery: StoreUnderWay {
 
     private let engine: Engine
     private let metadata: ItemMetadata
+    private let forgetsPromotion: Bool
     private let staging: Directory
     private let name: String
     private let file: Descriptor
@@ -34,11 +35,16 @@ final class Delivery: StoreUnderWay {
     private var destination: FilePath { promoter.path(of: metadata.destination) }
     private var fileSystem: any FileSystem { engine.environment.fileSystem }
 
-    /// - Parameter expectedLength: Bytes of content, when known.
+    /// - Parameters:
+    ///   - expectedLength: Bytes of content, when known.
+    ///   - forgettingPromotion: Whether an earlier promotion of the key is forgotten once the file is complete.
     /// - Throws: ``CacheError/insufficientSpace(needed:available:)``.
-    init(_ engine: Engine, _ metadata: ItemMetadata, expectedLength: Int64?) throws(CacheError) {
+    init(
+        _ engine: Engine, _ metadata: ItemMetadata, expectedLength: Int64?, forgettingPromotion: Bool
+    ) throws(CacheError) {
         self.engine = engine
         self.metadata = metadata
+        forgetsPromotion = forgettingPromotion
         try onItem { () throws(ItemFormatError) in try metadata.validate() }
         // Made at once: a destination that refuses the item does so before it is downloaded.
         let target = metadata.destination
@@ -118,6 +124,7 @@ final class Delivery: StoreUnderWay {
         // an intent, removes it. The lock is kept until then.
         isFinished = true
         defer { fileSystem.close(file) }
+        if forgetsPromotion { _ = try engine.forget(metadata.key) }
         return .delivered(engine.delivered(try promoter.deliver(entry(), from: staging)))
     }
 

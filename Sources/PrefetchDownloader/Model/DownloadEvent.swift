@@ -38,7 +38,7 @@ public enum DownloadOutcome: Hashable, Sendable {
     /// The user has opened it; nothing was downloaded.
     case alreadyPromoted(OpenedItem)
     /// The cache did not take it. Nothing was downloaded, unless space ran short meanwhile. `keptLength` bytes
-    /// of it are kept: none when the cache refused it in the middle.
+    /// of it are kept, after which a later download of the key goes on.
     case refused(Refusal, keptLength: Int64)
     /// Nobody wants it any more. `keptLength` bytes are kept, after which a later download of the key goes on.
     case cancelled(keptLength: Int64)

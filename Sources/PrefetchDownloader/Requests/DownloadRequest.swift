@@ -33,8 +33,8 @@ public struct DownloadRequest: Sendable {
     public enum WhenPromoted: Hashable, Sendable {
         /// Nothing: there is ``DownloadOutcome/alreadyPromoted(_:)``.
         case leave
-        /// Forget the record, and cache what the server has now. The file stays where it is; the new version
-        /// goes beside it, under the next free name, when the key is opened.
+        /// Cache what the server has now, and forget the record once that is whole. The file stays where it is; the
+        /// new version goes beside it, under the next free name, when the key is opened.
         case storeAnew
     }
 
@@ -106,10 +106,11 @@ public struct DownloadRequest: Sendable {
     }
 
     /// Whether what was begun as that item may become this one: all that decides what it is and where it goes is the
-    /// same. Its priority and its expiry stay those that it was begun with.
+    /// same. Its priority and its expiry stay those that it was begun with. The user may ask for what nobody had asked
+    /// for before.
     func agrees(with item: ItemMetadata) -> Bool {
-        item.source == source && item.destination == destination && item.intent == intent
-            && item.attributes == attributes
+        item.source == source && item.destination == destination && item.attributes == attributes
+            && (item.intent == intent || intent == .userRequested)
     }
 
     /// Whether somebody who made the other request is served by this one.

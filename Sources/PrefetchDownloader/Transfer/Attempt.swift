@@ -45,32 +45,34 @@ struct Attempt: Sendable {
         let outcome = try await find()
         guard request.intent == .userRequested else { return outcome }
         switch outcome {
-        case .alreadyCached, .notModified:
+        case .stored, .alreadyCached, .notModified:
             // What the user waits for is handed over, wherever it comes from.
             let item = try await onCache { () async throws(CacheError) in try await storing.open(request.key)
             }
             if let item { return .delivered(item) }
             return try await perform(.whole)
-        case .delivered:
-            // Begun before the user asked for it.
-            try await discardPartial()
-            return outcome
-        default: return outcome
+        case .refused:
+            // The cache has no room for the rest of what was prefetched; its destination may have.
+            return try await discardingPartial(after: perform(.whole))
+        default: return try await discardingPartial(after: outcome)
         }
+    }
+
+    /// What was begun before the user asked for it is of no use once they have it.
+    private func discardingPartial(after outcome: DownloadOutcome) async throws(Interruption)
+        -> DownloadOutcome
+    {
+        if case .delivered = outcome { try await discardPartial() }
+        return outcome
     }
 
     private func find() async throws(Interruption) -> DownloadOutcome {
         if request.whenPromoted == .leave, let item = try await promoted() { return .alreadyPromoted(item) }
         var cached: ItemMetadata?
         if request.whenCached != .replace {
-            cached = try await onCache { () async throws(CacheError) in
-                try await storing.metadata(of: request.key)
-            }
-            if cached != nil, let expected = expected.digest {
-                // Whoever knows the digest need not ask for the version.
-                if try await cachedDigest() == expected { return .alreadyCached }
-                cached = nil
-            }
+            cached = try await cachedAsExpected()
+            // Whoever knows the digest need not ask for the version.
+            if cached != nil, expected.digest != nil { return .alreadyCached }
             if let cached, request.whenCached == .keep || cached.validator.isEmpty { return .alreadyCached }
         }
         var partial = try await onCache { () async throws(CacheError) in
@@ -80,11 +82,25 @@ struct Attempt: Sendable {
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
         let plan = RequestPlan(
             partial: partial, cached: cached?.validator, expectedLength: expected.length)
-        return try await perform(plan)
+        guard case .rest(let partial, _) = plan else { return try await perform(plan) }
+        // Before the server is asked: it would be held up while the partial is verified.
+        return try await goOn(after: partial) { storage throws(Interruption) in
+            try await perform(plan, goingOn: storage)
+        }
     }
 
     private func promoted() async throws(Interruption) -> OpenedItem? {
         try await onCache { () async throws(CacheError) in try await storing.promoted(request.key) }
+    }
+
+    /// What the cached item says about itself, when it is the content that is expected.
+    private func cachedAsExpected() async throws(Interruption) -> ItemMetadata? {
+        let cached = try await onCache { () async throws(CacheError) in
+            try await storing.description(of: request.key)
+        }
+        guard let cached, expected.length ?? cached.contentLength == cached.contentLength else { return nil }
+        if let digest = expected.digest, try await cachedDigest() != digest { return nil }
+        return cached.metadata
     }
 
     private func cachedDigest() async throws(Interruption) -> [UInt8]? {
@@ -95,8 +111,16 @@ struct Attempt: Sendable {
         return isThere ? digest.finalize() : nil
     }
 
-    private func perform(_ plan: RequestPlan) async throws(Interruption) -> DownloadOutcome {
-        let reception = try await follow(plan)
+    /// - Parameter storage: What the rest goes to, when the rest is asked for.
+    private func perform(
+        _ plan: RequestPlan, goingOn storage: Storage? = nil
+    ) async throws(Interruption) -> DownloadOutcome {
+        let reception: Reception
+        do {
+            reception = try await follow(plan)
+        } catch {
+            throw try await storage?.giveUp(error) ?? error
+        }
         defer { reception.end() }
         let next = ResponsePlan(
             reception.head, to: plan, expectedLength: expected.length, now: environment.now())
@@ -106,48 +130,73 @@ struct Attempt: Sendable {
             return .notModified
         case .startAnew:
             reception.end()
-            try await discardPartial()
+            try await drop(storage)
             return try await perform(.whole)
         case .fail(let reason):
+            let interruption = Interruption(
+                .failed(reason), keptLength: reason.keepsPartial ? plan.keptLength : 0)
+            if let storage { throw try await storage.giveUp(interruption) }
             if !reason.keepsPartial { try await discardPartial() }
-            throw Interruption(.failed(reason), keptLength: reason.keepsPartial ? plan.keptLength : 0)
+            throw interruption
         case .complete(let partial):
             await reception.drain()
             return try await goOn(after: partial) { storage throws(Interruption) in
-                try await storage.finish(length: partial.contentLength)
+                try await settled(storage.finish(length: partial.contentLength))
             }
         case .append(let partial, let rest):
-            return try await goOn(after: partial) { storage throws(Interruption) in
-                emit(.resumed(at: partial.contentLength))
-                return try await storage.receive(reception, announced: partial.contentLength + rest)
-            }
+            guard let storage else { throw Interruption(.partialGone) }
+            emit(.resumed(at: partial.contentLength))
+            return try await settled(
+                storage.receive(reception, announced: partial.contentLength + rest))
         case .store(let length):
+            if plan.keptLength > 0 { try await drop(storage) }
             return try await store(reception, length)
         }
     }
 
+    /// Drops the partial, which is not a part of what the server has.
+    private func drop(_ storage: Storage?) async throws(Interruption) {
+        guard let storage else { return try await discardPartial() }
+        try await onCache { () async throws(CacheError) in try await storage.writer.cancel() }
+    }
+
     private func store(_ reception: Reception, _ length: Int64?) async throws(Interruption) -> DownloadOutcome
     {
-        if request.whenPromoted == .storeAnew, try await promoted() != nil {
-            try await onCache { () async throws(CacheError) in try await storing.forget(request.key) }
-        }
         let now = environment.now()
         let metadata = request.metadata(Validator(reception.head, now: now))
         // What no server can be asked the rest of would only take room.
         let isResumable = metadata.validator.rangeCondition(storedAt: now * 1000) != nil
         let start = try await onCache { () async throws(CacheError) in
-            try await storing.begin(metadata, expectedLength: length, keepingPartial: isResumable)
+            try await storing.begin(
+                metadata, expectedLength: length, keepingPartial: isResumable,
+                forgettingPromotion: forgetsPromotion)
         }
         switch start {
-        case .refused(.alreadyPromoted):
-            guard let item = try await promoted() else { return .refused(.alreadyPromoted, keptLength: 0) }
-            return .alreadyPromoted(item)
-        case .refused(let refusal): return .refused(refusal, keptLength: 0)
+        case .refused(let refusal): return try await refused(refusal, keptLength: 0)
         case .gone: throw Interruption(.partialGone)
         case .writer(let writer):
             let digest = ContentDigest(isWanted: expected.digest != nil)
-            return try await storage(writer, digest, from: nil).receive(reception, announced: length)
+            return try await settled(storage(writer, digest, from: nil).receive(reception, announced: length))
         }
+    }
+
+    private func refused(_ refusal: Refusal, keptLength: Int64) async throws(Interruption) -> DownloadOutcome
+    {
+        guard refusal == .alreadyPromoted else { return .refused(refusal, keptLength: keptLength) }
+        // Opened since it was looked for.
+        guard let item = try await promoted() else { return .refused(refusal, keptLength: 0) }
+        return .alreadyPromoted(item)
+    }
+
+    private var forgetsPromotion: Bool { request.whenPromoted == .storeAnew }
+
+    /// With what is kept of a content that was refused before its end.
+    private func settled(_ outcome: DownloadOutcome) async throws(Interruption) -> DownloadOutcome {
+        guard case .refused(let refusal, _) = outcome else { return outcome }
+        let partial = try await onCache { () async throws(CacheError) in
+            try await storing.partial(of: request.key)
+        }
+        return .refused(refusal, keptLength: partial?.contentLength ?? 0)
     }
 
     private func goOn(
@@ -155,10 +204,12 @@ struct Attempt: Sendable {
     ) async throws(Interruption) -> DownloadOutcome {
         let digest = ContentDigest(isWanted: expected.digest != nil)
         let start = try await onCache { () async throws(CacheError) in
-            try await storing.resume(partial, replay: digest.replay)
+            try await storing.resume(
+                partial, forgettingPromotion: forgetsPromotion, replay: digest.replay)
         }
         switch start {
-        case .refused(let refusal): return .refused(refusal, keptLength: partial.contentLength)
+        case .refused(let refusal):
+            return try await refused(refusal, keptLength: partial.contentLength)
         case .gone: throw Interruption(.partialGone)
         case .writer(let writer):
             guard writer.contentLength == partial.contentLength else {

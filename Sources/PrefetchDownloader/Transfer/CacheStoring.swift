@@ -21,8 +21,10 @@ struct CacheStoring: DownloadStoring {
         return item
     }
 
-    func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata? {
-        try await cache.metadata(of: key)
+    func description(
+        of key: ItemKey
+    ) async throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {
+        try await cache.description(of: key)
     }
 
     func open(_ key: ItemKey) async throws(CacheError) -> OpenedItem? { try await cache.open(key) }
@@ -43,10 +45,11 @@ struct CacheStoring: DownloadStoring {
     }
 
     func begin(
-        _ metadata: ItemMetadata, expectedLength: Int64?, keepingPartial: Bool
+        _ metadata: ItemMetadata, expectedLength: Int64?, keepingPartial: Bool, forgettingPromotion: Bool
     ) async throws(CacheError) -> StoringStart {
         switch try await cache.beginStoring(
-            metadata, expectedLength: expectedLength, keepingPartial: keepingPartial)
+            metadata, expectedLength: expectedLength, keepingPartial: keepingPartial,
+            forgettingPromotion: forgettingPromotion)
         {
         case .writer(let writer): .writer(writer)
         case .refused(let refusal): .refused(refusal)
@@ -54,9 +57,12 @@ struct CacheStoring: DownloadStoring {
     }
 
     func resume(
-        _ partial: PartialItem, replay: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+        _ partial: PartialItem, forgettingPromotion: Bool,
+        replay: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async throws(CacheError) -> StoringStart {
-        switch try await cache.resumeStoring(partial, replay: replay) {
+        switch try await cache.resumeStoring(
+            partial, forgettingPromotion: forgettingPromotion, replay: replay)
+        {
         case .writer(let writer): .writer(writer)
         case .refused(let refusal): .refused(refusal)
         case .gone: .gone
@@ -65,10 +71,6 @@ struct CacheStoring: DownloadStoring {
 
     func discardPartial(of key: ItemKey) async throws(CacheError) {
         try await cache.discardPartial(of: key)
-    }
-
-    func forget(_ key: ItemKey) async throws(CacheError) {
-        try await cache.forget(key)
     }
 }
 

@@ -8,8 +8,10 @@ protocol DownloadStoring: Sendable {
 
     /// The file that a key was promoted to.
     func promoted(_ key: ItemKey) async throws(CacheError) -> OpenedItem?
-    /// What the cached item of a key says about itself.
-    func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata?
+    /// What the cached item of a key says about itself, and the bytes of its content.
+    func description(
+        of key: ItemKey
+    ) async throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)?
     /// Promotes the cached item of a key.
     func open(_ key: ItemKey) async throws(CacheError) -> OpenedItem?
     /// Hands out the content of a cached item, in pieces and in order.
@@ -20,17 +22,19 @@ protocol DownloadStoring: Sendable {
     ) async throws(CacheError) -> Bool
     func partial(of key: ItemKey) async throws(CacheError) -> PartialItem?
 
-    /// - Parameter keepingPartial: Whether what is broken off can be gone on after.
+    /// - Parameters:
+    ///   - keepingPartial: Whether what is broken off can be gone on after.
+    ///   - forgettingPromotion: Whether a key that was opened is stored again, and the record forgotten.
     func begin(
-        _ metadata: ItemMetadata, expectedLength: Int64?, keepingPartial: Bool
+        _ metadata: ItemMetadata, expectedLength: Int64?, keepingPartial: Bool, forgettingPromotion: Bool
     ) async throws(CacheError) -> StoringStart
     /// - Parameter replay: Is given the content of the partial, in pieces and in order.
     func resume(
-        _ partial: PartialItem, replay: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+        _ partial: PartialItem, forgettingPromotion: Bool,
+        replay: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async throws(CacheError) -> StoringStart
 
     func discardPartial(of key: ItemKey) async throws(CacheError)
-    func forget(_ key: ItemKey) async throws(CacheError)
 }
 
 enum StoringStart: Sendable {

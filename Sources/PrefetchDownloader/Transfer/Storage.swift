@@ -68,7 +68,7 @@ struct Storage: Sendable {
     }
 
     /// Keeps what there is, if it may be a part of the content.
-    private func giveUp(_ interruption: Interruption) async throws(Interruption) -> Interruption {
+    func giveUp(_ interruption: Interruption) async throws(Interruption) -> Interruption {
         var interruption = interruption
         interruption.wasResumed = start > 0
         switch interruption.cause {

@@ -68,6 +68,19 @@ final class TestCache: Sendable {
         try await cache.read("item") == content
     }
 
+    /// Flips a byte of what is kept of a key.
+    func damagePartial(_ key: ItemKey, at offset: Int64) throws {
+        let name = CacheLayout.keptPartial(of: key.hash).string
+        let file = try FileHandle(
+            forUpdating: URL(
+                filePath: folder.path.appending("Library/Caches/PrefetchCache/incoming/\(name)").string))
+        try file.seek(toOffset: UInt64(offset))
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: [byte ^ 0xFF])
+        try file.close()
+    }
+
     /// Bytes that are kept of a key.
     func keptLength(_ key: ItemKey = "item") async throws -> Int64 {
         try await cache.partial(of: key)?.contentLength ?? 0
