@@ -171,6 +171,7 @@ import Testing
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(try await cache.holds(new.content))
         #expect(try await cache.cache.metadata(of: "item")?.validator.entityTag == "\"2\"")
+        #expect(try await cache.keptLength() == 0)
     }
 
     /// A server that knows `Range` and not `If-Range` answers with the rest of another version.
