@@ -76,6 +76,18 @@ import Testing
         #expect(try await cache.keptLength() == 0)
     }
 
+    /// The partial had been taken over by then.
+    @Test func aServerThatIsGoneLeavesThePartial() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000) }
+        _ = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
+        server.close()
+        let error = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }.error
+        guard case .connection? = error?.reason else { Issue.record("stored"); return }
+        #expect(error?.keptLength == 2 << 20)
+        #expect(try await cache.keptLength() == 2 << 20)
+    }
+
     /// Half of it was prefetched when the user asked for it.
     @Test func whatTheUserAsksForGoesOnWhereItWas() async throws {
         let cache = try await TestCache()
