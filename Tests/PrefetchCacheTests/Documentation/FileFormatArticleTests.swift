@@ -1,0 +1,96 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// The article on the file format, held against items that are written here.
+@Suite struct FileFormatArticleTests {
+    private let article: Article
+    private let lz4: DescribedItem
+    private let identity: DescribedItem
+
+    init() throws {
+        article = try Article("FileFormat")
+        lz4 = try DescribedItem(content: [UInt8](prose(1_100_000)), encoding: .lz4)
+        identity = try DescribedItem(content: [UInt8](noise(1_100_000)), encoding: .identity)
+    }
+
+    @Test func theTrailerHasItsFieldsAtTheOffsetsOfTheTable() throws {
+        for item in [lz4, identity] { try expect(item.trailer, in: "Trailer", item.trailerFields) }
+    }
+
+    @Test func theHeadHasItsFieldsAtTheOffsetsOfTheTable() throws {
+        for item in [lz4, identity] { try expect(item.footer, in: "Head", item.headFields) }
+    }
+
+    @Test func aFrameHasItsFieldsAtTheOffsetsOfTheTable() throws {
+        try expect(lz4.image, in: "An LZ4 chunk", lz4.frameFields)
+    }
+
+    @Test func theFieldsHaveTheTagsOfTheTable() throws {
+        let rows = try article.rows(under: "Tag", in: "Fields")
+        for item in [lz4, identity] {
+            let fields = try item.fields(described: article.rows(under: "Offset", in: "Fields"))
+            #expect(fields.map(\.tag) == rows.map { UInt64($0[0]) })
+            for (field, row) in zip(fields, rows) {
+                let name = row[1].prefix { $0 != "," && $0 != "(" }
+                #expect(field.value == item.values[String(name)], "\(row)")
+            }
+        }
+    }
+
+    @Test func theChunkTableHasItsEntriesAtTheOffsetsOfTheTable() throws {
+        for item in [lz4, identity] {
+            let table = try #require(item.values["chunk table"])
+            #expect(table.count == 24)
+            try expect(table, in: "Fields", table: 1, item.chunkFields(0))
+            try expect(Array(table.dropFirst(12)), in: "Fields", table: 1, item.chunkFields(1))
+        }
+    }
+
+    @Test func theBoundsAreThoseOfTheCode() throws {
+        let bounds = [
+            "`ItemLimits.chunkLength`": Int64(ItemLimits.chunkLength),
+            "`ItemLimits.footerLength`": Int64(ItemLimits.footerLength),
+            "`ItemLimits.contentLength`": ItemLimits.contentLength,
+            "`ItemLimits.sourceLength`": Int64(ItemLimits.sourceLength),
+            "`ItemLimits.validatorLength`": Int64(ItemLimits.validatorLength),
+            "`ItemLimits.attributesLength`": Int64(ItemLimits.attributesLength),
+            "`ItemKey.maximumLength`": Int64(ItemKey.maximumLength),
+            "`FileName.maximumLength`": Int64(FileName.maximumLength),
+            "`FolderPath.maximumLength`": Int64(FolderPath.maximumLength),
+        ]
+        let rows = try article.rows(under: "Bound")
+        #expect(Set(rows.map { $0[0] }) == Set(bounds.keys))
+        for row in rows { #expect(Int64(row[1]) == bounds[row[0]], "\(row)") }
+    }
+
+    @Test func anEmptyContentHasTheChecksumThatIsStated() throws {
+        let empty = try DescribedItem(content: [], encoding: .identity)
+        let stated = try #require(article.text.firstMatch(of: /`0x(2D[0-9A-F]{14})`/)).1
+        #expect(empty.summary.contentChecksum == UInt64(stated, radix: 16))
+    }
+
+    @Test func theExampleIsWhatIsWritten() throws {
+        let written = try DescribedItem(
+            content: Array("abc".utf8), encoding: .identity,
+            metadata: ItemMetadata(key: "k", destination: .documents("n")))
+        #expect(article.dump == written.image)
+    }
+
+    /// Compares all rows of a table with what lies at their offsets.
+    private func expect(
+        _ bytes: [UInt8], in section: String, table: Int = 0, _ expected: [String: UInt64]
+    ) throws {
+        let rows = try article.rows(under: "Offset", in: section, table: table)
+        #expect(Set(rows.map { $0[2] }) == Set(expected.keys))
+        for row in rows {
+            let offset = try #require(Int(row[0]))
+            let value = try bytes.integer(at: offset, width: DescribedItem.width(of: row[1]))
+            #expect(value == expected[row[2]], "\(row)")
+        }
+    }
+}
