@@ -49,6 +49,20 @@ import Testing
     }
 
     @Test(arguments: Object.allCases)
+    func inThePlaceOfAnItemItIsNotReplaced(object: Object) throws {
+        try put(object, at: container.item(key))
+        let before = try attributes(of: container.item(key))
+        #expect(throws: CacheError.self) { try engine.store(prose(4000), key) }
+        let after = try attributes(of: container.item(key))
+        #expect(after.kind == before.kind)
+        #expect(after.identity == before.identity)
+        #expect(try container.partials() == [])
+        try FileManager.default.removeItem(at: container.item(key))
+        try engine.store(prose(4000), key)
+        #expect(try engine.content(key) == prose(4000))
+    }
+
+    @Test(arguments: Object.allCases)
     func inThePlaceOfAnItemItIsNotRemoved(object: Object) throws {
         try engine.flush()
         try put(object, at: container.item(key))

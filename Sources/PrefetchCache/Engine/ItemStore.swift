@@ -275,21 +275,31 @@ extension ItemStore {
     }
 
     private func replace(_ target: FilePath, in items: Directory) throws(FileSystemError) {
+        let fileSystem = engine.environment.fileSystem
         do {
             try rename(to: target, in: items, .exchanging)
         } catch {
             // Evicted in the meantime, or a file system that cannot exchange.
             guard error.isNotFound || error.isUnsupported else { throw error }
+            let found = try fileSystem.attributes(of: target, in: items.descriptor)
+            guard found?.kind ?? .regular == .regular else { throw foreign(target) }
             return try rename(to: target, in: items, .replacing)
         }
-        do {
-            try engine.environment.fileSystem.unlink(partial, in: incoming.descriptor)
+        do throws(FileSystemError) {
+            let displaced = try fileSystem.attributes(of: partial, in: incoming.descriptor)
+            guard displaced?.kind ?? .regular == .regular else { throw foreign(target) }
+            try fileSystem.unlink(partial, in: incoming.descriptor)
         } catch {
             guard !error.isNotFound else { return }
-            // An old file that stays is to be charged, and as the item it is.
+            // An old file that stays is to be charged, and as the item it is; and a link or the like that lay in its place
+            // is not ours.
             try rename(to: target, in: items, .exchanging)
             throw error
         }
+    }
+
+    private func foreign(_ target: FilePath) -> FileSystemError {
+        FileSystemError("rename", errno: .fileExists).naming(target)
     }
 
     private func rename(to target: FilePath, in items: Directory, _ mode: RenameMode) throws(FileSystemError)
