@@ -47,10 +47,13 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(
+            name: "StorageInventory",
+            dependencies: ["FileSystem", "ItemFormat", "PrefetchCache", "StorageAreas"]),
         .executableTarget(
             name: "cachectl",
             dependencies: [
-                "FileSystem", "PrefetchCache", "PrefetchDownloader",
+                "FileSystem", "PrefetchCache", "PrefetchDownloader", "StorageInventory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -104,6 +107,11 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .testTarget(
+            name: "StorageInventoryTests",
+            dependencies: [
+                "FileSystemTestSupport", "PrefetchCache", "StorageInventory", "VolumeCapacity",
             ]),
         .testTarget(
             name: "cachectlTests",

@@ -50,6 +50,10 @@ public protocol FileSystem: Sendable {
     /// later file that is given the same inode has another.
     func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64?
 
+    /// When an open file was read last, in nanoseconds since 1970 (`fstat`), or `nil` where nobody keeps it. Most
+    /// volumes note it once a day at most (`relatime`), and some never.
+    func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64?
+
     /// Creates a folder (`mkdirat`). Returns `false` when the name exists already.
     func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
@@ -122,6 +126,9 @@ public enum LockMode: Sendable {
 extension FileSystem {
     /// As a file system answers that does not keep it.
     public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
+
+    /// As a file system answers that does not keep it.
+    public func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
 
     /// Takes the exclusive lock of an open file.
     public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {

@@ -12,7 +12,7 @@ struct Cachectl: AsyncParsableCommand {
             with --app (the identifier of an app on this machine). These two, --json and --verbose may stand \
             before the command or after it.
 
-            Exit codes: 0 done, 64 wrong usage, 65 damaged or newer data, 66 no such item or file, \
+            Exit codes: 0 done, 1 a check found something, 64 wrong usage, 65 damaged or newer data, 66 no such item or file, \
             69 a server failed, 73 destination not writable, 74 input/output error, 75 refused for now or too little room, \
             77 not permitted, 78 wrong configuration, 130 interrupted.
             """,
@@ -21,6 +21,7 @@ struct Cachectl: AsyncParsableCommand {
             Trim.self,
             CapacityCommand.self,
             Configure.self, Stats.self,
+            Inventory.self,
         ])
 
     static var commandNames: Set<String> {

@@ -5,6 +5,7 @@ struct Invocation {
     /// What the arguments ask for.
     enum Request {
         case command(any CacheCommand)
+        case inspection(any InspectingCommand)
         /// A help text, or a script for a shell.
         case text(String)
     }
@@ -15,6 +16,7 @@ struct Invocation {
         do {
             switch try request() {
             case .command(let command): try await command.run()
+            case .inspection(let command): return try await command.inspect()
             case .text(let text): try StandardStreams.writeOutput(text + "\n")
             }
             return .success
@@ -32,7 +34,14 @@ struct Invocation {
         let arguments = try SharedArguments.movedBehindCommand(arguments, of: Cachectl.commandNames)
         do {
             var command = try Cachectl.parseAsRoot(arguments)
-            if let command = command as? any CacheCommand { return .command(command) }
+            if let command = command as? any CacheCommand {
+                try command.shared.requirePlace()
+                return .command(command)
+            }
+            if let command = command as? any InspectingCommand {
+                if command.needsPlace { try command.shared.requirePlace() }
+                return .inspection(command)
+            }
             // The root and ArgumentParser's own commands: they throw the text that they have.
             try command.run()
             return .text(Cachectl.helpMessage())

@@ -73,6 +73,10 @@
             return 1
         }
 
+        static func accessed(_ status: stat) -> Int64 {
+            Int64(status.st_atimespec.tv_sec) * 1_000_000_000 + Int64(status.st_atimespec.tv_nsec)
+        }
+
         static func modified(_ status: stat) -> Int64 {
             Int64(status.st_mtimespec.tv_sec) * 1_000_000_000 + Int64(status.st_mtimespec.tv_nsec)
         }

@@ -4,16 +4,18 @@ internal import Dispatch
 /// cooperative threads.
 ///
 /// It is a task executor: a task that prefers it calls the cache without changing threads.
-final class BlockingExecutor: TaskExecutor {
+package final class BlockingExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "PrefetchCache", qos: .userInitiated, attributes: .concurrent)
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
     /// Runs `body` on a thread that may block.
-    func run<Result: Sendable, Failure: Error>(
+    package func run<Result: Sendable, Failure: Error>(
         _ body: @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         try await withTaskExecutorPreference(self) { () async throws(Failure) in try body() }

@@ -10,6 +10,8 @@ internal import PrefetchCache
 /// What the command tells the shell, in the vocabulary of `sysexits.h`.
 enum ExitCode: CInt, CaseIterable {
     case success = 0
+    /// A check found something; what it found is on standard output.
+    case found = 1
     /// `EX_USAGE`: an argument that cannot be, among them a range past the end of an item.
     case usage = 64
     /// `EX_DATAERR`: damaged, or of a newer format.

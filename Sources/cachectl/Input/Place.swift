@@ -5,12 +5,18 @@ internal import SystemPackage
 struct Place {
     let areas: StorageAreas
     /// The container, when the user named one.
-    private let container: FilePath?
+    let container: FilePath?
 
-    /// The areas in a container.
+    /// The areas in a container, or in a bundle `….xcappdata` that holds one.
     init(container path: String) throws(StorageAreasError) {
-        areas = try .container(at: FilePath(path))
+        areas = try .container(at: Self.container(in: FilePath(path)))
         container = areas.documents.removingLastComponent()
+    }
+
+    /// What Xcode saves of a device is a bundle with the container in it.
+    private static func container(in path: FilePath) -> FilePath {
+        guard path.lastComponent?.extension?.lowercased() == "xcappdata" else { return path }
+        return path.appending("AppData")
     }
 
     /// The areas of an app on this machine.

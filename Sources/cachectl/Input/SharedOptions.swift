@@ -18,12 +18,15 @@ struct SharedOptions: ParsableArguments {
     var verbose = false
 
     func validate() throws {
-        guard (container == nil) != (app == nil) else {
-            let problem =
-                container == nil
-                ? "which cache? Give --container <dir> or --app <id>"
-                : "give either --container or --app, not both"
-            throw ValidationError(problem)
+        guard container == nil || app == nil else {
+            throw ValidationError("give either --container or --app, not both")
+        }
+    }
+
+    /// For the commands that work on a place: not every use of each does.
+    func requirePlace() throws {
+        guard container != nil || app != nil else {
+            throw ValidationError("which cache? Give --container <dir> or --app <id>")
         }
     }
 

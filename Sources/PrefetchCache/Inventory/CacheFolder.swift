@@ -1,0 +1,125 @@
+package import ItemFormat
+package import StorageAreas
+package import SystemPackage
+
+/// A folder on the way to what the cache keeps: told by its place alone.
+package enum CacheFolder: Hashable, Sendable {
+    /// Caches or Application Support: the area itself.
+    case area(Area)
+    /// A folder in Documents or iCloud Drive, at any depth: what is opened goes there.
+    case destination
+    /// The two folders `PrefetchCache`.
+    case cachesRoot, supportRoot
+    case items, itemGroup(String), incoming, quarantine
+    /// Also one beside the files of a destination on another volume.
+    case staging
+    /// `files/` in Application Support, and what is below it.
+    case files
+    /// Below a folder of the cache, and none of its own.
+    case unknown
+
+    /// The root of an area, `nil` where the cache keeps nothing.
+    package init?(root area: Area) {
+        switch area {
+        case .documents, .iCloudDrive: self = .destination
+        case .caches, .applicationSupport: self = .area(area)
+        case .temporary: return nil
+        }
+    }
+
+    /// What a folder in this one is; `nil` for one that has nothing to do with the cache.
+    package func child(_ name: FilePath.Component) -> CacheFolder? {
+        let path = FilePath(root: nil, [name])
+        switch self {
+        case .area(let area):
+            guard path == CacheLayout.root else { return nil }
+            return area == .caches ? .cachesRoot : .supportRoot
+        case .destination: return path == CacheLayout.foreignStaging ? .staging : .destination
+        case .cachesRoot:
+            if path == CacheLayout.items { return .items }
+            if path == CacheLayout.incoming { return .incoming }
+            return path == CacheLayout.quarantine ? .quarantine : .unknown
+        case .supportRoot:
+            if path == CacheLayout.staging { return .staging }
+            return path == CacheLayout.files ? .files : .unknown
+        case .items:
+            let digits = name.string
+            return digits.utf8.count == 2 && digits.utf8.allSatisfy(\.isLowercaseHexadecimal)
+                ? .itemGroup(digits) : .unknown
+        case .files: return .files
+        case .itemGroup, .incoming, .quarantine, .staging, .unknown: return .unknown
+        }
+    }
+
+    /// Whether the cache made the folder, or it lies in one that the cache made.
+    package var isOwn: Bool {
+        switch self {
+        case .area, .destination: false
+        default: true
+        }
+    }
+}
+
+/// What a file in a ``CacheFolder`` is to the cache, by its name.
+package enum CacheFile: Hashable, Sendable {
+    case item(KeyHash)
+    /// A partial that is being written, or was when its process died.
+    case partial
+    /// The chunks of a kept partial, and the journal beside them.
+    case keptPartial(KeyHash)
+    case journal(KeyHash)
+    case lock
+    case quarantined
+    case staged(name: String)
+    case ledger, catalog, configuration
+
+    /// - Returns: `nil` for a name that the cache gives to no file there.
+    package init?(_ name: FilePath.Component, in folder: CacheFolder) {
+        let text = name.string
+        switch folder {
+        case .itemGroup(let digits):
+            guard text.hasPrefix(digits), let hash = KeyHash(hexadecimal: text) else { return nil }
+            self = .item(hash)
+        case .incoming:
+            if let hash = CacheLayout.hash(ofKeptPartial: name) {
+                self = name.extension == nil ? .keptPartial(hash) : .journal(hash)
+            } else if CacheLayout.session(of: name) != nil {
+                self = name.extension == "lock" ? .lock : .partial
+            } else {
+                return nil
+            }
+        case .quarantine:
+            guard KeyHash(hexadecimal: text) != nil else { return nil }
+            self = .quarantined
+        case .staging:
+            if CacheLayout.hash(ofStaged: name) != nil {
+                self = .staged(name: text)
+            } else if text == CacheLayout.coordinationLock.string || Self.isKeyLock(text) {
+                self = .lock
+            } else {
+                return nil
+            }
+        case .cachesRoot:
+            guard ([CacheLayout.catalog] + CatalogFile.sideFiles).contains(text) else { return nil }
+            self = .catalog
+        case .supportRoot:
+            let configuration = CacheLayout.configuration.string
+            if [CacheLayout.ledger, "\(CacheLayout.ledger)-journal", "\(CacheLayout.ledger)-shm"].contains(
+                text)
+                || text == CacheLayout.ledgerLog
+            {
+                self = .ledger
+            } else if text == configuration || text == ".\(configuration).new" {
+                self = .configuration
+            } else {
+                return nil
+            }
+        case .area, .destination, .files, .items, .unknown: return nil
+        }
+    }
+
+    private static func isKeyLock(_ name: String) -> Bool {
+        name.utf8.count == 7 && name.hasSuffix(".lock")
+            && name.utf8.prefix(2).allSatisfy(\.isLowercaseHexadecimal)
+    }
+}

@@ -1,0 +1,33 @@
+package import SystemPackage
+
+extension FilePath {
+    /// The bytes of the path.
+    package var bytes: [UInt8] {
+        withPlatformString { UnsafeBufferPointer(start: $0, count: length).map { UInt8(bitPattern: $0) } }
+    }
+
+    /// Whether the path is UTF-8, as JSON has to be.
+    package var isText: Bool { String(validating: bytes, as: UTF8.self) != nil }
+
+    /// The path as text: what is no UTF-8 is written as `\xFF`, byte by byte.
+    package var displayText: String {
+        let bytes = bytes
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        var text = ""
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // A scalar has at most four bytes.
+            let scalar = (1...min(4, rest.count)).lazy
+                .compactMap { String(validating: rest.prefix($0), as: UTF8.self) }.first
+            if let scalar {
+                text += scalar
+                rest = rest.dropFirst(scalar.utf8.count)
+            } else {
+                let digits = String(rest[rest.startIndex], radix: 16, uppercase: true)
+                text += "\\x" + String(repeating: "0", count: 2 - digits.count) + digits
+                rest = rest.dropFirst()
+            }
+        }
+        return text
+    }
+}

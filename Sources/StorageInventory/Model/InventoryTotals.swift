@@ -1,0 +1,95 @@
+internal import FileSystem
+package import StorageAreas
+
+/// Sums over the files of an inventory.
+package struct InventoryTotals: Sendable {
+    /// What the files of one kind in one area sum up to.
+    package struct Group: Sendable, Hashable {
+        package let area: Area?
+        package let kind: FileKind
+        package var files = 0
+        /// Bytes, those of a file with several names once.
+        package var length: Int64 = 0
+        package var allocated: Int64 = 0
+        /// Bytes that a backup contains.
+        package var backedUp: Int64 = 0
+    }
+
+    /// The areas in the order of their declaration, what is in none last.
+    package private(set) var groups: [Group] = []
+    package private(set) var folders = 0
+    /// Bytes that the folders themselves take on the volume.
+    package private(set) var folderAllocation: Int64 = 0
+    /// Bytes of what a backup contains by the marks and tags that are there …
+    package private(set) var backupLength: Int64 = 0
+    /// … and of what it is meant to contain.
+    package private(set) var wantedBackupLength: Int64 = 0
+    /// Bytes that are left out, by each of ``Exclusions/names``. What several keep out counts for each.
+    package var excludedLength: [String: Int64] {
+        lengthByExclusions.reduce(into: [:]) { sums, entry in
+            for name in Exclusions(rawValue: entry.key).names { sums[name, default: 0] += entry.value }
+        }
+    }
+
+    /// Bytes on the volume that the settings of a device call "Documents & Data".
+    package private(set) var documentsAndData: Int64 = 0
+    /// Bytes on the volume of what is in the app's total only: Caches and tmp.
+    package private(set) var cachesAndTemporary: Int64 = 0
+
+    package var files: Int { groups.reduce(0) { $0 + $1.files } }
+    package var length: Int64 { groups.reduce(0) { $0 + $1.length } }
+    /// Bytes on the volume, as `du` counts them.
+    package var allocated: Int64 { groups.reduce(folderAllocation) { $0 + $1.allocated } }
+
+    /// - Complexity: O(n) in the files and folders.
+    package init(of inventory: StorageInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
+        var byKey: [GroupKey: Group] = [:]
+        for file in inventory.files where isSelected(file) {
+            byKey[
+                GroupKey(area: file.area, kind: file.kind), default: Group(area: file.area, kind: file.kind)
+            ].add(file)
+            count(file)
+        }
+        for folder in inventory.folders {
+            folders += 1
+            folderAllocation += folder.attributes.allocated
+            count(folder.attributes.allocated, in: folder.area)
+        }
+        groups = byKey.values.sorted {
+            ($0.area?.rawValue ?? .max, $0.kind) < ($1.area?.rawValue ?? .max, $1.kind)
+        }
+    }
+
+    private var lengthByExclusions: [UInt8: Int64] = [:]
+
+    private struct GroupKey: Hashable {
+        let area: Area?
+        let kind: FileKind
+    }
+
+    private mutating func count(_ file: InventoryFile) {
+        let length = file.countedLength
+        if file.isBackedUp { backupLength += length }
+        if file.isBackupWanted { wantedBackupLength += length }
+        if !file.exclusions.isEmpty { lengthByExclusions[file.exclusions.rawValue, default: 0] += length }
+        count(file.countedAllocation, in: file.area)
+    }
+
+    /// What is beside the areas, such as preferences, counts as data of the app.
+    private mutating func count(_ allocated: Int64, in area: Area?) {
+        switch area.map(\.promise.isCountedInDocumentsAndData) ?? true {
+        case true?: documentsAndData += allocated
+        case false?: cachesAndTemporary += allocated
+        case nil: break
+        }
+    }
+}
+
+extension InventoryTotals.Group {
+    fileprivate mutating func add(_ file: InventoryFile) {
+        files += 1
+        length += file.countedLength
+        allocated += file.countedAllocation
+        if file.isBackedUp { backedUp += file.countedLength }
+    }
+}

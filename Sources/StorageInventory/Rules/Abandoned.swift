@@ -1,0 +1,97 @@
+internal import FileSystem
+internal import ItemFormat
+internal import PrefetchCache
+internal import SystemPackage
+
+/// A file in a folder of the cache that nobody accounts for.
+struct Abandoned: StorageRule {
+    let info = RuleInfo(
+        name: "abandoned", severity: .warning,
+        explanation:
+            "A file in a folder of the cache is none of its files, or is left of work that nobody goes on with.",
+        guideline: Guideline.fileSystem,
+        fix:
+            "Move the file to where it belongs, or delete it; opening the cache clears what its own work left."
+    )
+
+    /// Work that is under way makes its files one after the other; nothing of it lies there alone for so long.
+    /// In milliseconds.
+    private static let patience: Int64 = 3_600_000
+
+    func check(_ checkup: inout Checkup) {
+        let inventory = checkup.inventory
+        let isKnown = inventory.isLedgerKnown
+        let intents = Set(
+            (inventory.ledger?.entries ?? []).lazy.filter { !$0.isCommitted }.map(\.stagedName))
+        let partials = PartialPairs(inventory)
+        let old = checkup.options.now - Self.patience
+        for index in checkup.files(where: { checkup.folder(of: $0).role?.isOwn == true }) {
+            let file = checkup.file(index)
+            switch file.kind {
+            case .foreign, .link, .special:
+                if checkup.folder(of: file).role == .files, !isKnown { continue }
+                checkup.report(self, index, "nothing of the cache has this name or place")
+            case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
+                checkup.report(self, index, "no promotion goes on with it")
+            case .partial, .journal:
+                if partials.isAlone(file) {
+                    guard file.modified < old else { continue }
+                    checkup.report(self, index, "its other half is not there")
+                } else if let lock = partials.lock(of: file), !isHeld(lock, &checkup) {
+                    checkup.report(self, index, "its writer is no more")
+                }
+            default: break
+            }
+        }
+    }
+
+    /// Whether a process that lives holds a lock: it does so exclusively. Nobody is kept waiting for the answer.
+    private func isHeld(_ lock: Int32?, _ checkup: inout Checkup) -> Bool {
+        guard let lock else { return false }
+        let fileSystem = checkup.fileSystem
+        let isFree = checkup.look(at: lock) { file throws(ItemFormatError) in
+            do throws(FileSystemError) {
+                return try fileSystem.lock(file, .shared, waiting: false)
+            } catch {
+                throw .fileSystem(error)
+            }
+        }
+        // Without locks nobody can tell.
+        return isFree != true
+    }
+}
+
+/// What belongs together in `incoming/`.
+private struct PartialPairs {
+    private var locks: [String: Int32] = [:]
+    private var names: Set<FilePath.Component> = []
+
+    init(_ inventory: StorageInventory) {
+        for (index, file) in inventory.files.enumerated()
+        where inventory.folders[Int(file.folder)].role == .incoming {
+            names.insert(file.name)
+            if file.kind == .lock { locks[file.name.stem] = Int32(index) }
+        }
+    }
+
+    /// Whether a kept partial has no journal, or a journal no partial.
+    func isAlone(_ file: InventoryFile) -> Bool {
+        guard let known = CacheFile(file.name, in: .incoming) else { return false }
+        switch known {
+        case .keptPartial: return !contains("\(file.name.string).chunks")
+        case .journal: return !contains(file.name.stem)
+        default: return false
+        }
+    }
+
+    /// The lock of the process that writes a partial: `nil` for a partial that is kept, and `.some(nil)` where
+    /// there is no lock.
+    func lock(of file: InventoryFile) -> Int32?? {
+        guard CacheFile(file.name, in: .incoming) == .partial else { return nil }
+        return .some(locks[String(file.name.string.prefix { $0 != "-" })])
+    }
+
+    private func contains(_ name: String) -> Bool {
+        FilePath.Component(name).map(names.contains) ?? false
+    }
+}

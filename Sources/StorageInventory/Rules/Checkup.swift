@@ -1,0 +1,160 @@
+package import FileSystem
+internal import ItemFormat
+internal import PrefetchCache
+internal import StorageAreas
+internal import SystemPackage
+
+/// Holds an inventory against the rules.
+package struct Checkup {
+    /// What a check needs to know besides.
+    package struct Options: Sendable {
+        /// Milliseconds since 1970.
+        package var now: Int64
+        /// How long an excluded file may stay unused, in milliseconds.
+        package var unusedFor: Int64
+        /// What the app's `Info.plist` says.
+        package var settings: AppSettings?
+
+        package init(now: Int64, unusedFor: Int64 = 30 * 86_400_000, settings: AppSettings? = nil) {
+            self.now = now
+            self.unusedFor = unusedFor
+            self.settings = settings
+        }
+    }
+
+    let inventory: StorageInventory
+    let options: Options
+    let fileSystem: any FileSystem
+    let codecs = CodecPool(parallelism: 1)
+    private var reader: FileReader
+    private var findings: [Finding] = []
+    private var problems: [StorageInventory.Problem] = []
+    private var claimed: Set<Int32> = []
+
+    private init(_ inventory: StorageInventory, _ options: Options, _ fileSystem: any FileSystem) {
+        self.inventory = inventory
+        self.options = options
+        self.fileSystem = fileSystem
+        reader = FileReader(fileSystem)
+    }
+
+    /// All findings, those of one rule after those of another.
+    ///
+    /// - Complexity: O(n) in the files. Files in Documents are opened, and files of the same length, from 4 KiB
+    ///   on, are read whole.
+    ///
+    /// - Returns: Also what could not be read for a look at it.
+    package static func run(
+        on inventory: StorageInventory, _ options: Options, in fileSystem: any FileSystem
+    ) -> (findings: [Finding], problems: [StorageInventory.Problem]) {
+        var checkup = Checkup(inventory, options, fileSystem)
+        for rule in StorageRules.all { rule.check(&checkup) }
+        return (checkup.findings, checkup.problems)
+    }
+
+    // MARK: What rules look at
+
+    /// The files that no rule has found yet.
+    func files(where isWanted: (InventoryFile) -> Bool) -> [Int32] {
+        inventory.files.indices.lazy.map(Int32.init)
+            .filter { !claimed.contains($0) && isWanted(file($0)) }
+    }
+
+    func file(_ index: Int32) -> InventoryFile { inventory.files[Int(index)] }
+    func folder(of file: InventoryFile) -> InventoryFolder { inventory.folders[Int(file.folder)] }
+
+    /// The folders above a file, from the outermost on.
+    func folders(above file: InventoryFile) -> [Int32] {
+        var folders: [Int32] = []
+        var next: Int32? = file.folder
+        while let number = next {
+            folders.append(number)
+            next = inventory.folders[Int(number)].parent
+        }
+        return folders.reversed()
+    }
+
+    /// The first `count` bytes of a file, or `nil` when it cannot be read.
+    mutating func beginning(of index: Int32, count: Int) -> [UInt8]? {
+        look(at: index) { [fileSystem] file throws(ItemFormatError) in
+            do throws(FileSystemError) {
+                var bytes = [UInt8](repeating: 0, count: count)
+                let read = try bytes.withMutableBytes { buffer throws(FileSystemError) in
+                    try fileSystem.readAll(file, into: buffer, at: 0)
+                }
+                bytes.removeLast(count - read)
+                return bytes
+            } catch {
+                throw .fileSystem(error)
+            }
+        }
+    }
+
+    /// Opens a file for a look. One that cannot be read is a problem, and found by no rule that has to.
+    mutating func look<Result>(
+        at index: Int32, _ body: (Descriptor) throws(ItemFormatError) -> Result
+    ) -> Result? {
+        do {
+            return try reader.withFile(index, of: inventory, body)
+        } catch {
+            // An item that is none, or something else in its place by now, is no problem of the look.
+            if case .fileSystem(let error) = error, !error.isNoRegularFile {
+                note(error, at: index)
+            }
+            return nil
+        }
+    }
+
+    private mutating func note(_ error: FileSystemError, at index: Int32) {
+        let path = inventory.path(of: file(index))
+        let problem = StorageInventory.Problem(path: path, reason: "\(error.operation): \(error.errno)")
+        if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
+    }
+
+    /// Whether a file is a database of SQLite, by its content (sqlite.org/fileformat.html).
+    mutating func isDatabase(_ index: Int32) -> Bool {
+        beginning(of: index, count: 16) == Array("SQLite format 3\0".utf8)
+    }
+
+    // MARK: What rules report
+
+    mutating func report(_ rule: some StorageRule, _ path: FilePath, _ message: String) {
+        findings.append(Finding(rule: rule.info, path: path, message: message))
+    }
+
+    /// Reports one file.
+    mutating func report(_ rule: some StorageRule, _ index: Int32, _ message: String) {
+        report(rule, [index], at: inventory.path(of: file(index)), message)
+    }
+
+    /// Reports several files as one finding.
+    mutating func report(
+        _ rule: some StorageRule, _ indices: [Int32], at path: FilePath, _ message: String
+    ) {
+        let length = indices.reduce(0) { $0 + file($1).countedLength }
+        findings.append(
+            Finding(
+                rule: rule.info, path: path, message: message, files: indices.count, length: length))
+        claimed.formUnion(indices)
+    }
+
+    /// Reports files by the outermost folder above each that is of a certain sort, and those without one alone.
+    mutating func report(
+        _ rule: some StorageRule, _ indices: [Int32], byFolder isGroup: (InventoryFolder) -> Bool,
+        _ message: String
+    ) {
+        var groups: [Int32: [Int32]] = [:]
+        for index in indices {
+            if let folder = folders(above: file(index)).first(where: {
+                isGroup(inventory.folders[Int($0)])
+            }) {
+                groups[folder, default: []].append(index)
+            } else {
+                report(rule, index, message)
+            }
+        }
+        for (folder, members) in groups.sorted(by: { $0.key < $1.key }) {
+            report(rule, members, at: inventory.path(ofFolder: folder), message)
+        }
+    }
+}

@@ -1,0 +1,165 @@
+internal import FileSystem
+internal import ItemFormat
+internal import PrefetchCache
+internal import StorageAreas
+internal import SystemPackage
+
+/// What can be downloaded again, where backups take it in.
+struct CachedDataBackedUp: StorageRule {
+    let info = RuleInfo(
+        name: "cached-data-backed-up", severity: .error,
+        explanation:
+            "What can be downloaded again lies in a place that is backed up, without the mark that excludes it.",
+        guideline: Guideline.storage, fix: "Move it to Caches, or mark it: `isExcludedFromBackup`.")
+
+    private static let folderNames: Set = ["cache", "caches", ".cache", "fscacheddata"]
+
+    func check(_ checkup: inout Checkup) {
+        let isAreaDecisive = checkup.inventory.place.isBackupDecidedByArea
+        // The platform's own backup does not look at tags.
+        let honoured: Exclusions = isAreaDecisive ? .cacheTag : []
+        let candidates = checkup.files {
+            $0.kind == .foreign && $0.area.map { $0.promise.backup == .backedUp } ?? true
+                && $0.exclusions.subtracting(honoured).isEmpty
+        }
+        let inventory = checkup.inventory
+        let isCache = { (folder: InventoryFolder) in
+            guard folder.parent != nil else { return false }
+            return folder.exclusions.contains(.cacheTag)
+                || folder.name.lastComponent.map {
+                    Self.folderNames.contains($0.string.lowercased())
+                } ?? false
+        }
+        let inCaches = candidates.filter { index in
+            checkup.folders(above: checkup.file(index)).contains { isCache(inventory.folders[Int($0)]) }
+        }
+        checkup.report(self, inCaches, byFolder: isCache, "the folder holds a cache, by its name or its tag")
+        let others = Set(candidates).subtracting(inCaches).sorted()
+        for index in others where isItem(index, &checkup) {
+            checkup.report(self, index, "it is a cached item")
+        }
+    }
+
+    /// An item has the hash of its key for a name, wherever somebody moved it.
+    private func isItem(_ index: Int32, _ checkup: inout Checkup) -> Bool {
+        guard KeyHash(hexadecimal: checkup.file(index).name.string) != nil else { return false }
+        let (fileSystem, codecs) = (checkup.fileSystem, checkup.codecs)
+        return checkup.look(at: index) { file throws(ItemFormatError) in
+            _ = try ItemReader(file, of: fileSystem, codecs: codecs)
+            return true
+        } ?? false
+    }
+}
+
+/// What nobody can download again, where the system deletes it.
+struct PurgeableUserData: StorageRule {
+    let info = RuleInfo(
+        name: "user-data-purgeable", severity: .error,
+        explanation: "What seems to be the work of a user, or a database, lies where the system deletes it.",
+        guideline: Guideline.storage, fix: "Move it to Documents, or to Application Support.")
+
+    /// What people write, as opposed to what they download.
+    private static let extensions: Set = [
+        "doc", "docx", "key", "numbers", "odp", "ods", "odt", "pages", "ppt", "pptx", "psd", "rtf", "rtfd",
+        "xcf", "xls", "xlsx",
+    ]
+
+    func check(_ checkup: inout Checkup) {
+        let candidates = checkup.files {
+            $0.kind == .foreign && ($0.area == .caches || $0.area == .temporary)
+        }
+        for index in candidates {
+            let name = checkup.file(index).name
+            if let ending = name.extension?.lowercased(), Self.extensions.contains(ending) {
+                checkup.report(self, index, "people write files of this type")
+            } else if DatabaseName(name).isMain, !DatabaseName(name).isKnownCache, checkup.isDatabase(index) {
+                let sideFiles = candidates.filter {
+                    checkup.file($0).folder == checkup.file(index).folder
+                        && DatabaseName(checkup.file($0).name).isSideFile(of: name)
+                }
+                checkup.report(
+                    self, [index] + sideFiles, at: checkup.inventory.path(of: checkup.file(index)),
+                    "it is a database")
+            }
+        }
+    }
+}
+
+/// A file that stayed in tmp.
+struct LeftInTemporary: StorageRule {
+    let info = RuleInfo(
+        name: "left-in-tmp", severity: .warning,
+        explanation: "A temporary file was not deleted when it was done with.",
+        guideline: Guideline.fileSystem, fix: "Delete it as soon as it is done with.")
+
+    /// In milliseconds: no work in tmp takes a day.
+    private static let patience: Int64 = 86_400_000
+
+    func check(_ checkup: inout Checkup) {
+        let old = checkup.options.now - Self.patience
+        let files = checkup.files { $0.area == .temporary && $0.modified < old }
+        let inventory = checkup.inventory
+        checkup.report(
+            self, files,
+            byFolder: { $0.parent.map { inventory.folders[Int($0)].area == .temporary } ?? false },
+            "it was changed last more than a day ago")
+    }
+}
+
+/// What no user would call a document, where users look for theirs.
+struct NoDocument: StorageRule {
+    let info = RuleInfo(
+        name: "no-document", severity: .warning,
+        explanation: "A database, its side file, a hidden file or an unfinished download lies in Documents.",
+        guideline: Guideline.storage, fix: "Move it to Application Support, or to Caches.")
+
+    private static let unfinished: Set = ["crdownload", "download", "part", "partial", "tmp"]
+
+    func check(_ checkup: inout Checkup) {
+        let candidates = checkup.files {
+            ($0.area == .documents || $0.area == .iCloudDrive)
+                && ($0.kind == .foreign || $0.kind == .promoted)
+        }
+        let inventory = checkup.inventory
+        let isHidden = { (folder: InventoryFolder) in
+            folder.parent != nil && folder.name.lastComponent?.string.hasPrefix(".") == true
+        }
+        let exposure = checkup.options.settings?.isSharing == true ? ", and the user sees it" : ""
+        let hidden = candidates.filter { index in
+            let file = checkup.file(index)
+            return file.name.string.hasPrefix(".")
+                || checkup.folders(above: file).contains { isHidden(inventory.folders[Int($0)]) }
+        }
+        checkup.report(self, hidden, byFolder: isHidden, "it is hidden")
+        for index in Set(candidates).subtracting(hidden).sorted() {
+            let name = checkup.file(index).name
+            if let ending = name.extension?.lowercased(), Self.unfinished.contains(ending) {
+                checkup.report(self, index, "it is an unfinished download\(exposure)")
+            } else if DatabaseName(name).isSideFile {
+                checkup.report(self, index, "it is a side file of a database\(exposure)")
+            } else if checkup.isDatabase(index) {
+                checkup.report(self, index, "it is a database\(exposure)")
+            }
+        }
+    }
+}
+
+/// What the name of a file says of databases.
+struct DatabaseName {
+    private static let endings = ["-journal", "-shm", "-wal"]
+    private let text: String
+
+    init(_ name: FilePath.Component) {
+        text = name.string
+    }
+
+    var isSideFile: Bool { Self.endings.contains(where: text.hasSuffix) }
+    var isMain: Bool { !isSideFile }
+
+    /// `URLCache` keeps a database in Caches, as it should.
+    var isKnownCache: Bool { text == "Cache.db" }
+
+    func isSideFile(of main: FilePath.Component) -> Bool {
+        Self.endings.contains { text == main.string + $0 }
+    }
+}

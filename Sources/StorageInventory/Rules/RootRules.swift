@@ -1,0 +1,47 @@
+internal import FileSystem
+internal import PrefetchCache
+internal import SystemPackage
+
+/// A cache root that backup programs cannot tell.
+struct MissingCacheTag: StorageRule {
+    let info = RuleInfo(
+        name: "missing-cache-tag", severity: .warning,
+        explanation: "The cache is in no folder with a CACHEDIR.TAG, and so backup programs take it in.",
+        guideline: Guideline.cacheTag, fix: "Open the cache once: it puts the tag there.")
+
+    func check(_ checkup: inout Checkup) {
+        let inventory = checkup.inventory
+        for folder in inventory.folders
+        where folder.role == .cachesRoot && !folder.exclusions.contains(.cacheTag) {
+            checkup.report(
+                self, inventory.displayed(inventory.place.areas.caches),
+                "there is no CACHEDIR.TAG that counts")
+        }
+    }
+}
+
+/// A root of the cache that is not its owner's alone.
+struct WrongPermissions: StorageRule {
+    let info = RuleInfo(
+        name: "wrong-permissions", severity: .error,
+        explanation:
+            "A root of the cache belongs to somebody else, or others may write to it: it is not opened.",
+        guideline: Guideline.package,
+        fix: "`chown` it to the owner of the folder around it, and `chmod 700` it.")
+
+    func check(_ checkup: inout Checkup) {
+        let inventory = checkup.inventory
+        for (number, folder) in inventory.folders.enumerated()
+        where folder.role == .cachesRoot || folder.role == .supportRoot {
+            let path = inventory.path(ofFolder: Int32(number))
+            let owner = folder.parent.map { inventory.folders[Int($0)].attributes.owner }
+            if !folder.attributes.permissions.isDisjoint(with: [.groupWrite, .otherWrite]) {
+                checkup.report(self, path, "others may write to it")
+            } else if let owner, owner != folder.attributes.owner {
+                checkup.report(
+                    self, path, "it belongs to user \(folder.attributes.owner), what is around it to \(owner)"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// How much a finding matters.
+package enum Severity: String, Sendable, Hashable, CaseIterable {
+    /// Data may be lost, or is in a backup that must not be there.
+    case error
+    case warning
+    /// Harmless, and worth knowing.
+    case note
+}
+
+/// One thing that an inventory is checked for.
+///
+/// A file is found by one rule only: the first, in the order of ``StorageRules/all``.
+protocol StorageRule: Sendable {
+    var info: RuleInfo { get }
+    func check(_ checkup: inout Checkup)
+}
+
+/// What there is to say of a rule.
+package struct RuleInfo: Sendable, Hashable {
+    /// Stays for ever: scripts go by it.
+    package let name: String
+    package let severity: Severity
+    /// What is wrong.
+    package let explanation: String
+    /// Where that is written.
+    package let guideline: String
+    package let fix: String
+}
+
+/// All rules.
+package enum StorageRules {
+    static let all: [any StorageRule] = [
+        OldFormat(), MissingCacheTag(), WrongPermissions(), EntryWithoutFile(), LostExclusionMark(),
+        Abandoned(), CachedDataBackedUp(), PurgeableUserData(), LeftInTemporary(), NoDocument(),
+        ExcludedUserData(), ExcludedUnused(), StoredAbsolutePath(), SameContentTwice(), FileSharing(),
+    ]
+
+    package static var infos: [RuleInfo] { all.map(\.info) }
+
+    /// The rules as a Markdown table: a header, a rule and one line each, ended by a newline. The
+    /// documentation quotes it.
+    package static func markdownTable() -> String {
+        let header = ["Rule", "Severity", "What is wrong", "Guideline", "Fix"]
+        let rows = infos.map {
+            ["`\($0.name)`", $0.severity.rawValue, $0.explanation, $0.guideline, $0.fix]
+        }
+        return ([header, header.map { _ in "---" }] + rows)
+            .map { "| \($0.joined(separator: " | ")) |\n" }
+            .joined()
+    }
+}
+
+/// The guidelines that rules come from.
+enum Guideline {
+    static let storage = "iOS Data Storage Guidelines"
+    static let fileSystem = "File System Programming Guide"
+    static let optimizing = "Optimizing Your App’s Data for iCloud Backup"
+    static let cacheTag = "Cache Directory Tagging Specification"
+    static let fileSharing = "Information Property List: UIFileSharingEnabled"
+    static let package = "Contracts of this package"
+}

@@ -1,0 +1,49 @@
+internal import FileSystem
+internal import ItemFormat
+internal import SystemPackage
+
+/// Opens files of an inventory for a look at their content, each folder once for files that follow one another.
+struct FileReader {
+    private let fileSystem: any FileSystem
+    private var folder: (number: Int32, handle: Directory)?
+
+    init(_ fileSystem: any FileSystem) {
+        self.fileSystem = fileSystem
+    }
+
+    /// Opens a file and hands it to `body`.
+    ///
+    /// - Returns: `nil` when it is not there any more.
+    mutating func withFile<Result>(
+        _ index: Int32, of inventory: StorageInventory,
+        _ body: (Descriptor) throws(ItemFormatError) -> Result
+    ) throws(ItemFormatError) -> Result? {
+        let file: Descriptor
+        let name = inventory.files[Int(index)].name
+        do {
+            guard let folder = try folder(inventory.files[Int(index)].folder, of: inventory) else {
+                return nil
+            }
+            file = try fileSystem.open(FilePath(root: nil, [name]), in: folder.descriptor, .read)
+        } catch {
+            if error.isNotFound { return nil }
+            throw .fileSystem(error)
+        }
+        defer { fileSystem.close(file) }
+        return try body(file)
+    }
+
+    private mutating func folder(_ number: Int32, of inventory: StorageInventory) throws(FileSystemError)
+        -> Directory?
+    {
+        if let folder, folder.number == number { return folder.handle }
+        let root = Directory(
+            try fileSystem.open(
+                inventory.root(ofFolder: number), in: .workingDirectory, .directoryFollowingLinks),
+            of: fileSystem)
+        let path = FilePath(root: nil, inventory.components(ofFolder: number))
+        guard let handle = try root.open(path) else { return nil }
+        folder = (number, handle)
+        return handle
+    }
+}

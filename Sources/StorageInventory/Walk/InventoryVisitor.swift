@@ -1,0 +1,254 @@
+internal import FileSystem
+internal import ItemFormat
+internal import PrefetchCache
+internal import StorageAreas
+internal import SystemPackage
+
+/// Makes of what a walk finds the folders and files of an inventory.
+struct InventoryVisitor {
+    var inventory: StorageInventory
+    /// The items that were found, by the hash in their names; and the kept partials.
+    private(set) var items: [KeyHash: Int32] = [:]
+    private(set) var journals: [KeyHash: Int32] = [:]
+    private(set) var partials: [KeyHash: Int32] = [:]
+
+    private let fileSystem: any FileSystem
+    private let inner: [FilePath: Area]
+    /// The entries of the ledger by folder and name, where their files are expected.
+    private var promoted: [AreaFolder: [FilePath.Component: Int32]] = [:]
+    private var promotedHere: [FilePath.Component: Int32] = [:]
+    private var counted: Set<FileAttributes.Identity> = []
+
+    private struct AreaFolder: Hashable {
+        let area: Area
+        let relative: FilePath
+    }
+
+    init(_ inventory: StorageInventory, _ fileSystem: any FileSystem) {
+        self.inventory = inventory
+        self.fileSystem = fileSystem
+        inner = inventory.place.inner
+        for (number, entry) in (inventory.ledger?.entries ?? []).enumerated() {
+            guard let name = entry.location.relative.lastComponent else { continue }
+            let folder = AreaFolder(
+                area: entry.location.area, relative: entry.location.relative.removingLastComponent())
+            promoted[folder, default: [:]][name] = Int32(number)
+        }
+    }
+
+    // MARK: Folders
+
+    mutating func addRoot(_ path: FilePath, _ area: Area?, _ folder: Directory, _ attributes: FileAttributes)
+        -> Int32
+    {
+        let area = area ?? inner[path.lexicallyNormalized()]
+        let entry = InventoryFolder(
+            parent: nil, name: path, area: area, role: area.flatMap(CacheFolder.init(root:)),
+            attributes: attributes, exclusions: exclusions(of: area))
+        return add(entry, folder)
+    }
+
+    mutating func addFolder(
+        _ name: FilePath.Component, in parent: Int32, _ folder: Directory, _ attributes: FileAttributes
+    ) -> Int32 {
+        add(entry(name, in: parent, attributes), folder)
+    }
+
+    /// A folder that cannot be opened counts for what it takes itself.
+    mutating func addClosedFolder(
+        _ name: FilePath.Component, in parent: Int32, _ parentFolder: Directory, _ error: FileSystemError
+    ) {
+        do {
+            let path = FilePath(root: nil, [name])
+            guard let attributes = try fileSystem.attributes(of: path, in: parentFolder.descriptor) else {
+                return noteVanished()
+            }
+            inventory.folders.append(entry(name, in: parent, attributes))
+            note(error, at: Int32(inventory.folders.count - 1))
+        } catch {
+            note(error, at: parent, name)
+        }
+    }
+
+    private func entry(_ name: FilePath.Component, in parent: Int32, _ attributes: FileAttributes)
+        -> InventoryFolder
+    {
+        let outer = inventory.folders[Int(parent)]
+        let innerArea = innerArea(name, in: parent)
+        let area = innerArea ?? outer.area
+        let role = innerArea.map(CacheFolder.init(root:)) ?? outer.role?.child(name)
+        var inherited = outer.exclusions.subtracting(.area)
+        inherited.formUnion(exclusions(of: area))
+        return InventoryFolder(
+            parent: parent, name: FilePath(root: nil, [name]), area: area, role: role, attributes: attributes,
+            exclusions: inherited)
+    }
+
+    private func exclusions(of area: Area?) -> Exclusions {
+        guard inventory.place.isBackupDecidedByArea, let area else { return [] }
+        return area.promise.backup == .backedUp ? [] : .area
+    }
+
+    /// The area whose root a folder is. Areas lie near where a walk begins.
+    private func innerArea(_ name: FilePath.Component, in parent: Int32) -> Area? {
+        guard !inner.isEmpty, inventory.folders[Int(parent)].role?.isOwn != true else { return nil }
+        let components = inventory.components(ofFolder: parent)
+        guard components.count < 8 else { return nil }
+        return inner[
+            inventory.root(ofFolder: parent).lexicallyNormalized()
+                .pushing(FilePath(root: nil, components + [name]))]
+    }
+
+    private mutating func add(_ entry: InventoryFolder, _ folder: Directory) -> Int32 {
+        var entry = entry
+        if entry.exclusions.isEmpty {
+            do {
+                let marks = Exclusions(try BackupMarks(of: folder.descriptor, in: fileSystem))
+                entry.exclusions = marks
+                entry.isExcludedItself = !marks.isEmpty
+            } catch {
+                inventory.folders.append(entry)
+                note(error, at: Int32(inventory.folders.count - 1))
+                return Int32(inventory.folders.count - 1)
+            }
+        }
+        inventory.folders.append(entry)
+        return Int32(inventory.folders.count - 1)
+    }
+
+    /// Prepares for the files of a folder.
+    mutating func begin(_ number: Int32, _ folder: Directory, _ entries: [DirectoryEntry]) {
+        let entry = inventory.folders[Int(number)]
+        if entries.contains(where: { FilePath(root: nil, [$0.name]) == CacheDirectoryTag.name }) {
+            do {
+                if try CacheDirectoryTag.isTagged(folder.descriptor, of: fileSystem) {
+                    if entry.exclusions.isEmpty { inventory.folders[Int(number)].isExcludedItself = true }
+                    inventory.folders[Int(number)].exclusions.insert(.cacheTag)
+                }
+            } catch {
+                note(error, at: number)
+            }
+        }
+        promotedHere = [:]
+        guard let area = entry.area, !promoted.isEmpty, let root = inventory.place.areas.path(of: area) else {
+            return
+        }
+        var path = inventory.root(ofFolder: number).lexicallyNormalized()
+            .pushing(inventory.path(ofFolder: number))
+        guard path.removePrefix(root.lexicallyNormalized()) else { return }
+        promotedHere = promoted[AreaFolder(area: area, relative: path)] ?? [:]
+    }
+
+    // MARK: Files
+
+    /// - Returns: What the entry is, or `nil` when it went.
+    mutating func addFile(_ entry: DirectoryEntry, in number: Int32, _ folder: Directory)
+        -> FileAttributes.Kind?
+    {
+        let path = FilePath(root: nil, [entry.name])
+        do {
+            guard let attributes = try fileSystem.attributes(of: path, in: folder.descriptor) else {
+                noteVanished()
+                return nil
+            }
+            if attributes.kind != .directory { add(entry.name, attributes, in: number, folder) }
+            return attributes.kind
+        } catch {
+            note(error, at: number, entry.name)
+            return nil
+        }
+    }
+
+    private mutating func add(
+        _ name: FilePath.Component, _ attributes: FileAttributes, in number: Int32, _ folder: Directory
+    ) {
+        let outer = inventory.folders[Int(number)]
+        let known = outer.role.flatMap { CacheFile(name, in: $0) }
+        let entry = promotedHere.isEmpty ? nil : promotedHere[name]
+        let kind = kind(of: name, attributes, known, isPromoted: entry != nil, in: outer)
+        var file = InventoryFile(
+            folder: number, name: name, kind: kind, length: attributes.length,
+            allocated: attributes.allocated,
+            isCountedElsewhere: attributes.linkCount > 1 && !counted.insert(attributes.identity).inserted,
+            linkCount: UInt32(clamping: attributes.linkCount), modified: attributes.modified / 1_000_000,
+            area: outer.area, exclusions: outer.exclusions,
+            isBackupWanted: outer.area.map { $0.promise.backup == .backedUp } ?? true)
+        if kind == .tag, let parent = outer.parent {
+            file.exclusions.remove(.cacheTag)
+            file.exclusions.formUnion(inventory.folders[Int(parent)].exclusions.intersection(.cacheTag))
+        } else if kind == .tag {
+            file.exclusions.remove(.cacheTag)
+        }
+        if file.exclusions.isEmpty, attributes.kind == .regular {
+            file.exclusions = marks(of: name, in: number, folder)
+        }
+        if outer.role == .staging { file.isBackupWanted = false }
+        if kind == .promoted, let entry, let promotion = inventory.ledger?.entries[Int(entry)] {
+            file.isBackupWanted = file.isBackupWanted && promotion.backup == .include
+            file.facts = InventoryFile.Facts(
+                key: promotion.key, source: nil, isUserRequested: nil, since: promotion.openedAt,
+                contentLength: promotion.contentLength, ledgerEntry: entry)
+        }
+        let index = Int32(inventory.files.count)
+        inventory.files.append(file)
+        guard attributes.kind == .regular else { return }
+        switch known {
+        case .item(let hash): items[hash] = index
+        case .keptPartial(let hash): partials[hash] = index
+        case .journal(let hash): journals[hash] = index
+        default: break
+        }
+    }
+
+    private func kind(
+        of name: FilePath.Component, _ attributes: FileAttributes, _ known: CacheFile?, isPromoted: Bool,
+        in folder: InventoryFolder
+    ) -> FileKind {
+        switch attributes.kind {
+        case .symbolicLink: return .link
+        case .directory, .other: return .special
+        case .regular: break
+        }
+        switch known {
+        case .item: return .item
+        case .partial, .keptPartial: return .partial
+        case .journal: return .journal
+        case .lock: return .lock
+        case .quarantined: return .quarantined
+        case .staged: return .staged
+        case .ledger: return .ledger
+        case .catalog: return .catalog
+        case .configuration: return .configuration
+        case nil: break
+        }
+        if isPromoted { return .promoted }
+        let isTag =
+            folder.exclusions.contains(.cacheTag) && FilePath(root: nil, [name]) == CacheDirectoryTag.name
+        return isTag ? .tag : .foreign
+    }
+
+    private mutating func marks(of name: FilePath.Component, in number: Int32, _ folder: Directory)
+        -> Exclusions
+    {
+        do {
+            let fileSystem = fileSystem
+            return try fileSystem.withFile(FilePath(root: nil, [name]), in: folder.descriptor, .read) {
+                file throws(FileSystemError) in Exclusions(try BackupMarks(of: file, in: fileSystem))
+            }
+        } catch {
+            if !error.isNotFound { note(error, at: number, name) }
+            return []
+        }
+    }
+
+    // MARK: Notes
+
+    mutating func noteVanished() { inventory.vanished += 1 }
+
+    mutating func note(_ error: FileSystemError, at folder: Int32, _ name: FilePath.Component? = nil) {
+        var path = inventory.path(ofFolder: folder)
+        if let name { path.append(name) }
+        if path.isEmpty { path = inventory.root(ofFolder: folder) }
+        inventory.problems.append(.init(path: path, reason: "\(error.operation): \(error.errno)"))
+    }
+}

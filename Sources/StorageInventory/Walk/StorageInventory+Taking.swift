@@ -1,0 +1,89 @@
+package import FileSystem
+internal import PrefetchCache
+internal import StorageAreas
+internal import SystemPackage
+
+extension StorageInventory {
+    /// Looks at everything in a place. Nothing is made, changed or touched there, and a live app is not kept
+    /// waiting for longer than it takes to copy its ledger.
+    ///
+    /// - Throws: ``InventoryError`` when there is nothing to look at. What cannot be read below that is among
+    ///   the ``problems``.
+    /// - Complexity: O(n) in the files, each of which costs a `stat`. What is in a place that is backed up is
+    ///   opened, too, for its marks, and an item that the catalog does not know, for its footer.
+    package init(of place: InventoryPlace, in fileSystem: any FileSystem) throws(InventoryError) {
+        let roots = try Self.open(place, fileSystem)
+        var inventory = StorageInventory(of: place)
+        inventory.readLedger(in: fileSystem)
+        var visitor = InventoryVisitor(inventory, fileSystem)
+        for (path, area, folder) in roots {
+            do {
+                let attributes = try fileSystem.attributes(of: folder.descriptor)
+                let number = visitor.addRoot(path, area, folder, attributes)
+                var walk = TreeWalk(folder)
+                walk.walk(from: number, &visitor)
+            } catch {
+                throw .unreadable(path, error.errno)
+            }
+        }
+        FactFinder(fileSystem).find(&visitor)
+        self = visitor.inventory
+    }
+
+    private static func open(_ place: InventoryPlace, _ fileSystem: any FileSystem) throws(InventoryError)
+        -> [(FilePath, Area?, Directory)]
+    {
+        var opened: [(FilePath, Area?, Directory)] = []
+        for (path, area) in place.roots {
+            do {
+                let folder = try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)
+                opened.append((path, area, Directory(folder, of: fileSystem)))
+            } catch {
+                // An app need not have used all of its areas.
+                if error.isNotFound { continue }
+                throw error.errno == .notDirectory ? .notAFolder(path) : .unreadable(path, error.errno)
+            }
+        }
+        guard !opened.isEmpty else { throw .missing(place.container ?? place.areas.caches) }
+        return opened
+    }
+
+    private mutating func readLedger(in fileSystem: any FileSystem) {
+        let path = place.areas.applicationSupport
+        do {
+            guard let support = try areaFolder(path, fileSystem) else { return }
+            ledger = try LedgerSnapshot(in: support)
+        } catch {
+            isLedgerKnown = false
+            problems.append(
+                Problem(path: displayed(path), reason: "the ledger cannot be read: \(error)"))
+        }
+    }
+
+    /// The folder of an area, or `nil` when there is none, or a link or the like in its place.
+    func areaFolder(_ path: FilePath, _ fileSystem: any FileSystem) throws(FileSystemError) -> Directory? {
+        do {
+            guard let container = place.container else {
+                return Directory(
+                    try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem
+                )
+            }
+            let root = Directory(
+                try fileSystem.open(container, in: .workingDirectory, .directoryFollowingLinks),
+                of: fileSystem)
+            var relative = path
+            guard relative.removePrefix(container.lexicallyNormalized()) else { return nil }
+            return try root.open(relative)
+        } catch {
+            if error.isNotFound || error.isNoRegularFile { return nil }
+            throw error
+        }
+    }
+
+    /// A path of an area as it is shown: from the container.
+    func displayed(_ path: FilePath) -> FilePath {
+        var path = path
+        if let container = place.container { _ = path.removePrefix(container.lexicallyNormalized()) }
+        return path
+    }
+}

@@ -1,0 +1,159 @@
+internal import ArgumentParser
+internal import FileSystem
+internal import PrefetchCache
+internal import StorageInventory
+internal import SystemPackage
+
+/// `cachectl inventory`
+struct Inventory: InspectingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inventory",
+        abstract:
+            "Tells what an app stores, where, why, and whether it is backed up; or what is wrong with that.",
+        usage: """
+            cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
+            cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
+            cachectl inventory --rules
+            """,
+        discussion: """
+            Looks at every file of the container, or of the app's areas, and changes nothing: no cache is made \
+            where there is none. The container may be a bundle that Xcode saved of a device (….xcappdata).
+
+            Without --files it prints sums: by area and kind, as the system's storage settings show them, and \
+            of a backup. BACKED UP tells what marks and tags do, which need not be what is wanted: --files \
+            tells both.
+
+            --check holds the files against rules (--rules lists them). What it finds is a line each, and makes \
+            the exit code 1.
+
+            Examples:
+              cachectl inventory --app org.example.podcasts
+              cachectl inventory --container Podcasts.xcappdata --files --area documents --older-than 90d
+              cachectl inventory --container ./AppData --csv --kind foreign > foreign.csv
+              cachectl inventory --container ./AppData --check --plist Info.plist
+            """)
+
+    @Flag(help: "Tell every file, the largest first.")
+    var files = false
+
+    @Flag(help: "Print every file as CSV (RFC 4180).")
+    var csv = false
+
+    @Flag(help: "Hold the files against the rules.")
+    var check = false
+
+    @Flag(help: "List the rules.")
+    var rules = false
+
+    @Option(help: ArgumentHelp("The app's Info.plist, for --check.", valueName: "file"))
+    var plist: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How long an excluded file may stay unused, for --check (30d when left out).",
+            valueName: "duration"),
+        transform: { try Lifetime($0) })
+    var unusedFor: Lifetime?
+
+    @Option(help: ArgumentHelp("Only this area; may be given more than once.", valueName: "area"))
+    var area: [AreaChoice] = []
+
+    @Option(help: ArgumentHelp("Only this kind; may be given more than once.", valueName: "kind"))
+    var kind: [FileKind] = []
+
+    @Option(help: "Only what comes from this feed or server.")
+    var source: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only files of more bytes than this.", valueName: "size"),
+        transform: { try ByteSize.parse($0) })
+    var largerThan: ByteCount?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only what was stored, opened or changed longer ago.", valueName: "duration"),
+        transform: { try Lifetime($0) })
+    var olderThan: Lifetime?
+
+    @OptionGroup var shared: SharedOptions
+
+    var needsPlace: Bool { !rules }
+
+    func validate() throws {
+        guard [files, csv, check, rules].count(where: \.self) <= 1 else {
+            throw ValidationError("give one of --files, --csv, --check and --rules")
+        }
+        if csv, shared.json { throw ValidationError("give either --csv or --json") }
+        if check || rules, isFiltered {
+            throw ValidationError("--check and --rules are about all files; the filters are for the others")
+        }
+        if !check, plist != nil || unusedFor != nil {
+            throw ValidationError("--plist and --unused-for are for --check")
+        }
+    }
+
+    func inspect(_ fileSystem: any FileSystem, to output: Output) throws -> ExitCode {
+        if rules {
+            try RuleList.print(to: output)
+            return .success
+        }
+        let settings = try settings(fileSystem)
+        let place = try shared.place()
+        let inventory = try inventory(of: place, fileSystem)
+        if check {
+            var options = Checkup.Options(now: Timestamp.now, settings: settings)
+            if let unusedFor { options.unusedFor = unusedFor.milliseconds }
+            return try CheckReport(inventory, options, fileSystem).print(to: output)
+        }
+        let selection = InventorySelection(
+            areas: Set(area.map(\.area)), kinds: Set(kind), source: source, largerThan: largerThan?.bytes,
+            before: olderThan.map { Timestamp.now - $0.milliseconds })
+        try print(inventory, selection, to: output)
+        return .success
+    }
+
+    private func inventory(of place: Place, _ fileSystem: any FileSystem) throws(CommandFailure)
+        -> StorageInventory
+    {
+        do {
+            return try StorageInventory(
+                of: InventoryPlace(areas: place.areas, container: place.container), in: fileSystem)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func settings(_ fileSystem: any FileSystem) throws(CommandFailure) -> AppSettings? {
+        guard let plist else { return nil }
+        do {
+            return try AppSettings(at: FilePath(plist), in: fileSystem)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func print(_ inventory: StorageInventory, _ selection: InventorySelection, to output: Output)
+        throws
+    {
+        if csv {
+            try InventoryCSV(inventory, selection).print(to: output)
+        } else if output.isJSON {
+            try InventoryRecord(inventory, selection).print(
+                withFiles: files, inventory, selection, to: output)
+        } else if files {
+            try InventoryTable(inventory, selection).printFiles(to: output)
+        } else {
+            try InventoryTable(inventory, selection).printSums(isFiltered: isFiltered, to: output)
+        }
+        for problem in inventory.problems {
+            StandardStreams.writeError(
+                "cachectl: warning: \(problem.path.displayText): \(problem.reason)")
+        }
+    }
+
+    private var isFiltered: Bool {
+        !area.isEmpty || !kind.isEmpty || source != nil || largerThan != nil || olderThan != nil
+    }
+}

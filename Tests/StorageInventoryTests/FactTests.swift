@@ -1,0 +1,186 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import PrefetchCache
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import StorageInventory
+
+@Suite struct FactTests {
+    let container: SampleContainer
+
+    init() async throws {
+        container = try SampleContainer()
+        try await container.use()
+    }
+
+    private func expectFacts(
+        of inventory: StorageInventory, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let items = inventory.files.filter { $0.kind == .item }
+        #expect(
+            Set(items.compactMap(\.facts?.key)) == ["episode-1", "episode-2"], sourceLocation: sourceLocation)
+        for metadata in SampleContainer.stored {
+            let facts = items.compactMap(\.facts).first { $0.key == metadata.key.string }
+            #expect(facts?.source == metadata.source, sourceLocation: sourceLocation)
+            #expect(
+                facts?.isUserRequested == (metadata.intent == .userRequested), sourceLocation: sourceLocation)
+            #expect(
+                facts?.contentLength == Int64(content(metadata.key.string).count),
+                sourceLocation: sourceLocation)
+            #expect((facts?.since ?? 0) > 1_700_000_000_000, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func theCatalogSaysWhyItemsAreThere() throws {
+        let reads = Mutex(0)
+        let fileSystem = InterceptingFileSystem { operation in
+            if operation.kind == .read, operation.name.utf8.count == 32 { reads.withLock { $0 += 1 } }
+        }
+        expectFacts(of: try container.inventory(fileSystem))
+        // Not one item had to be read for that.
+        #expect(reads.withLock { $0 } == 0)
+    }
+
+    @Test(arguments: ["gone", "garbage", "old"]) func withoutACatalogTheItemsSaySo(_ catalog: String) throws {
+        let file = container.url("Library/Caches/PrefetchCache/catalog.sqlite")
+        switch catalog {
+        case "gone": try FileManager.default.removeItem(at: file)
+        case "garbage": try Data(repeating: 7, count: 8192).write(to: file)
+        default:
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: 60)
+            try handle.write(contentsOf: [0, 0, 0, 4])
+            try handle.close()
+        }
+        expectFacts(of: try container.inventory())
+    }
+
+    @Test func aRowThatDoesNotFitItsFileIsNotBelieved() throws {
+        let item = try #require(try container.inventory().files.first { $0.facts?.key == "episode-1" })
+        let other = try #require(try container.inventory().files.first { $0.facts?.key == "episode-2" })
+        // Another item in the place of this one, as after a copy by hand.
+        let path = container.url(try container.inventory().path(of: item).string)
+        var content = try Data(contentsOf: path)
+        content.insert(0, at: 0)
+        try content.write(to: path)
+        let inventory = try container.inventory()
+        #expect(inventory.files.first { $0.name == item.name }?.facts == nil)
+        #expect(inventory.files.first { $0.name == other.name }?.facts != nil)
+        #expect(inventory.problems.count == 1)
+    }
+
+    @Test func filesThatWereOpenedAreKnownByTheLedger() throws {
+        let promoted = try container.inventory().files.filter { $0.kind == .promoted }
+        #expect(Set(promoted.compactMap(\.facts?.key)) == ["film", "map"])
+        let map = try #require(promoted.first { $0.facts?.key == "map" })
+        #expect(!map.isBackupWanted && !map.isBackedUp && !map.isVisible && !map.isPurgeable)
+        let film = try #require(promoted.first { $0.facts?.key == "film" })
+        #expect(film.isBackupWanted && film.isBackedUp && film.isVisible && !film.isPurgeable)
+    }
+
+    @Test func whatIsInTheLedgersLogIsSeenBesideALiveApp() async throws {
+        let cache = try await container.cache()
+        let item = ItemMetadata(key: "fresh", source: "feed-a", destination: .documents("Fresh.txt"))
+        _ = try await cache.store(content("fresh"), as: item)
+        _ = try await cache.open("fresh")
+        let log = container.url("Library/Application Support/PrefetchCache/ledger.sqlite-wal")
+        #expect(FileManager.default.fileExists(atPath: log.path))
+        let inventory = try container.inventory()
+        #expect(inventory.files.contains { $0.kind == .promoted && $0.facts?.key == "fresh" })
+        #expect(inventory.problems == [])
+        // And the app goes on.
+        _ = try await cache.store(
+            content("next"), as: ItemMetadata(key: "next", destination: .documents("Next.txt")))
+        #expect(try await cache.open("next") != nil)
+        try await cache.close()
+    }
+
+    @Test func anUnreadableLedgerIsAProblemAndNoFindingFollowsFromIt() throws {
+        try Data(repeating: 7, count: 8192).write(
+            to: container.url("Library/Application Support/PrefetchCache/ledger.sqlite"))
+        let inventory = try container.inventory()
+        #expect(!inventory.isLedgerKnown)
+        #expect(inventory.problems.count == 1)
+        let found = Checkup.run(on: inventory, .init(now: .now), in: LiveFileSystem()).findings
+        #expect(found == [])
+    }
+
+    @Test func aKeptPartialSaysWhatItWillBe() async throws {
+        let cache = try await container.cache()
+        let metadata = ItemMetadata(key: "broken-off", source: "feed-c", destination: .documents("B.bin"))
+        guard
+            case .writer(let writer) = try await cache.beginStoring(
+                metadata, expectedLength: 3 << 20, keepingPartial: true)
+        else { throw SampleContainer.Unexpected() }
+        _ = try await writer.write(Data(repeating: 1, count: 2 << 20))
+        _ = try await writer.suspend()
+        try await cache.close()
+        let inventory = try container.inventory()
+        let partial = try #require(inventory.files.first { $0.kind == .partial })
+        let journal = try #require(inventory.files.first { $0.kind == .journal })
+        #expect(partial.facts?.key == "broken-off")
+        #expect(partial.facts?.source == "feed-c")
+        #expect(journal.facts?.key == "broken-off")
+        #expect(try container.findings() == [])
+    }
+
+    @Test func everyFileOfTheCacheHasItsKind() throws {
+        let kinds = try container.inventory().files.reduce(into: [FileKind: Int]()) {
+            $0[$1.kind, default: 0] += 1
+        }
+        #expect(kinds[.item] == 2)
+        #expect(kinds[.promoted] == 2)
+        #expect(kinds[.tag] == 1)
+        #expect(kinds[.foreign] == 2)
+        #expect((kinds[.catalog] ?? 0) >= 1)
+        #expect((kinds[.ledger] ?? 0) >= 1)
+    }
+
+    // MARK: By what means a file is left out
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/tar")))
+    func tarLeavesOutWhatTheTagIsSaidToLeaveOut() throws {
+        try container.write(Data("x".utf8), to: "Documents/Tagged/deep/file")
+        try container.write(
+            Data("Signature: 8a477f597d28d172789f06886806bc55\n".utf8), to: "Documents/Tagged/CACHEDIR.TAG")
+        try container.write(Data("no signature".utf8), to: "Documents/Untagged/CACHEDIR.TAG")
+        try container.write(Data("x".utf8), to: "Documents/Untagged/file")
+
+        let archive = container.root.path + ".tar"
+        try Command.run(
+            "/usr/bin/tar", "--exclude-caches", "-cf", archive, "-C", container.root.path, ".")
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: archive) } }
+        let kept = Set(
+            try Command.run("/usr/bin/tar", "-tf", archive).split(separator: "\n")
+                .filter { !$0.hasSuffix("/") }.map { String($0.dropFirst(2)) })
+
+        let inventory = try container.inventory()
+        let expected = inventory.files.filter { !$0.exclusions.contains(.cacheTag) }
+            .map { inventory.path(of: $0).string }
+        #expect(kept == Set(expected))
+        #expect(expected.count < inventory.files.count)
+    }
+
+    @Test func aMarkOnAFolderHoldsForWhatIsInIt() throws {
+        try container.write(Data("x".utf8), to: "Library/Application Support/Offline/deep/file")
+        try container.mark(.exclude, "Library/Application Support/Offline")
+        let inventory = try container.inventory()
+        let file = try #require(inventory.files.first { $0.name.string == "file" })
+        #expect(!file.isBackedUp)
+        #expect(!file.exclusions.isDisjoint(with: .marks))
+    }
+
+    @Test func theMarkOfAnAppleContainerIsSeenElsewhere() throws {
+        let live = LiveFileSystem()
+        let path = FilePath(container.url("Documents/letter.txt").path)
+        try live.withFile(path, in: .workingDirectory, .read) { file throws(FileSystemError) in
+            try live.setExtendedAttribute(
+                "user.com.apple.metadata:com_apple_backup_excludeItem", to: [1], of: file)
+        }
+        let letter = try container.inventory().files.first { $0.name.string == "letter.txt" }
+        #expect(letter?.exclusions == .appleAttribute)
+    }
+}

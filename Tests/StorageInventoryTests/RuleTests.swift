@@ -1,0 +1,193 @@
+import FileSystem
+import Foundation
+import PrefetchCache
+import SystemPackage
+import Testing
+
+@testable import StorageInventory
+
+@Suite struct RuleTests {
+    /// Something wrong with a container that was clean, named by the rule that has to find it.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let rule: String
+        let plant: @Sendable (SampleContainer) throws -> Void
+
+        var testDescription: String { rule }
+    }
+
+    static let faults = [
+        Fault(rule: "old-format") { container in
+            // `user_version`, sqlite.org/fileformat.html
+            let file = try FileHandle(
+                forUpdating: container.url("Library/Caches/PrefetchCache/catalog.sqlite"))
+            try file.seek(toOffset: 60)
+            try file.write(contentsOf: [0, 0, 0, 4])
+            try file.close()
+        },
+        Fault(rule: "missing-cache-tag") {
+            try FileManager.default.removeItem(at: $0.url("Library/Caches/CACHEDIR.TAG"))
+        },
+        Fault(rule: "wrong-permissions") {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o722], ofItemAtPath: $0.url("Library/Caches/PrefetchCache").path)
+        },
+        Fault(rule: "ledger-entry-without-file") {
+            try FileManager.default.removeItem(at: $0.url("Documents/Films/Film.txt"))
+        },
+        Fault(rule: "exclusion-mark-lost") {
+            try $0.mark(.include, "Library/Application Support/PrefetchCache/files/Map.txt")
+        },
+        Fault(rule: "abandoned") {
+            try $0.write(Data("left".utf8), to: "Library/Caches/PrefetchCache/items/old-index")
+        },
+        Fault(rule: "cached-data-backed-up") {
+            try $0.write(Data("a".utf8), to: "Library/Application Support/Images/Cache/1.jpg")
+            try $0.write(Data("b".utf8), to: "Library/Application Support/Images/Cache/deep/2.jpg")
+        },
+        Fault(rule: "user-data-purgeable") {
+            try $0.write(Data("my novel".utf8), to: "Library/Caches/Drafts/Novel.odt")
+        },
+        Fault(rule: "left-in-tmp") {
+            try $0.write(Data("1".utf8), to: "tmp/work/one")
+            try $0.write(Data("2".utf8), to: "tmp/work/two")
+            try $0.age("tmp/work/one", days: 3)
+            try $0.age("tmp/work/two", days: 3)
+        },
+        Fault(rule: "no-document") {
+            try $0.write(Data("SQLite format 3\0...".utf8), to: "Documents/store.data")
+        },
+        Fault(rule: "user-data-excluded") { try $0.mark(.exclude, "Documents/letter.txt") },
+        Fault(rule: "excluded-unused") {
+            try $0.write(Data("tiles".utf8), to: "Library/Application Support/Offline/tiles.bin")
+            try $0.mark(.exclude, "Library/Application Support/Offline/tiles.bin")
+            try $0.age("Library/Application Support/Offline/tiles.bin", days: 60)
+        },
+        Fault(rule: "absolute-path") {
+            try $0.write(
+                Data(#"{"last":"/var/mobile/Containers/Data/Application/1B/Documents/x"}"#.utf8),
+                to: "Library/Application Support/state.json")
+        },
+        Fault(rule: "same-content-twice") { try $0.write(content("film"), to: "Documents/Film copy.txt") },
+    ]
+
+    let container: SampleContainer
+
+    init() async throws {
+        container = try SampleContainer()
+        try await container.use()
+    }
+
+    @Test func nothingIsWrongWithWhatTheCacheDoes() throws {
+        #expect(try container.findings() == [])
+    }
+
+    @Test(arguments: faults) func aFaultIsFoundOnceUnderItsRuleAndNothingElseIs(_ fault: Fault) throws {
+        try fault.plant(container)
+        #expect(try container.findings().map(\.rule.name) == [fault.rule])
+    }
+
+    @Test func allFaultsAtOnceAreFoundOnceEach() throws {
+        for fault in Self.faults { try fault.plant(container) }
+        let settings = try settings("<key>UIFileSharingEnabled</key><false/>")
+        let found = try container.findings(settings).map(\.rule.name)
+        #expect(found.sorted() == StorageRules.infos.map(\.name).sorted())
+    }
+
+    @Test func everyRuleHasAFault() {
+        let tested = Set(Self.faults.map(\.rule) + ["file-sharing"])
+        #expect(tested == Set(StorageRules.infos.map(\.name)))
+        #expect(StorageRules.infos.count == tested.count)
+    }
+
+    @Test func aCheckChangesNothing() throws {
+        for fault in Self.faults { try fault.plant(container) }
+        let before = try Photograph(of: container.root)
+        _ = try container.findings()
+        #expect(try Photograph(of: container.root) == before)
+    }
+
+    // MARK: Files in Documents and Info.plist
+
+    @Test(
+        arguments: [
+            ("", 1), ("<key>UIFileSharingEnabled</key><true/>", 1),
+            ("<key>LSSupportsOpeningDocumentsInPlace</key><true/>", 1),
+            (
+                "<key>UIFileSharingEnabled</key><true/><key>LSSupportsOpeningDocumentsInPlace</key><true/>",
+                0
+            ),
+        ])
+    func documentsHaveToBeWithinReach(_ keys: String, _ count: Int) throws {
+        let found = try container.findings(try settings(keys))
+        #expect(found.map(\.rule.name) == Array(repeating: "file-sharing", count: count))
+    }
+
+    @Test func withoutDocumentsNobodyNeedsToReachThem() throws {
+        try FileManager.default.removeItem(at: container.url("Documents/letter.txt"))
+        try FileManager.default.removeItem(at: container.url("Documents/Films"))
+        #expect(try container.findings(try settings("")).map(\.rule.name) == ["ledger-entry-without-file"])
+    }
+
+    private func settings(_ keys: String) throws -> AppSettings {
+        try container.write(
+            Data("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(keys)</dict></plist>".utf8),
+            to: "../\(container.root.lastPathComponent).plist")
+        let file = container.root.deletingLastPathComponent()
+            .appending(path: "\(container.root.lastPathComponent).plist")
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: file) } }
+        return try AppSettings(at: FilePath(file.path), in: LiveFileSystem())
+    }
+
+    // MARK: What looks like a fault and is none
+
+    @Test func youngTemporaryFilesAreWork() throws {
+        try container.write(Data("1".utf8), to: "tmp/work")
+        #expect(try container.findings() == [])
+    }
+
+    @Test func anExcludedFileThatWasReadLatelyIsInUse() throws {
+        let path = "Library/Application Support/Offline/tiles.bin"
+        try container.write(Data("tiles".utf8), to: path)
+        try container.mark(.exclude, path)
+        try container.age(path, days: 60)
+        try Command.run("/usr/bin/touch", "-a", container.url(path).path)
+        #expect(try container.findings() == [])
+    }
+
+    @Test func aHardLinkIsNoSecondCopy() throws {
+        try FileManager.default.linkItem(
+            at: container.url("Documents/Films/Film.txt"), to: container.url("Documents/Same.txt"))
+        #expect(try container.findings() == [])
+    }
+
+    @Test func anItemOfWhichTheFileWasOpenedTwiceOverIsFound() async throws {
+        // As a restored container has it: the cached copy came back.
+        let item = ItemMetadata(key: "again", destination: .documents("Again.txt"))
+        let cache = try await container.cache()
+        _ = try await cache.store(content("film"), as: item)
+        try await cache.close()
+        #expect(try container.findings().map(\.rule.name) == ["same-content-twice"])
+    }
+
+    @Test func theWorkOfALivingProcessIsNotAbandoned() async throws {
+        let cache = try await container.cache()
+        let metadata = ItemMetadata(key: "long", destination: .documents("Long.txt"))
+        guard case .writer(let writer) = try await cache.beginStoring(metadata, expectedLength: nil) else {
+            throw SampleContainer.Unexpected()
+        }
+        _ = try await writer.write(content("long"))
+        #expect(try container.findings() == [])
+        #expect(try container.inventory().files.contains { $0.kind == .partial })
+        try await writer.cancel()
+        try await cache.close()
+    }
+
+    @Test func whatADeadProcessLeftIsAbandoned() throws {
+        let session = "0123456789abcdef"
+        try container.write(Data("half".utf8), to: "Library/Caches/PrefetchCache/incoming/\(session)-1")
+        try container.write(Data(), to: "Library/Caches/PrefetchCache/incoming/\(session).lock")
+        let found = try container.findings()
+        #expect(found.map(\.rule.name) == ["abandoned"])
+        #expect(found.first?.path.lastComponent?.string == "\(session)-1")
+    }
+}

@@ -1,0 +1,181 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import PrefetchCache
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import StorageInventory
+
+@Suite struct WalkTests {
+    let container: SampleContainer
+
+    init() async throws {
+        container = try SampleContainer()
+        try await container.use()
+    }
+
+    // MARK: Sums
+
+    @Test func theTotalsAreThoseOfDU() throws {
+        try container.write(Data(repeating: 1, count: 100_000), to: "Documents/large.bin")
+        try FileManager.default.linkItem(
+            at: container.url("Documents/large.bin"), to: container.url("Library/Caches/same.bin"))
+        try FileManager.default.createSymbolicLink(
+            atPath: container.url("Documents/link").path,
+            withDestinationPath: String(repeating: "x", count: 300))
+
+        let totals = InventoryTotals(of: try container.inventory())
+        let output = try Command.run("/usr/bin/du", "-s", "--block-size=1", container.root.path)
+        #expect(output.hasPrefix("\(totals.allocated)\t"))
+        #expect(totals.documentsAndData + totals.cachesAndTemporary == totals.allocated)
+    }
+
+    @Test func theTotalsAreThoseOfAnotherWalk() throws {
+        var lengths: [FileKind: Int64] = [:]
+        var count = 0
+        for path in try FileManager.default.subpathsOfDirectory(atPath: container.root.path) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: container.url(path).path)
+            guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
+            count += 1
+            lengths[.foreign, default: 0] += (attributes[.size] as? Int64) ?? 0
+        }
+        let totals = InventoryTotals(of: try container.inventory())
+        #expect(totals.files == count)
+        #expect(totals.length == lengths[.foreign])
+    }
+
+    @Test func aBackupIsWhatIsNeitherMarkedNorInAnAreaThatIsLeftOut() throws {
+        let totals = InventoryTotals(of: try container.inventory())
+        let letter: Int64 = 12
+        let preferences: Int64 = 7
+        let film = Int64(content("film").count)
+        let ledger = try #require(
+            try container.inventory().files.first { $0.kind == .ledger && $0.name.string == "ledger.sqlite" })
+        #expect(totals.backupLength == letter + preferences + film + ledger.length)
+        #expect(totals.wantedBackupLength == totals.backupLength)
+    }
+
+    // MARK: What is dangerous to walk
+
+    @Test func aFolderMayBeDeeperThanAPathIsLong() throws {
+        let open = Mutex(0)
+        let fileSystem = InterceptingFileSystem()
+        fileSystem.intercept { [weak fileSystem] _ in
+            let count = fileSystem?.openFiles ?? 0
+            open.withLock { $0 = max($0, count) }
+        }
+        var folder = try Directory.openOrCreate(
+            FilePath(container.url("Documents").path), permissions: .ownerReadWriteExecute,
+            in: LiveFileSystem())
+        for _ in 0..<1000 {
+            // A second folder on every level, which waits until the walk comes back.
+            _ = try folder.openOrCreate("sister", permissions: .ownerReadWriteExecute)
+            folder = try folder.openOrCreate("tenletters", permissions: .ownerReadWriteExecute)
+        }
+        try folder.fileSystem.withFile("bottom", in: folder.descriptor, .createNew(.ownerReadWrite)) { _ in }
+
+        let inventory = try container.inventory(fileSystem)
+        let bottom = try #require(inventory.files.first { $0.name.string == "bottom" })
+        #expect(inventory.path(of: bottom).components.count == 1002)
+        #expect(inventory.folders.count { $0.name == "sister" } == 1000)
+        #expect(inventory.problems == [])
+        #expect(open.withLock { $0 } < 100)
+    }
+
+    @Test func linksAreNotFollowed() throws {
+        let outside = try FileSystemTestSupport.TemporaryFolder()
+        try outside.write("outside", to: "secret.txt")
+        let links = [
+            ("Documents/circle", "../Documents"), ("Documents/self", "self"),
+            ("Documents/out", outside.path.string), ("tmp", outside.path.string),
+        ]
+        for (name, target) in links {
+            try FileManager.default.createSymbolicLink(
+                atPath: container.url(name).path, withDestinationPath: target)
+        }
+        let inventory = try container.inventory()
+        #expect(inventory.files.count { $0.kind == .link } == links.count)
+        #expect(!inventory.files.contains { $0.name.string == "secret.txt" })
+        #expect(inventory.problems == [])
+    }
+
+    @Test func aPipeDoesNotStopTheWalk() throws {
+        try Command.run("/usr/bin/mkfifo", container.url("Documents/pipe").path)
+        #expect(try container.inventory().files.contains { $0.kind == .special })
+        #expect(try container.findings() == [])
+    }
+
+    @Test func whatGoesMeanwhileIsSkipped() throws {
+        let root = container.root
+        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+            guard operation.kind == .attributes, operation.name == "letter.txt" else { return }
+            do {
+                try FileManager.default.removeItem(at: root.appending(path: "Documents/letter.txt"))
+                try FileManager.default.removeItem(at: root.appending(path: "Documents/Films"))
+            } catch {
+                throw FileSystemError("test", errno: .ioError)
+            }
+        }
+        let inventory = try container.inventory(fileSystem)
+        #expect(inventory.vanished > 0)
+        #expect(inventory.problems == [])
+        #expect(!inventory.files.contains { $0.name.string == "letter.txt" })
+        #expect(inventory.files.contains { $0.kind == .item })
+    }
+
+    @Test func aFolderThatMayNotBeReadIsAProblemAndTheWalkGoesOn() throws {
+        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+            guard operation.kind == .open, operation.name == "Films" else { return }
+            throw FileSystemError("open", path: "Films", errno: .permissionDenied)
+        }
+        let inventory = try container.inventory(fileSystem)
+        #expect(inventory.problems.map(\.path) == ["Documents/Films"])
+        #expect(inventory.files.contains { $0.name.string == "letter.txt" })
+        #expect(inventory.folders.contains { $0.name == "Films" })
+        // Nobody can tell whether the opened file is there.
+        let found = Checkup.run(on: inventory, .init(now: .now), in: fileSystem).findings
+        #expect(found == [])
+    }
+
+    @Test(arguments: ["new\nline", "\u{1B}[2J", "right\u{202E}left", "comma, \"quote\"", "é", "e\u{301}"])
+    func anyNameIsFound(_ name: String) throws {
+        try container.write(Data("x".utf8), to: "Documents/\(name)")
+        let inventory = try container.inventory()
+        let file = try #require(inventory.files.first { Array($0.name.string.utf8) == Array(name.utf8) })
+        #expect(inventory.path(of: file).displayText == "Documents/\(name)")
+    }
+
+    @Test func bytesThatAreNoTextAreShownOneByOne() {
+        let bytes: [CChar] = [0x61, -1, -62, 0x62, -61, -87, 0]
+        let path = bytes.withUnsafeBufferPointer { FilePath(platformString: $0.baseAddress!) }
+        #expect(path.displayText == "a\\xFF\\xC2bé")
+        #expect(!path.isText)
+        #expect(path.bytes == [0x61, 0xFF, 0xC2, 0x62, 0xC3, 0xA9])
+    }
+
+    // MARK: Nothing is changed
+
+    @Test func anInventoryChangesNothing() throws {
+        let before = try Photograph(of: container.root)
+        let changes = Mutex<[String]>([])
+        let fileSystem = InterceptingFileSystem { operation in
+            // Reading the flag is one kind with setting it.
+            guard operation.isChange, operation.kind != .noDump else { return }
+            changes.withLock { $0.append(operation.description) }
+        }
+        _ = try container.inventory(fileSystem)
+        #expect(try Photograph(of: container.root) == before)
+        #expect(changes.withLock { $0 } == [])
+    }
+
+    @Test func aMistypedContainerIsNotMade() throws {
+        let path = FilePath(container.root.path).appending("mistyped")
+        let place = InventoryPlace(areas: try .container(at: path), container: path)
+        #expect(throws: InventoryError.missing(path)) {
+            try StorageInventory(of: place, in: LiveFileSystem())
+        }
+        #expect(!FileManager.default.fileExists(atPath: path.string))
+    }
+}
