@@ -21,6 +21,7 @@ struct Cachectl: AsyncParsableCommand {
             Trim.self,
             CapacityCommand.self,
             Configure.self, Stats.self,
+            Migrate.self, Purge.self, Repair.self, Verify.self,
         ])
 
     static var commandNames: Set<String> {

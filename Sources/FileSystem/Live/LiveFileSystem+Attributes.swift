@@ -36,6 +36,16 @@ extension LiveFileSystem {
         return isKnown == 1 ? time : nil
     }
 
+    public func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+        var status = stat()
+        _ = try Platform.retrying("fstat") { fstat(file.rawValue, &status) }
+        return Platform.accessed(status)
+    }
+
+    public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("futimens") { Platform.setAccessTime(file.rawValue, time) }
+    }
+
     public func setPermissions(_ permissions: FilePermissions, of file: Descriptor)
         throws(FileSystemError)
     {

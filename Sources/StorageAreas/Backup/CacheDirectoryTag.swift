@@ -1,10 +1,10 @@
 public import FileSystem
-internal import SystemPackage
+package import SystemPackage
 
 /// The file `CACHEDIR.TAG`, which tells restic, borg, GNU tar and others that a folder holds a cache
 /// and need not be backed up.
 public enum CacheDirectoryTag {
-    static let name: FilePath = "CACHEDIR.TAG"
+    package static let name: FilePath = "CACHEDIR.TAG"
     /// The 43 bytes by which the file is known, whatever follows.
     static let signature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
 
