@@ -42,6 +42,16 @@ int cplatform_birth_time(int fd, int64_t *nanoseconds) {
     return 1;
 }
 
+const int cplatform_o_noatime = O_NOATIME;
+
+int cplatform_set_access_time(int fd, int64_t nanoseconds) {
+    struct timespec times[2] = {
+        {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000},
+        {.tv_nsec = UTIME_OMIT},
+    };
+    return futimens(fd, times);
+}
+
 int cplatform_get_no_dump(int fd) {
     int flags = 0;
     if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return -1;

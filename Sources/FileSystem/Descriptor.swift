@@ -17,6 +17,8 @@ public struct Descriptor: RawRepresentable, Hashable, Sendable {
 public enum OpenMode: Sendable, Hashable {
     /// For reading; a symbolic link is refused.
     case read
+    /// The same, for looking after a file: where the system can do that, its access time stays (`O_NOATIME`).
+    case readUnnoticed
     /// For reading a file that the user named: symbolic links are followed.
     case readFollowingLinks
     /// The same, for a file that is to be regular: a pipe does not make the call wait for its other end.

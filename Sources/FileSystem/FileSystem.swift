@@ -50,9 +50,12 @@ public protocol FileSystem: Sendable {
     /// later file that is given the same inode has another.
     func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64?
 
-    /// When an open file was read last, in nanoseconds since 1970 (`fstat`), or `nil` where nobody keeps it. Most
-    /// volumes note it once a day at most (`relatime`), and some never.
+    /// When an open file was read last, in nanoseconds since 1970 and as exactly as its volume keeps that
+    /// (`fstat`), or `nil` where nobody knows.
     func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64?
+
+    /// Sets the access time of an open file, in nanoseconds since 1970, and no other (`futimens`).
+    func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError)
 
     /// Creates a folder (`mkdirat`). Returns `false` when the name exists already.
     func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
@@ -129,6 +132,9 @@ extension FileSystem {
 
     /// As a file system answers that does not keep it.
     public func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
+
+    /// As a file system does that does not keep it.
+    public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {}
 
     /// Takes the exclusive lock of an open file.
     public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {

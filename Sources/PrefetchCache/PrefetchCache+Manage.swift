@@ -31,6 +31,19 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.evict(count.bytes) }
     }
 
+    /// Evicts what a request names, in the order in which it would go anyway. What is pinned, and what somebody
+    /// reads, stays; so does what was promoted.
+    ///
+    /// - Parameter dryRun: Whether it is only told what would go now, and nothing does.
+    /// - Returns: What went.
+    /// - Complexity: O(n) in the items; those that go are returned at once.
+    @discardableResult
+    public func evict(_ request: EvictionRequest, dryRun: Bool = false) async throws(CacheError)
+        -> [EvictedFile]
+    {
+        try await run { engine throws(CacheError) in try engine.evict(request, isDryRun: dryRun) }
+    }
+
     /// Evicts everything that is not pinned and that nobody reads. What was promoted stays.
     ///
     /// - Returns: The charged bytes that were freed.

@@ -39,9 +39,14 @@ public final class PrefetchCache: Sendable {
     }
 
     /// Opens a cache in a given environment: for tests, and for a logger of one's own.
-    public init(areas: StorageAreas, environment: CacheEnvironment) async throws(CacheError) {
+    ///
+    /// - Parameter isSettling: Whether what a crash left behind is settled. Without that it stays as it is, to
+    ///   be looked at or reported by ``repair(dryRun:)``; the cache can be used all the same.
+    public init(areas: StorageAreas, environment: CacheEnvironment, isSettling: Bool = true)
+        async throws(CacheError)
+    {
         let engine = try await blocking.run { () throws(CacheError) in
-            try Engine(areas: areas, environment: environment)
+            try Engine(areas: areas, environment: environment, isSettling: isSettling)
         }
         self.engine = engine
         flushing = FlushSchedule(engine) { [blocking] delay, work in blocking.run(after: delay, work) }

@@ -5,6 +5,9 @@ internal import PrefetchCache
 protocol CacheCommand: AsyncParsableCommand {
     var shared: SharedOptions { get }
 
+    /// Whether what a crash left behind is settled when the cache is opened.
+    var settlesAtOpening: Bool { get }
+
     /// Does the command's work. It may block: it runs on one of the cache's own threads.
     func perform(in session: Session) async throws
 }
@@ -17,12 +20,14 @@ struct Session {
 }
 
 extension CacheCommand {
+    var settlesAtOpening: Bool { true }
+
     /// Opens the cache, performs the command and closes the cache, whatever happened.
     func run() async throws(CommandFailure) {
         do {
             let place = try shared.place()
             let cache = try await PrefetchCache(
-                areas: place.areas, environment: .live(logger: shared.logger))
+                areas: place.areas, environment: .live(logger: shared.logger), isSettling: settlesAtOpening)
             let session = Session(cache: cache, place: place, output: Output(isJSON: shared.json))
             let performed = await withTaskExecutorPreference(cache.executor) {
                 await result { try await performReportingShortage(in: session) }

@@ -22,6 +22,7 @@ struct Cachectl: AsyncParsableCommand {
             CapacityCommand.self,
             Configure.self, Stats.self,
             Inventory.self,
+            Migrate.self, Purge.self, Repair.self, Verify.self,
         ])
 
     static var commandNames: Set<String> {

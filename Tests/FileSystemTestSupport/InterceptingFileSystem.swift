@@ -144,6 +144,16 @@ public final class InterceptingFileSystem: FileSystem {
         return try live.birthTime(of: file)
     }
 
+    public func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+        try note(Operation(kind: .attributes, name: name(of: file)), of: file)
+        return try live.accessTime(of: file)
+    }
+
+    public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
+        try note(Operation(kind: .setAccessTime, name: name(of: file)), of: file)
+        try live.setAccessTime(time, of: file)
+    }
+
     public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
     {

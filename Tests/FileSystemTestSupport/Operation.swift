@@ -6,7 +6,7 @@ public struct Operation: Sendable, Hashable, CustomStringConvertible {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case open, read, write, access, resize, synchronize, attributes, makeDirectory, rename, unlink
         case removeDirectory, entries, lock, allocate, setPermissions, extendedAttribute, noDump, volume,
-            commit
+            setAccessTime, commit
 
         /// Whether the call can change what is on disk.
         public var isChange: Bool {

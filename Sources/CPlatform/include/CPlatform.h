@@ -26,6 +26,12 @@ int cplatform_fremovexattr(int fd, const char *name);
 /// When a file was created, in nanoseconds since 1970. 1 when that is known, 0 when not, -1 with errno.
 int cplatform_birth_time(int fd, int64_t *nanoseconds);
 
+/// The flag of `open` that leaves the access time as it is.
+extern const int cplatform_o_noatime;
+
+/// Sets the access time of a file, in nanoseconds since 1970, and no other. Returns 0, or -1 with errno.
+int cplatform_set_access_time(int fd, int64_t nanoseconds);
+
 /// Sets or clears the inode's "no dump" attribute (`chattr +d`). Returns 0, or -1 with errno.
 int cplatform_set_no_dump(int fd, int enabled);
 

@@ -42,6 +42,10 @@ extension LiveFileSystem {
         return Platform.accessed(status)
     }
 
+    public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("futimens") { Platform.setAccessTime(file.rawValue, time) }
+    }
+
     public func setPermissions(_ permissions: FilePermissions, of file: Descriptor)
         throws(FileSystemError)
     {

@@ -73,8 +73,20 @@
             return 1
         }
 
+        /// There is no such flag; the volumes of iOS keep no access times.
+        static let withoutAccessTime: CInt = 0
+
         static func accessed(_ status: stat) -> Int64 {
             Int64(status.st_atimespec.tv_sec) * 1_000_000_000 + Int64(status.st_atimespec.tv_nsec)
+        }
+
+        static func setAccessTime(_ file: CInt, _ nanoseconds: Int64) -> CInt {
+            let seconds = nanoseconds / 1_000_000_000
+            let times = [
+                timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds - seconds * 1_000_000_000)),
+                timespec(tv_sec: 0, tv_nsec: Int(UTIME_OMIT)),
+            ]
+            return futimens(file, times)
         }
 
         static func modified(_ status: stat) -> Int64 {

@@ -50,8 +50,14 @@
             cplatform_birth_time(file, &nanoseconds)
         }
 
+        static let withoutAccessTime = cplatform_o_noatime
+
         static func accessed(_ status: stat) -> Int64 {
             Int64(status.st_atim.tv_sec) * 1_000_000_000 + Int64(status.st_atim.tv_nsec)
+        }
+
+        static func setAccessTime(_ file: CInt, _ nanoseconds: Int64) -> CInt {
+            cplatform_set_access_time(file, nanoseconds)
         }
 
         static func modified(_ status: stat) -> Int64 {

@@ -149,6 +149,18 @@ final class WriterSession: Sendable {
         }
     }
 
+    /// What ``sweep(_:)`` would remove.
+    static func orphans(in incoming: Directory) throws(FileSystemError) -> [FilePath.Component] {
+        let entries = try incoming.fileSystem.entries(of: incoming.descriptor)
+        let sessions = Dictionary(grouping: entries.map(\.name)) { CacheLayout.session(of: $0) }
+        var orphans: [FilePath.Component] = []
+        for (session, names) in sessions {
+            guard let session, try !isAlive(session, in: incoming) else { continue }
+            orphans += names
+        }
+        return orphans
+    }
+
     /// Runs `body` when the process of a session is no more, and keeps its lock meanwhile, so that a
     /// process that is just about to take it does not work under a name that is being removed.
     /// - Returns: `nil` when the process lives.

@@ -160,7 +160,7 @@ extension Engine {
     {
         let miss = try Miss(error)
         let identity = try identity(of: file)
-        guard try isItem(key, identity) else { return .absent }
+        guard try isItem(key.hash, identity) else { return .absent }
         catalog.inMemory { $0.pending.count(.misses) }
         switch miss {
         case .absent, .expired: break
@@ -168,10 +168,7 @@ extension Engine {
             try promoter.removeCachedCopy(key, identity)
             events.send(.purged(key))
         case .damaged(let error):
-            try locks.hold(key.hash) { () throws(CacheError) in
-                guard try isItem(key, identity) else { return }
-                catalog.noteSetAside(key.hash, try quarantine.setAside(key.hash))
-            }
+            try setAside(key.hash, identity)
             environment.logger.warning(
                 "A damaged item was set aside.", metadata: ["key": "\(key)", "reason": "\(error)"])
             events.send(.quarantined(key, error))
@@ -181,14 +178,29 @@ extension Engine {
         return miss
     }
 
+    /// Moves an item's file to the quarantine.
+    ///
+    /// - Parameter identity: Only this file is moved, unless it is `nil`.
+    /// - Returns: Whether it was there.
+    @discardableResult
+    func setAside(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        try locks.hold(hash) { () throws(CacheError) in
+            guard try isItem(hash, identity) else { return false }
+            let row = try quarantine.setAside(hash)
+            catalog.noteSetAside(hash, row)
+            return row != nil
+        }
+    }
+
     private func identity(of file: Descriptor?) throws(CacheError) -> FileAttributes.Identity? {
         guard let file else { return nil }
         return try promoter.attributes(of: file).identity
     }
 
-    private func isItem(_ key: ItemKey, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+    /// Whether a file lies in its item's place.
+    func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity else { return true }
         let items = folders.current.items
-        return try promoter.attributes(of: CacheLayout.file(of: key.hash), in: items)?.identity == identity
+        return try promoter.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
     }
 }

@@ -33,6 +33,16 @@ extension Engine {
         }
     }
 
+    /// Stores the content of an open file, of which `length` bytes are read.
+    func store(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError)
+        -> StoreOutcome
+    {
+        switch try begin(metadata, encoding: .automatic, expectedLength: length) {
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let store): return try fill(store, from: file, length: length)
+        }
+    }
+
     /// - Parameter length: What to read at most: a file that grows meanwhile is stored as long as it
     ///   was at the start. `nil` for all there is.
     private func fill(_ store: any StoreUnderWay, from file: Descriptor, length: Int64?) throws(CacheError)

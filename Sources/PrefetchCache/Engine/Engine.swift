@@ -32,9 +32,12 @@ final class Engine: Sendable {
     /// Opens the cache and settles what a crash left behind. The catalog is not touched: it is opened
     /// when it is first needed.
     ///
-    /// - Parameter ledger: `nil` for the one in Application Support.
+    /// - Parameters:
+    ///   - ledger: `nil` for the one in Application Support.
+    ///   - isSettling: Whether anything is settled.
     init(
-        areas: StorageAreas, environment: CacheEnvironment, ledger: (any PromotionLedger)? = nil
+        areas: StorageAreas, environment: CacheEnvironment, ledger: (any PromotionLedger)? = nil,
+        isSettling: Bool = true
     ) throws(CacheError) {
         self.environment = environment
         let fileSystem = environment.fileSystem
@@ -72,6 +75,7 @@ final class Engine: Sendable {
             coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging))
 
         _ = try configuration.current()
+        guard isSettling else { return }
         let incoming = folders.current.incoming
         try onFiles { () throws(FileSystemError) in try WriterSession.sweep(incoming) }
         Recovery(promoter).run()

@@ -16,7 +16,7 @@ final class Evictor: Sendable {
 
     let files: any CatalogedFiles
     private let chosenPolicy: @Sendable () -> any EvictionPolicy
-    private let environment: CacheEnvironment
+    let environment: CacheEnvironment
     private let reportEvent: @Sendable (CacheEvent) -> Void
     private let unreported = Mutex<[CacheEvent]>([])
 

@@ -50,6 +50,15 @@ extension Victim {
             [time, limit, passedOver], in: database)
     }
 
+    /// The items that a request is about, in the order of priority and `lastUse`.
+    static func chosen(by request: EvictionRequest, in database: Database) throws -> [Victim] {
+        try fetch(
+            """
+            WHERE kind = 0 AND (?1 IS NULL OR source = ?1) AND (?2 IS NULL OR storedAt < ?2)
+            ORDER BY priority, lastUse
+            """, [request.source, request.storedBefore], in: database)
+    }
+
     private static func fetch(
         _ condition: String, _ arguments: StatementArguments, in database: Database
     ) throws -> [Victim] {

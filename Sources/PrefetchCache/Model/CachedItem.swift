@@ -24,13 +24,7 @@ public struct CachedItem: Hashable, Sendable {
     public let lastUse: Int64
 
     /// Where the item's file lies.
-    public var location: AreaPath {
-        let relative = CacheLayout.root.pushing(CacheLayout.items).pushing(CacheLayout.file(of: key.hash))
-        guard let location = AreaPath(area: .caches, relative: relative) else {
-            preconditionFailure("digits and plain names make no component '..'")
-        }
-        return location
-    }
+    public var location: AreaPath { .item(key.hash) }
 }
 
 /// A key as the cache knows it.

@@ -86,6 +86,19 @@ struct PartialCensus {
         }
     }
 
+    /// Whether a partial can never be resumed. Changes nothing.
+    func isUseless(_ hash: KeyHash) throws(CacheError) -> Bool {
+        do {
+            let files = PartialFiles(incoming: folders.current.incoming)
+            if case .useless = try finding(hash, files) { return true }
+            return false
+        } catch ItemFormatError.fileSystem(let error) {
+            throw .fileSystem(error)
+        } catch {
+            throw Catalog.wrapped(error)
+        }
+    }
+
     private func finding(_ hash: KeyHash, _ files: PartialFiles) throws -> Finding {
         guard let storedLength = try files.lengthOfChunks(hash), let file = try files.openJournal(hash) else {
             return .useless

@@ -72,6 +72,24 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
+    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
+        try read { database in
+            var entries: [LedgerEntry] = []
+            var last = hash?.data ?? Data()
+            // A row that this code could not have written is passed over, and must not end the walk.
+            while entries.isEmpty {
+                let rows = try Row.fetchAll(
+                    database,
+                    sql: LedgerEntry.select + " WHERE state = ? AND hash > ? ORDER BY hash LIMIT ?",
+                    arguments: [LedgerEntry.State.committed.rawValue, last, limit])
+                guard let next = try rows.last.map({ try ItemKey($0[0]).hash.data }) else { break }
+                entries = rows.compactMap(LedgerEntry.init)
+                last = next
+            }
+            return entries
+        } ?? []
+    }
+
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
         // In any case: an error does not tell that nothing was entered.
         isLogWritten.store(true, ordering: .relaxed)

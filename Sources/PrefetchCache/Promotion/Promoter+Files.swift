@@ -137,14 +137,18 @@ extension Promoter {
 
     /// - Parameter identity: Only this file is removed, unless it is `nil`.
     func removeCachedCopy(_ key: ItemKey, _ identity: FileAttributes.Identity? = nil) throws(CacheError) {
+        try removeCachedCopy(key.hash, identity)
+    }
+
+    func removeCachedCopy(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) {
         let items = folders.current.items
-        let name = CacheLayout.file(of: key.hash)
-        try itemLocks.hold(key.hash) { () throws(CacheError) in
+        let name = CacheLayout.file(of: hash)
+        try itemLocks.hold(hash) { () throws(CacheError) in
             // A link or the like in the place of an item is not ours.
             guard let found = try attributes(of: name, in: items), found.kind == .regular,
                 identity == nil || found.identity == identity, try discard(name, in: items)
             else { return }
-            catalog.noteRemoved(key.hash)
+            catalog.noteRemoved(hash)
         }
     }
 

@@ -62,6 +62,15 @@ extension Promoter {
         return (entry, item)
     }
 
+    /// A destination that refuses a file must do so before anything of it changes.
+    func requireWritable(_ place: PromotionPlace, in target: Destination) throws(CacheError) {
+        do throws(FileSystemError) {
+            try fileSystem.requireWritable(place.folder.descriptor)
+        } catch {
+            throw .destination(path(of: target), error)
+        }
+    }
+
     /// Once an item is in staging it can no longer be read from the cache: that must not happen for a
     /// destination that refuses it.
     func requireWritable(_ place: PromotionPlace, for entry: LedgerEntry) throws(CacheError) {

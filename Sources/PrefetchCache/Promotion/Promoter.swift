@@ -53,6 +53,7 @@ final class Promoter: Sendable {
         if try !hasCachedCopy(key), let entry = try ledger.entry(for: key), entry.state == .committed,
             let opened = try existingFile(of: entry)
         {
+            noteUse(of: entry)
             return .hit(opened)
         }
         return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }
@@ -65,6 +66,7 @@ final class Promoter: Sendable {
             entry = try ledger.entry(for: key)
         }
         if let entry, let opened = try existingFile(of: entry) {
+            noteUse(of: entry)
             dropCachedCopy(key)
             return .hit(opened)
         }

@@ -14,6 +14,9 @@ protocol PromotionLedger: Sendable {
     /// The hashes of all promoted keys.
     func committedHashes() throws(CacheError) -> Set<KeyHash>
 
+    /// Committed promotions in the order of their hashes: at most `limit`, those after `hash`, or the first.
+    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry]
+
     /// Enters promotions, or replaces the entries of the same keys: all of them or none, whatever happens.
     /// Durable when it returns.
     func put(_ entries: [LedgerEntry]) throws(CacheError)
@@ -41,6 +44,17 @@ struct LedgerFingerprint: Sendable, Hashable {
 }
 
 extension PromotionLedger {
+    /// Hands all committed promotions to `body`, in the order of their hashes. Only a few are in memory.
+    func forEachCommitted(_ body: (LedgerEntry) throws(CacheError) -> Void) throws(CacheError) {
+        var last: KeyHash?
+        while true {
+            let entries = try committed(after: last, atMost: 256)
+            guard let hash = entries.last?.key.hash else { return }
+            for entry in entries { try body(entry) }
+            last = hash
+        }
+    }
+
     /// Enters one promotion, or replaces the entry of the same key. Durable when it returns.
     func put(_ entry: LedgerEntry) throws(CacheError) { try put([entry]) }
 }

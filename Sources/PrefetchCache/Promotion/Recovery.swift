@@ -108,7 +108,7 @@ struct Recovery {
 
     /// Removes a staged file, unless somebody still writes it: one that goes straight to its destination
     /// lies here for as long as it is downloaded, itself locked and not its key.
-    private func discardLeftover(_ name: FilePath, in staging: Directory) throws(CacheError) {
+    func discardLeftover(_ name: FilePath, in staging: Directory) throws(CacheError) {
         let fileSystem = promoter.fileSystem
         do {
             try fileSystem.withFile(name, in: staging.descriptor, .read) { file throws(FileSystemError) in

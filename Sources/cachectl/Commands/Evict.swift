@@ -6,10 +6,18 @@ struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict",
         abstract: "Removes items from the cache; files of opened items stay.",
-        usage: "cachectl evict <key> … | --all | --bytes <size>",
+        usage: """
+            cachectl evict <key> … [--dry-run]
+            cachectl evict --all | --bytes <size> | --to-bytes <size> [--dry-run]
+            cachectl evict [--source <source>] [--older-than <duration>] [--to-bytes <size>] [--dry-run]
+            """,
         discussion: """
-            --all and --bytes pass over what an app has pinned, reads or opens just now: it stays. An item \
-            that is named goes all the same; whoever reads it reads it to its end.
+            What an app has pinned, reads or opens just now stays, unless it is named: then it goes all the same, and \
+            whoever reads it reads it to its end. The coldest go first. --source, --older-than and --to-bytes \
+            together name the items that all of them do.
+
+            cachectl --container ./AppData evict --older-than 30d --dry-run
+            cachectl --container ./AppData evict --source feeds.example.org --to-bytes 100MB
             """)
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)
@@ -24,19 +32,60 @@ struct Evict: CacheCommand {
         transform: ByteSize.parse)
     var bytes: ByteCount?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Evict the coldest items, until what is left is charged no more than this.", valueName: "size"),
+        transform: ByteSize.parse)
+    var toBytes: ByteCount?
+
+    @Option(help: "Evict items of this source.")
+    var source: String?
+
+    @Option(
+        name: .customLong("older-than"), parsing: .unconditional,
+        help: ArgumentHelp("Evict items stored longer ago than this: 12h, 7d or 2w.", valueName: "duration"),
+        transform: { try Lifetime($0) })
+    var age: Lifetime?
+
+    @Flag(help: "Only list what would go.")
+    var dryRun = false
+
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-        let choices = [!keys.isEmpty, all, bytes != nil].count { $0 }
+        let isChosen = source != nil || age != nil || toBytes != nil
+        let choices = [!keys.isEmpty, all, bytes != nil, isChosen].count { $0 }
         guard choices == 1 else {
-            throw ValidationError("give either keys, or --all, or --bytes <size>")
+            throw ValidationError(
+                "give either keys, or --all, or --bytes <size>, or any of --source, --older-than and --to-bytes"
+            )
         }
     }
 
     func perform(in session: Session) async throws {
         if !keys.isEmpty { return try await evictKeys(in: session) }
-        let freed =
-            if let bytes { try await session.cache.evict(bytes) } else { try await session.cache.evictAll() }
+        guard let request else {
+            let freed =
+                if let bytes { try await session.cache.evict(bytes) } else {
+                    try await session.cache.evictAll()
+                }
+            return try report(freed, in: session)
+        }
+        try report(try await session.cache.evict(request, dryRun: dryRun), in: session)
+    }
+
+    /// `nil` for what is not listed file by file.
+    private var request: EvictionRequest? {
+        if all || bytes != nil {
+            return dryRun ? EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all) : nil
+        }
+        return EvictionRequest(
+            source: source, storedBefore: age?.start(before: Timestamp.now),
+            amount: toBytes.map { .downTo($0) } ?? .all)
+    }
+
+    private func report(_ freed: Int64, in session: Session) throws {
         if session.output.isJSON {
             try session.output.print(json: EvictionRecord(freedBytes: freed))
         } else {
@@ -44,27 +93,61 @@ struct Evict: CacheCommand {
         }
     }
 
+    private func report(_ files: [EvictedFile], in session: Session) throws {
+        let freed = files.reduce(0) { $0 + $1.chargedLength }
+        guard !session.output.isJSON else {
+            return try session.output.print(
+                json: EvictionRecord(
+                    evicted: files.compactMap { $0.kind == .item ? $0.key?.string : nil }, freedBytes: freed,
+                    others: files.count { $0.kind != .item }, dryRun: dryRun))
+        }
+        for file in files {
+            let name =
+                file.kind == .item
+                ? "" : file.kind == .partial ? "the partial of " : "a damaged item set aside "
+            try session.output.print(
+                "\(dryRun ? "would evict" : "evicted") \(name)\((file.key?.string ?? "").escapedForTerminal)")
+        }
+        guard dryRun else { return try report(freed, in: session) }
+        try session.output.print(freed == 0 ? "nothing would be evicted" : "would free \(Size.text(freed))")
+    }
+
     private func evictKeys(in session: Session) async throws {
         var evicted: [ItemKey] = []
         var unknown: [ItemKey] = []
         var seen: Set<ItemKey> = []
         for key in keys where seen.insert(key).inserted {
-            if try await session.cache.remove(key) { evicted.append(key) } else { unknown.append(key) }
+            if try await remove(key, from: session.cache) { evicted.append(key) } else { unknown.append(key) }
         }
         if session.output.isJSON {
-            try session.output.print(json: EvictionRecord(evicted: evicted.map(\.string)))
+            try session.output.print(
+                json: EvictionRecord(evicted: evicted.map(\.string), dryRun: dryRun ? true : nil))
         } else {
-            for key in evicted { try session.output.print("evicted \(key.string.escapedForTerminal)") }
+            for key in evicted {
+                try session.output.print(
+                    "\(dryRun ? "would evict" : "evicted") \(key.string.escapedForTerminal)")
+            }
         }
         guard unknown.isEmpty else {
             let list = unknown.map { "'\($0)'" }.joined(separator: ", ")
             throw CommandFailure(.notFound, "there is no item \(list); 'cachectl list' shows what there is")
         }
     }
+
+    private func remove(_ key: ItemKey, from cache: PrefetchCache) async throws -> Bool {
+        guard dryRun else { return try await cache.remove(key) }
+        if case .cached = try await cache.status(of: key) { return true }
+        return false
+    }
 }
 
 private struct EvictionRecord: Encodable {
+    /// The keys of items.
     var evicted: [String]?
     /// Charged bytes.
     var freedBytes: Int64?
+    /// Partials, and damaged items that were set aside.
+    var others: Int?
+    /// Whether nothing was evicted.
+    var dryRun: Bool?
 }

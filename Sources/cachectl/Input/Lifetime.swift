@@ -29,6 +29,12 @@ struct Lifetime: Hashable {
         return overflow ? .max - 1 : end
     }
 
+    /// When a time that is over now began.
+    func start(before now: Int64) -> Int64 {
+        let (start, overflow) = now.subtractingReportingOverflow(milliseconds)
+        return overflow ? .min : start
+    }
+
     private static func milliseconds(per unit: Substring) throws(LifetimeError) -> Int64 {
         switch unit {
         case "s": 1000

@@ -69,7 +69,9 @@ extension SimulatedFileSystem {
             case (.directory, .directory), (.directoryFollowingLinks, .directory): break
             case (.directory, _), (.directoryFollowingLinks, _): throw fail(.notDirectory)
             case (_, .symbolicLink): throw fail(.tooManySymbolicLinkLevels)
-            case (.read, _), (.readFollowingLinks, _), (.readFollowingLinksWithoutWaiting, _): break
+            case (.read, _), (.readUnnoticed, _), (.readFollowingLinks, _),
+                (.readFollowingLinksWithoutWaiting, _):
+                break
             case (_, .directory): throw fail(.isDirectory)
             default: break
             }

@@ -42,6 +42,13 @@ struct SimulatedLedger: PromotionLedger {
         Set(all.lazy.filter { $0.state == .committed }.map(\.key.hash))
     }
 
+    func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] {
+        let later = all.filter { entry in
+            entry.state == .committed && hash.map { $0 < entry.key.hash } ?? true
+        }
+        return Array(later.sorted { $0.key.hash < $1.key.hash }.prefix(limit))
+    }
+
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
         let entered = entries.filter { !omitted.contains($0.state) }
         guard !entered.isEmpty else { return }

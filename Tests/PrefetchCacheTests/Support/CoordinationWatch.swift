@@ -107,6 +107,11 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.committedHashes()
     }
 
+    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
+        watch.expectNoAccess("committed")
+        return try ledger.committed(after: hash, atMost: limit)
+    }
+
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
         watch.expectNoAccess("put")
         try ledger.put(entries)

@@ -42,11 +42,12 @@ final class TemporaryContainer: Sendable {
     ///   - areas: `nil` for those of the container.
     ///   - ledger: `nil` for the one in the container.
     ///   - now: `nil` for a clock that goes on by a second whenever it is read.
+    ///   - isSettling: Whether what a crash left behind is settled.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
         bootedAt: Int64? = nil, probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
         coordinator: (any FileCoordinating)? = nil, areas: StorageAreas? = nil,
-        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil
+        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil, isSettling: Bool = true
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
@@ -58,7 +59,7 @@ final class TemporaryContainer: Sendable {
                 session: session, bootIdentifier: boot, bootedAt: bootedAt,
                 parallelism: 2,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
-            ledger: ledger)
+            ledger: ledger, isSettling: isSettling)
     }
 
     func cache() async throws -> PrefetchCache {

@@ -1,0 +1,98 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A look at the catalog that changes nothing: one that is missing, damaged or of another version is not
+/// made anew for it.
+struct CatalogView: Sendable {
+    /// What a look at the file has found.
+    enum Finding: Sendable {
+        case usable(CatalogView)
+        case missing
+        /// It will be made anew by whoever needs it next.
+        case useless(String)
+    }
+
+    private let queue: DatabaseQueue
+
+    /// What the rows say of one file.
+    struct Known: Sendable, Hashable {
+        let key: String
+        let storedLength: Int64
+    }
+
+    /// - Parameter isThorough: Whether every page is looked at, which takes a second for 10⁶ items.
+    static func look(in folders: CacheFolders, isThorough: Bool = false) throws(CacheError) -> Finding {
+        let root = folders.current.root
+        let found = try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) }
+        guard found != nil else { return .missing }
+        do {
+            var configuration = Configuration()
+            configuration.label = "PrefetchCache.catalog.view"
+            configuration.readonly = true
+            configuration.busyMode = .timeout(30)
+            let path = folders.areas.caches.pushing(CacheLayout.root).appending(CacheLayout.catalog)
+            let queue = try DatabaseQueue(path: path.string, configuration: configuration)
+            let problem = try queue.read { database -> String? in
+                let version = try CatalogSchema.version(of: database)
+                guard version == CatalogSchema.version else { return "it has version \(version)" }
+                guard isThorough else { return nil }
+                let check = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
+                return check == "ok" ? nil : check
+            }
+            if let problem { return .useless(problem) }
+            return .usable(CatalogView(queue: queue))
+        } catch {
+            return .useless("\(error)")
+        }
+    }
+
+    /// What is known of the items whose hashes lie in a range.
+    func items(_ range: ClosedRange<KeyHash>) throws(CacheError) -> [KeyHash: Known] {
+        try read { database in
+            var known: [KeyHash: Known] = [:]
+            let rows = try Row.fetchCursor(
+                database.cachedStatement(
+                    sql:
+                        "SELECT hash, key, storedLength FROM item WHERE kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?"
+                ),
+                arguments: [range.lowerBound.data, range.upperBound.data])
+            while let row = try rows.next() {
+                guard let hash = KeyHash(data: row[0] as Data) else { continue }
+                known[hash] = Known(key: row[1], storedLength: row[2])
+            }
+            return known
+        }
+    }
+
+    /// The number of the items, and the bytes of their contents.
+    func totals() throws(CacheError) -> (items: Int, contentLength: Int64) {
+        try read { database in
+            let row = try Row.fetchOne(
+                database, sql: "SELECT items, contentLength FROM total WHERE kind = 0")
+            return (row?[0] ?? 0, row?[1] ?? 0)
+        }
+    }
+
+    func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
+        do {
+            return try queue.read(body)
+        } catch {
+            throw Catalog.wrapped(error)
+        }
+    }
+}
+
+extension KeyHash {
+    /// The hashes of the items in one of the 256 folders.
+    static func range(inFolder prefix: UInt8) -> ClosedRange<KeyHash> {
+        KeyHash(high: UInt64(prefix) << 56, low: 0)...KeyHash(high: UInt64(prefix) << 56 | ~0 >> 8, low: .max)
+    }
+}

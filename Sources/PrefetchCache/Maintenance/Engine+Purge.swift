@@ -1,0 +1,75 @@
+internal import FileSystem
+internal import ItemFormat
+internal import SystemPackage
+
+/// Removing promoted files that are excluded from backups and that nobody uses.
+extension Engine {
+    /// - Parameters:
+    ///   - time: In milliseconds since 1970.
+    ///   - isDryRun: Whether it is only told what would go.
+    func purgeExcluded(unusedSince time: Int64, isDryRun: Bool) throws(CacheError) -> PurgeReport {
+        var report = PurgeReport()
+        try ledger.forEachCommitted { entry throws(CacheError) in
+            guard entry.backup == .exclude, entry.openedAt < time else { return }
+            try promoter.locks.hold(entry.key.hash) { () throws(CacheError) in
+                // Forgotten or handed over anew since the ledger was read.
+                guard try ledger.entry(for: entry.key) == entry else { return }
+                try purge(entry, unusedSince: time, isDryRun: isDryRun, &report)
+            }
+        }
+        return report
+    }
+
+    /// The caller holds the lock of the key.
+    private func purge(
+        _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
+    ) throws(CacheError) {
+        guard let folder = try promoter.existingFolder(of: entry),
+            let file = try openUnnoticed(entry, in: folder)
+        else { return }
+        defer { environment.fileSystem.close(file) }
+        let found = try promoter.attributes(of: file)
+        guard found.kind == .regular else { return }
+        let lastUse = try promoter.lastUse(file, of: entry)
+        guard lastUse < time else { return }
+        let purged = PurgeReport.File(
+            key: entry.key, location: promoter.opened(entry, isFirstOpen: false).location,
+            length: found.length, lastUse: lastUse)
+        guard try isUnchanged(file, found, entry, in: folder) else { return report.changed.append(purged) }
+        report.purged.append(purged)
+        guard !isDryRun else { return }
+        // The file first: an entry without one lets its key be stored again, a file without an entry is one that
+        // nobody accounts for.
+        try promoter.onDestination(entry) { () throws(FileSystemError) in
+            try environment.fileSystem.unlink(entry.name.path, in: folder.descriptor)
+            try environment.fileSystem.synchronize(folder.descriptor)
+        }
+        try ledger.remove(entry.key)
+    }
+
+    private func openUnnoticed(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Descriptor? {
+        do {
+            return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(promoter.path(of: entry), error)
+            }
+            return nil
+        }
+    }
+
+    /// Whether a file holds just what was handed over, and still does when it was read and has its name.
+    private func isUnchanged(
+        _ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry, in folder: Directory
+    ) throws(CacheError) -> Bool {
+        guard found.length == entry.contentLength else { return false }
+        var checksum = ContentChecksum()
+        try promoter.onDestination(entry) { () throws(FileSystemError) in
+            try environment.fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
+        }
+        guard checksum.finalize() == entry.contentChecksum else { return false }
+        let now = try promoter.attributes(of: entry, in: folder)
+        return now?.identity == found.identity && now?.modified == found.modified
+            && now?.length == found.length
+    }
+}

@@ -1,0 +1,94 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+/// A file as it was when it was opened.
+struct OpenOriginal {
+    let file: Descriptor
+    let attributes: FileAttributes
+}
+
+/// The files that are to be migrated, which somebody else may be using.
+extension Migrator {
+    /// Opens a file that may have been removed or replaced since it was listed.
+    ///
+    /// - Returns: `nil` when there is no regular file any more.
+    func withOriginal(
+        _ original: Original, _ body: (OpenOriginal) throws(CacheError) -> MigratedFile.Outcome
+    ) throws(CacheError) -> MigratedFile.Outcome {
+        let file: Descriptor
+        do {
+            file = try fileSystem.open(original.name, in: original.folder.descriptor, .read)
+        } catch {
+            if error.isNotFound { return .left(.changed) }
+            if error.isNoRegularFile { return .left(.notARegularFile) }
+            throw .fileSystem(error.naming(original.name))
+        }
+        defer { fileSystem.close(file) }
+        let attributes = try promoter.attributes(of: file)
+        guard attributes.kind == .regular else { return .left(.notARegularFile) }
+        return try body(OpenOriginal(file: file, attributes: attributes))
+    }
+
+    /// Whether a file is under its name and as it was when it was opened.
+    func isUnchanged(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
+        let now = try promoter.attributes(of: original.name, in: original.folder)
+        return now?.identity == opened.attributes.identity && now?.modified == opened.attributes.modified
+            && now?.length == opened.attributes.length
+    }
+
+    func checksum(of file: Descriptor) throws(CacheError) -> UInt64 {
+        var checksum = ContentChecksum()
+        try onFiles { () throws(FileSystemError) in
+            try fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
+        }
+        return checksum.finalize()
+    }
+
+    /// Removes a file whose content is durable elsewhere, unless it was changed meanwhile.
+    ///
+    /// - Returns: Whether it is gone.
+    func drop(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
+        guard try isUnchanged(original, opened) else { return false }
+        try promoter.discard(original.name, in: original.folder)
+        try onFiles { () throws(FileSystemError) in
+            try fileSystem.synchronize(original.folder.descriptor)
+        }
+        return true
+    }
+
+    /// Whether a file is under its new name already: removing it there would remove it.
+    func isInPlace(_ original: Original, _ opened: OpenOriginal, as name: FileName, in folder: Directory)
+        throws(CacheError) -> Bool
+    {
+        guard try promoter.attributes(of: name.path, in: folder)?.identity == opened.attributes.identity
+        else {
+            return false
+        }
+        // By whatever path; or another link to it, which may go.
+        guard opened.attributes.linkCount > 1 else { return true }
+        let (one, other) = (
+            try promoter.attributes(of: original.folder.descriptor).identity,
+            try promoter.attributes(of: folder.descriptor).identity
+        )
+        return one == other && original.name == name.path
+    }
+
+    /// Deals with a file whose key was handed over before: an earlier run may not have come to its end.
+    func merge(_ original: Original, _ opened: OpenOriginal, into entry: LedgerEntry)
+        throws(CacheError) -> MigratedFile.Outcome
+    {
+        let place = promoter.opened(entry, isFirstOpen: false).location
+        guard let folder = try promoter.existingFolder(of: entry) else { return .left(.keyIsTaken) }
+        if try isInPlace(original, opened, as: entry.name, in: folder) { return .adopted(place) }
+        guard try promoter.isIdentical(entry, in: folder),
+            opened.attributes.length == entry.contentLength,
+            try checksum(of: opened.file) == entry.contentChecksum
+        else { return .left(.keyIsTaken) }
+        if isDryRun { return .merged(place) }
+        // Nobody knows whether what was adopted was ever flushed.
+        try promoter.flushFile(of: entry, in: folder)
+        return try drop(original, opened) ? .merged(place) : .left(.changed)
+    }
+}

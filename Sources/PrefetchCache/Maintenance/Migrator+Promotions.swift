@@ -1,0 +1,171 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+/// Files that become files of the user's.
+extension Migrator {
+    func promote(_ original: Original) throws(CacheError) -> MigratedFile.Outcome {
+        try withOriginal(original) { opened throws(CacheError) in
+            if let entry = try engine.ledger.entry(for: original.key),
+                try promoter.existingFile(of: entry) != nil
+            {
+                guard entry.state == .committed else { return .left(.keyIsTaken) }
+                return try merge(original, opened, into: entry)
+            }
+            guard !isDryRun else { return try preview(original, opened) }
+            let place = try promoter.place(for: original.destination, holding: [])
+            let isOneVolume = try onFiles { () throws(FileSystemError) in
+                try promoter.support.isOneVolume(original.folder, place.folder)
+            }
+            return isOneVolume
+                ? try move(original, opened, to: place) : try copy(original, opened)
+        }
+    }
+
+    private func preview(_ original: Original, _ opened: OpenOriginal) throws(CacheError)
+        -> MigratedFile.Outcome
+    {
+        let (target, place) = (original.destination, place(of: original.destination))
+        let folder = try onFiles { () throws(FileSystemError) in
+            try promoter.support.existingDestination(in: target.area, target.folder)
+        }
+        guard let folder else { return .moved(place) }
+        return try isInPlace(original, opened, as: target.name, in: folder) ? .adopted(place) : .moved(place)
+    }
+
+    private func place(of destination: Destination) -> AreaPath {
+        let relative = promoter.support.relativePath(in: destination.area, destination.folder)
+            .pushing(destination.name.path)
+        guard let place = AreaPath(area: destination.area, relative: relative) else {
+            preconditionFailure("neither a file name nor a folder has a component '..'")
+        }
+        return place
+    }
+
+    /// To another volume: written there, flushed and entered as what a user asked for is, and then removed here.
+    private func copy(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> MigratedFile.Outcome
+    {
+        let metadata = ItemMetadata(
+            key: original.key, source: request.source, intent: .userRequested,
+            destination: original.destination)
+        switch try engine.store(opened.file, opened.attributes.length, as: metadata) {
+        case .refused(let refusal): return .left(.refused(refusal))
+        case .stored: return .left(.keyIsTaken)
+        case .delivered:
+            guard let entry = try engine.ledger.entry(for: original.key) else { return .left(.changed) }
+            let outcome = try merge(original, opened, into: entry)
+            guard case .merged(let place) = outcome else { return outcome }
+            return .moved(place)
+        }
+    }
+
+    /// On one volume: by the rename that gives it its new name, which the ledger knows of before.
+    ///
+    /// Nothing goes through staging, and nothing is ever removed by whoever finds the intent: the file is either
+    /// where it was or where it is to be.
+    private func move(_ original: Original, _ opened: OpenOriginal, to place: PromotionPlace)
+        throws(CacheError) -> MigratedFile.Outcome
+    {
+        try promoter.requireWritable(place, in: original.destination)
+        try promoter.admission.makeRoomToOpen(0, in: promoter.support.staging)
+        let checksum = try checksum(of: opened.file)
+        try onFiles { () throws(FileSystemError) in
+            try promoter.mark(opened.file, original.destination.backup)
+            try fileSystem.synchronize(opened.file)
+        }
+        guard try isUnchanged(original, opened) else { return .left(.changed) }
+        let target = original.destination
+        let intent = LedgerEntry(
+            key: original.key, state: .intent, mode: .rename, area: target.area, folder: target.folder,
+            name: target.name, plainName: target.name, backup: target.backup,
+            contentLength: opened.attributes.length, contentChecksum: checksum,
+            stagedName: promoter.nextStagedName(original.key), inode: opened.attributes.identity.inode,
+            birthTime: try promoter.birthTime(of: opened.file), openedAt: engine.environment.now())
+        return try promoter.locks.hold(original.key.hash) { () throws(CacheError) in
+            // Handed over by somebody else meanwhile: the next run compares the two.
+            let earlier = try engine.ledger.entry(for: original.key)
+            if earlier?.state == .intent { return .left(.keyIsTaken) }
+            if let earlier, try promoter.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
+            try engine.ledger.put(intent)
+            do throws(CacheError) {
+                return try publish(original, opened, intent, replacing: earlier, in: place.folder)
+            } catch {
+                // Whether it has its name or not is found out by whoever settles the intent.
+                if try isUnchanged(original, opened) { try promoter.withdraw(intent, replacing: earlier) }
+                throw error
+            }
+        }
+    }
+
+    private enum Placing {
+        case moved, merged, adopted, isTaken, changed
+    }
+
+    /// The caller holds the lock of the key.
+    private func publish(
+        _ original: Original, _ opened: OpenOriginal, _ intent: LedgerEntry, replacing earlier: LedgerEntry?,
+        in folder: Directory
+    ) throws(CacheError) -> MigratedFile.Outcome {
+        var entry = intent
+        var number = 1
+        var placing = try place(original, opened, entry, in: folder)
+        while placing == .isTaken {
+            number += 1
+            entry.name = intent.plainName.numbered(number)
+            try engine.ledger.put(entry)
+            placing = try place(original, opened, entry, in: folder)
+        }
+        guard placing != .changed else {
+            try promoter.withdraw(entry, replacing: earlier)
+            return .left(.changed)
+        }
+        let location = promoter.opened(try promoter.commit(entry, in: folder), isFirstOpen: false).location
+        switch placing {
+        case .moved:
+            // The other half of the rename.
+            try onFiles { () throws(FileSystemError) in
+                try fileSystem.synchronize(original.folder.descriptor)
+            }
+            return .moved(location)
+        case .merged: return try drop(original, opened) ? .merged(location) : .left(.changed)
+        default: return .adopted(location)
+        }
+    }
+
+    private func place(
+        _ original: Original, _ opened: OpenOriginal, _ entry: LedgerEntry, in folder: Directory
+    )
+        throws(CacheError) -> Placing
+    {
+        do throws(FileSystemError) {
+            try fileSystem.rename(
+                original.name, in: original.folder.descriptor, to: entry.name.path, in: folder.descriptor,
+                .exclusive)
+        } catch {
+            if error.isNotFound { return .changed }
+            guard error.errno == .fileExists else { throw .destination(promoter.path(of: entry), error) }
+            return try placeBeside(original, opened, entry, in: folder)
+        }
+        guard try promoter.attributes(of: entry, in: folder)?.identity == opened.attributes.identity else {
+            // Replaced since it was opened: this is another file, and it goes back.
+            try promoter.onDestination(entry) { () throws(FileSystemError) in
+                try fileSystem.rename(
+                    entry.name.path, in: folder.descriptor, to: original.name,
+                    in: original.folder.descriptor, .exclusive)
+            }
+            return .changed
+        }
+        return .moved
+    }
+
+    /// What to do about a name that there is already.
+    private func placeBeside(
+        _ original: Original, _ opened: OpenOriginal, _ entry: LedgerEntry, in folder: Directory
+    ) throws(CacheError) -> Placing {
+        if try isInPlace(original, opened, as: entry.name, in: folder) { return .adopted }
+        guard try promoter.isIdentical(entry, in: folder) else { return .isTaken }
+        try promoter.flushFile(of: entry, in: folder)
+        return .merged
+    }
+}

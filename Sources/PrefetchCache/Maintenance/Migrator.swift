@@ -1,0 +1,161 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+/// Takes the files of a folder into the cache: as items, or as files of the user's.
+///
+/// It can be killed at any moment and run again. A file goes from its old place only when what it became is durable,
+/// or by the very rename that gives it its new name; and that is announced in the ledger before, as every promotion
+/// is. What is found both in the folder and in its new place with one content, by whoever runs it again, is removed
+/// from the folder.
+struct Migrator {
+    let engine: Engine
+    let request: MigrationRequest
+    let isDryRun: Bool
+
+    var promoter: Promoter { engine.promoter }
+    var fileSystem: any FileSystem { engine.environment.fileSystem }
+
+    /// A file on its way.
+    struct Original {
+        let name: FilePath
+        let folder: Directory
+        let key: ItemKey
+        let destination: Destination
+    }
+
+    func run(_ report: (MigratedFile) -> Void) throws(CacheError) {
+        let top = Directory(
+            try onFiles { () throws(FileSystemError) in
+                try fileSystem.open(request.folder, in: .workingDirectory, .directoryFollowingLinks)
+            }, of: fileSystem)
+        if !isDryRun { try settleIntents() }
+        let own = try ownFolders()
+        let identity = try promoter.attributes(of: top.descriptor).identity
+        guard try !isBelow(own, top) else {
+            return report(MigratedFile(path: ".", key: nil, outcome: .left(.ours)))
+        }
+        var skipped = own
+        if let target = try destinationRoot(), target != identity { skipped.insert(target) }
+        let walk = FolderWalk(top: top, isSkipped: { skipped.contains($0) })
+        try walk.run { entry throws(CacheError) in
+            let path = entry.path.string
+            do throws(Left) {
+                let original = try original(entry)
+                report(MigratedFile(path: path, key: original.key, outcome: try migrate(original)))
+            } catch {
+                report(MigratedFile(path: path, key: error.key, outcome: .left(error.obstacle)))
+            }
+        }
+    }
+
+    /// Why a file stays.
+    struct Left: Error {
+        var key: ItemKey?
+        let obstacle: MigratedFile.Obstacle
+
+        init(_ obstacle: MigratedFile.Obstacle, _ key: ItemKey? = nil) {
+            self.obstacle = obstacle
+            self.key = key
+        }
+    }
+
+    /// What an earlier run has announced and not finished is known to the ledger alone: the file may have its new
+    /// name already.
+    private func settleIntents() throws(CacheError) {
+        for intent in try engine.ledger.intents() {
+            try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
+                guard try engine.ledger.entry(for: intent.key) == intent else { return }
+                try Recovery(promoter).complete(intent)
+            }
+        }
+    }
+
+    private func ownFolders() throws(CacheError) -> Set<FileAttributes.Identity> {
+        var own: Set<FileAttributes.Identity> = []
+        var folders = [engine.folders.current.root, promoter.support.root]
+        folders += try onFiles { () throws(FileSystemError) in try promoter.support.stagingFolders() }
+        for folder in folders { own.insert(try promoter.attributes(of: folder.descriptor).identity) }
+        return own
+    }
+
+    /// Whether a folder is one of some, or lies in one of them.
+    private func isBelow(_ folders: Set<FileAttributes.Identity>, _ folder: Directory) throws(CacheError)
+        -> Bool
+    {
+        var current = folder
+        var last: FileAttributes.Identity?
+        while true {
+            let identity = try promoter.attributes(of: current.descriptor).identity
+            if folders.contains(identity) { return true }
+            // The root is above itself.
+            guard identity != last else { return false }
+            last = identity
+            let outer = try onFiles { () throws(FileSystemError) in
+                try fileSystem.open("..", in: current.descriptor, .directory)
+            }
+            current = Directory(outer, of: fileSystem)
+        }
+    }
+
+    /// The folder that files go to, if it is there: they would be moved from it into it, again and again.
+    private func destinationRoot() throws(CacheError) -> FileAttributes.Identity? {
+        guard case .promoted(let area) = request.role else { return nil }
+        let folder = try onFiles { () throws(FileSystemError) in
+            try promoter.support.existingDestination(in: area, nil)
+        }
+        return try folder.map { folder throws(CacheError) in
+            try promoter.attributes(of: folder.descriptor).identity
+        }
+    }
+
+    /// What a path becomes.
+    private func original(_ entry: FolderWalk.Entry) throws(Left) -> Original {
+        if entry.attributes.kind == .directory { throw Left(.ours) }
+        // The tag of a cache, ours or another's, is nobody's content.
+        if FilePath(root: nil, [entry.name]) == CacheDirectoryTag.name { throw Left(.ours) }
+        guard entry.attributes.kind == .regular else { throw Left(.notARegularFile) }
+        var names: [String] = []
+        for component in entry.path.components {
+            guard let name = String(validating: component) else { throw Left(.name("its path is not UTF-8")) }
+            names.append(name)
+        }
+        let key: ItemKey
+        do {
+            key = try ItemKey(request.keyPrefix + names.joined(separator: "/"))
+        } catch {
+            throw Left(.name(error.description))
+        }
+        do {
+            let name = try FileName(names.removeLast())
+            let folder = names.isEmpty ? nil : try FolderPath(names.joined(separator: "/"))
+            guard
+                let destination = Destination(
+                    area: request.area, name: name, in: folder, backup: request.backup)
+            else { throw Left(.name("nothing can be kept in \(request.area.title)"), key) }
+            return Original(
+                name: FilePath(root: nil, [entry.name]), folder: entry.folder, key: key,
+                destination: destination)
+        } catch let error as FileNameError {
+            throw Left(.name(error.description), key)
+        } catch let error as FolderPathError {
+            throw Left(.name(error.description), key)
+        } catch let error as Left {
+            throw error
+        } catch {
+            throw Left(.name("\(error)"), key)
+        }
+    }
+
+    private func migrate(_ original: Original) throws(Left) -> MigratedFile.Outcome {
+        do throws(CacheError) {
+            switch request.role {
+            case .cached: return try store(original)
+            case .promoted: return try promote(original)
+            }
+        } catch {
+            throw Left(.failed(error), original.key)
+        }
+    }
+}

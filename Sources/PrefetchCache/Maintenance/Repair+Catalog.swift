@@ -1,0 +1,190 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+/// The catalog and the items: a row for each, and sums that are true.
+extension Repair {
+    /// A file that is younger than this has a writer who is about to write its row.
+    private static let settlingMilliseconds: Int64 = 10_000
+
+    func repairCatalog() throws(CacheError) {
+        switch try CatalogView.look(in: engine.folders, isThorough: true) {
+        case .usable(let view):
+            guard try compare(view), !isDryRun else { return }
+            let census = engine.catalog.census
+            _ = try engine.catalog.transaction { try census.fill($0, ordering: .mostRecent) }
+        case .missing: try remake("there was none")
+        case .useless(let reason): try remake(reason)
+        }
+    }
+
+    private func remake(_ reason: String) throws(CacheError) {
+        _ = try compare(nil)
+        // An empty cache needs none.
+        if reason == "there was none", try isEmpty() { return }
+        note(.catalogRemade, .catalog, reason)
+        guard !isDryRun else { return }
+        let root = engine.folders.current.root
+        let identity = try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) }
+        try engine.catalog.discard(identity)
+        try engine.catalog.reading { _ in }
+    }
+
+    private func isEmpty() throws(CacheError) -> Bool {
+        for prefix in 0...UInt8.max where try !files(inFolder: prefix).isEmpty { return false }
+        return true
+    }
+
+    private struct ItemFile {
+        let hash: KeyHash
+        let attributes: FileAttributes
+    }
+
+    private func files(inFolder prefix: UInt8) throws(CacheError) -> [KeyHash: ItemFile] {
+        let range = KeyHash.range(inFolder: prefix)
+        let items = engine.folders.current.items
+        return try onFiles { () throws(FileSystemError) in
+            var files: [KeyHash: ItemFile] = [:]
+            guard let folder = try items.open(CacheLayout.folder(of: range.lowerBound)) else { return files }
+            for entry in try fileSystem.entries(of: folder.descriptor) {
+                guard let hash = KeyHash(hexadecimal: entry.name.string), range.contains(hash),
+                    let attributes = try fileSystem.attributes(
+                        of: FilePath(root: nil, [entry.name]), in: folder.descriptor),
+                    attributes.kind == .regular
+                else { continue }
+                files[hash] = ItemFile(hash: hash, attributes: attributes)
+            }
+            return files
+        }
+    }
+
+    /// Holds all items against the catalog, and removes those that are none.
+    ///
+    /// - Parameter view: `nil` when there is no catalog to hold them against.
+    /// - Returns: Whether a row is missing, wrong or too many.
+    private func compare(_ view: CatalogView?) throws(CacheError) -> Bool {
+        var isWrong = false
+        for prefix in 0...UInt8.max {
+            // The rows first: what is stored after that is young.
+            var known = try view?.items(KeyHash.range(inFolder: prefix)) ?? [:]
+            for (hash, file) in try files(inFolder: prefix).sorted(by: { $0.key < $1.key }) {
+                let row = known.removeValue(forKey: hash)
+                if let row, row.storedLength == file.attributes.length { continue }
+                attempt(.item(hash)) { () throws(CacheError) in
+                    if try inspect(file, row, hasCatalog: view != nil) { isWrong = true }
+                }
+            }
+            for (hash, row) in known.sorted(by: { $0.key < $1.key }) {
+                guard let view, try view.items(hash...hash)[hash] == row, try attributes(hash) == nil
+                else { continue }
+                isWrong = true
+                note(.rowRemoved, .item(hash), key: key(row.key))
+            }
+        }
+        return isWrong
+    }
+
+    private func attributes(_ hash: KeyHash) throws(CacheError) -> FileAttributes? {
+        try engine.promoter.attributes(of: CacheLayout.file(of: hash), in: engine.folders.current.items)
+    }
+
+    private func key(_ text: String) -> ItemKey? {
+        do { return try ItemKey(text) } catch { return nil }
+    }
+
+    /// Looks at a file that the catalog does not know, or knows otherwise.
+    ///
+    /// - Returns: Whether its row is wrong.
+    private func inspect(_ file: ItemFile, _ row: CatalogView.Known?, hasCatalog: Bool)
+        throws(CacheError) -> Bool
+    {
+        guard let opened = try engine.folders.openItem(file.hash) else { return false }
+        defer { fileSystem.close(opened) }
+        let identity = try engine.promoter.attributes(of: opened).identity
+        do throws(ItemFormatError) {
+            let footer = try ItemReader(opened, of: fileSystem, codecs: engine.codecs).footer
+            guard footer.metadata.key.hash == file.hash else { throw .damaged(.key) }
+            let age = environment.now() - file.attributes.modified / 1_000_000
+            guard hasCatalog, !(0..<Self.settlingMilliseconds).contains(age) else { return false }
+            note(row == nil ? .rowAdded : .rowCorrected, .item(file.hash), key: footer.metadata.key)
+            return true
+        } catch {
+            guard try engine.isItem(file.hash, identity) else { return false }
+            switch error {
+            case .newerVersion: return false
+            case .purged:
+                if !isDryRun { try engine.promoter.removeCachedCopy(file.hash, identity) }
+                note(.purgedItemRemoved, .item(file.hash), key: row.flatMap { key($0.key) })
+                return false
+            case .damaged:
+                if !isDryRun { try engine.setAside(file.hash, identity) }
+                note(.itemSetAside, .item(file.hash), key: row.flatMap { key($0.key) }, error.description)
+                // What is set aside goes in the next step.
+                if isDryRun {
+                    let name = file.hash.setAside.hexadecimal
+                    note(
+                        .quarantinedItemRemoved,
+                        .ours(CacheLayout.quarantine.appending(name), in: .caches))
+                }
+                return false
+            case .fileSystem(let error): throw .fileSystem(error)
+            default: throw .item(error)
+            }
+        }
+    }
+
+    /// Makes the sums that the catalog keeps fit its rows.
+    func recount() throws(CacheError) {
+        if isDryRun {
+            // One that is to be made anew has no sums.
+            guard !report.steps.contains(where: { $0.action == .catalogRemade }),
+                case .usable(let view) = try CatalogView.look(in: engine.folders)
+            else { return }
+            return note(try view.read { try Self.wrongKinds($0) })
+        }
+        guard
+            try onFiles({ () throws(FileSystemError) in
+                try CatalogFile.identity(in: engine.folders.current.root)
+            }) != nil
+        else { return }
+        note(
+            try engine.catalog.reading { database in
+                try Self.wrongKinds(database)
+            })
+        guard report.steps.contains(where: { $0.action == .statisticsCorrected }) else { return }
+        try engine.catalog.transaction { database in
+            try database.execute(
+                sql: """
+                    UPDATE total SET (items, contentLength, storedLength, chargedLength) = (
+                        SELECT COUNT(*), IFNULL(SUM(contentLength), 0), IFNULL(SUM(storedLength), 0),
+                            IFNULL(SUM(chargedLength), 0)
+                        FROM item WHERE item.kind = total.kind)
+                    """)
+        }
+    }
+
+    private func note(_ wrongKinds: [String]) {
+        guard !wrongKinds.isEmpty else { return }
+        note(.statisticsCorrected, .catalog, wrongKinds.joined(separator: ", "))
+    }
+
+    /// What the sums say and what the rows say, of those kinds where it is not the same.
+    private static func wrongKinds(_ database: Database) throws -> [String] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT total.kind, total.items, total.chargedLength, COUNT(item.hash) AS rows,
+                    IFNULL(SUM(item.chargedLength), 0) AS charged
+                FROM total LEFT JOIN item ON item.kind = total.kind
+                GROUP BY total.kind
+                HAVING total.items <> rows OR total.chargedLength <> charged
+                    OR total.contentLength <> IFNULL(SUM(item.contentLength), 0)
+                    OR total.storedLength <> IFNULL(SUM(item.storedLength), 0)
+                """
+        ).map { row in
+            "\(row[1] as Int) files of \(row[2] as Int64) charged bytes, counted \(row[3] as Int) of \(row[4] as Int64)"
+        }
+    }
+}

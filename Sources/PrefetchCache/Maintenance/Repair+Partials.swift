@@ -1,0 +1,74 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+/// What writers that are no more have left in `incoming/`, and the quarantine.
+extension Repair {
+    /// Removes the partials of writers that died, and their lock files.
+    func removeOrphans() throws(CacheError) {
+        let incoming = engine.folders.current.incoming
+        let orphans = try onFiles { () throws(FileSystemError) in try WriterSession.orphans(in: incoming) }
+        if !isDryRun {
+            try onFiles { () throws(FileSystemError) in try WriterSession.sweep(incoming) }
+        }
+        for name in orphans.sorted(by: { $0.string < $1.string }) {
+            let path = FilePath(root: nil, [name])
+            if !isDryRun, try engine.promoter.attributes(of: path, in: incoming) != nil { continue }
+            let isLock = name.extension == "lock"
+            note(
+                .partialRemoved, .ours(CacheLayout.incoming.appending(name), in: .caches),
+                isLock ? "the lock of a writer that is no more" : "of a writer that is no more")
+        }
+    }
+
+    /// Removes what is kept and can never be resumed. What can stays: it is what the next download goes on with.
+    func removeUselessPartials() throws(CacheError) {
+        let incoming = engine.folders.current.incoming
+        let files = PartialFiles(incoming: incoming)
+        let census = PartialCensus(folders: engine.folders, environment: environment, charge: engine.charge)
+        let hashes = try onFiles { () throws(FileSystemError) in try files.hashes() }
+        for hash in hashes {
+            let place = AreaPath.ours(
+                CacheLayout.incoming.pushing(CacheLayout.keptPartial(of: hash)), in: .caches)
+            attempt(place) { () throws(CacheError) in
+                guard try census.isUseless(hash) else { return }
+                if !isDryRun {
+                    let removal = try engine.locks.hold(hash.ofPartial) { () throws(CacheError) in
+                        let removal = try onFiles { () throws(FileSystemError) in try files.remove(hash) }
+                        if removal == .removed { engine.catalog.notePartialGone(hash) }
+                        return removal
+                    }
+                    guard removal == .removed else { return }
+                }
+                note(.partialRemoved, place, "it can never be resumed")
+            }
+        }
+    }
+
+    /// Removes the damaged items that were set aside.
+    func emptyQuarantine() throws(CacheError) {
+        let root = engine.folders.current.root
+        let opened = try onFiles { () throws(FileSystemError) in try root.open(CacheLayout.quarantine) }
+        guard let folder = opened else { return }
+        let entries = try onFiles { () throws(FileSystemError) in
+            try fileSystem.entries(of: folder.descriptor)
+        }
+        for entry in entries.sorted(by: { $0.name.string < $1.name.string }) {
+            guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
+            let place = AreaPath.ours(CacheLayout.quarantine.appending(entry.name), in: .caches)
+            let name = FilePath(root: nil, [entry.name])
+            attempt(place) { () throws(CacheError) in
+                guard let found = try engine.promoter.attributes(of: name, in: folder), found.kind == .regular
+                else { return }
+                if !isDryRun {
+                    try engine.locks.hold(hash) { () throws(CacheError) in
+                        guard try engine.promoter.discard(name, in: folder) else { return }
+                        engine.catalog.noteRemoved(hash)
+                    }
+                }
+                note(.quarantinedItemRemoved, place)
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import FileSystem
+internal import ItemFormat
+internal import StorageAreas
+internal import SystemPackage
+
+/// Interrupted promotions, and what lies in staging.
+extension Repair {
+    func settlePromotions() throws(CacheError) {
+        for intent in try engine.ledger.intents() {
+            let place = engine.promoter.opened(intent, isFirstOpen: false).location
+            attempt(place) { () throws(CacheError) in
+                // Who holds the lock is at it.
+                try engine.promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
+                    try settle(intent, place)
+                }
+            }
+        }
+        for (folder, location) in try stagingFolders() {
+            let entries = try onFiles { () throws(FileSystemError) in
+                try fileSystem.entries(of: folder.descriptor)
+            }
+            for entry in entries {
+                guard let hash = CacheLayout.hash(ofStaged: entry.name),
+                    let place = AreaPath(
+                        area: location.area, relative: location.relative.appending(entry.name))
+                else { continue }
+                attempt(place) { () throws(CacheError) in
+                    try engine.promoter.locks.holdIfFree(hash) { () throws(CacheError) in
+                        try removeUnclaimed(FilePath(root: nil, [entry.name]), in: folder, place)
+                    }
+                }
+            }
+        }
+    }
+
+    private func settle(_ intent: LedgerEntry, _ place: AreaPath) throws(CacheError) {
+        guard try engine.ledger.entry(for: intent.key) == intent else { return }
+        guard !isDryRun else { return note(.promotionSettled, place, key: intent.key) }
+        try Recovery(engine.promoter).complete(intent)
+        let entry = try engine.ledger.entry(for: intent.key)
+        let settled = entry.map { engine.promoter.opened($0, isFirstOpen: false).location } ?? place
+        note(.promotionSettled, settled, key: intent.key, entry == nil ? "taken back" : "completed")
+    }
+
+    /// The folders for staging, each with its place. The usual one comes first.
+    private func stagingFolders() throws(CacheError) -> [(Directory, AreaPath)] {
+        let folders = try onFiles { () throws(FileSystemError) in
+            try engine.promoter.support.stagingFolders()
+        }
+        return folders.compactMap { folder in
+            if folder === engine.promoter.support.staging {
+                return (folder, .ours(CacheLayout.staging, in: .applicationSupport))
+            }
+            return AreaPath(area: .documents, relative: CacheLayout.foreignStaging).map { (folder, $0) }
+        }
+    }
+
+    /// The caller holds the lock of the file's key.
+    private func removeUnclaimed(_ name: FilePath, in folder: Directory, _ place: AreaPath) throws(CacheError)
+    {
+        let isClaimed = try engine.ledger.intents().contains { $0.stagedName == name.string }
+        guard !isClaimed, try isAbandoned(name, in: folder) else { return }
+        if !isDryRun {
+            try Recovery(engine.promoter).discardLeftover(name, in: folder)
+            guard try engine.promoter.attributes(of: name, in: folder) == nil else { return }
+        }
+        note(.stagedFileRemoved, place)
+    }
+
+    /// Whether nobody writes a staged file. One that goes straight to its destination is locked itself.
+    private func isAbandoned(_ name: FilePath, in folder: Directory) throws(CacheError) -> Bool {
+        do throws(FileSystemError) {
+            let file = try fileSystem.open(name, in: folder.descriptor, .read)
+            defer { fileSystem.unlock(file) }
+            guard try fileSystem.attributes(of: file).kind == .regular else { return false }
+            return try fileSystem.lock(file, waiting: false)
+        } catch {
+            if error.isNotFound || error.isNoRegularFile { return false }
+            guard error.isUnsupported else { throw .fileSystem(error) }
+            return true
+        }
+    }
+
+    /// Puts marks on again that were lost. A file that its user has changed or replaced is their own by now, and
+    /// belongs into a backup.
+    func renewMarks() throws(CacheError) {
+        for (folder, location) in try stagingFolders() {
+            attempt(location) { () throws(CacheError) in
+                try renewMark(of: folder.descriptor, at: location, key: nil)
+            }
+        }
+        try engine.ledger.forEachCommitted { entry throws(CacheError) in
+            guard entry.backup == .exclude else { return }
+            let place = engine.promoter.opened(entry, isFirstOpen: false).location
+            attempt(place) { () throws(CacheError) in
+                try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
+                    try renewMark(of: entry, at: place)
+                }
+            }
+        }
+    }
+
+    private func renewMark(of entry: LedgerEntry, at place: AreaPath) throws(CacheError) {
+        guard let folder = try engine.promoter.existingFolder(of: entry) else { return }
+        let file: Descriptor
+        do {
+            file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(engine.promoter.path(of: entry), error)
+            }
+            return
+        }
+        defer { fileSystem.close(file) }
+        let attributes = try engine.promoter.attributes(of: file)
+        guard attributes.kind == .regular, attributes.length == entry.contentLength,
+            try !isMarked(file), try checksum(of: file) == entry.contentChecksum
+        else { return }
+        try renewMark(of: file, at: place, key: entry.key)
+    }
+
+    private func isMarked(_ file: Descriptor) throws(CacheError) -> Bool {
+        try onFiles { () throws(FileSystemError) in
+            try BackupMark(fileSystem: fileSystem).policy(of: file) == .exclude
+        }
+    }
+
+    private func checksum(of file: Descriptor) throws(CacheError) -> UInt64 {
+        var checksum = ContentChecksum()
+        try onFiles { () throws(FileSystemError) in
+            try fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
+        }
+        return checksum.finalize()
+    }
+
+    private func renewMark(of file: Descriptor, at place: AreaPath, key: ItemKey?) throws(CacheError) {
+        guard try !isMarked(file) else { return }
+        if !isDryRun {
+            let isMarked = try onFiles { () throws(FileSystemError) in
+                guard try engine.promoter.mark(file, .exclude) else { return false }
+                try fileSystem.synchronize(file)
+                return true
+            }
+            // The file system has no place for it.
+            guard isMarked else { return }
+        }
+        note(.markRenewed, place, key: key)
+    }
+}

@@ -1,0 +1,126 @@
+internal import ArgumentParser
+internal import PrefetchCache
+
+/// `cachectl repair`
+struct Repair: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repair",
+        abstract: "Puts right what crashes and other programs have left, and says what.",
+        discussion: """
+            Interrupted promotions are settled; staged files and partials that nobody goes on with, emptied items \
+            and damaged ones that were set aside are removed; the catalog is made to fit the items; files that are \
+            excluded from backups get a lost mark again. Nothing that is not the cache's is touched. The content of \
+            items is not read: that is 'cachectl verify'.
+
+            cachectl --container ./AppData repair --dry-run
+            """)
+
+    @Flag(help: "Only tell what would be done.")
+    var dryRun = false
+
+    @OptionGroup var shared: SharedOptions
+
+    // It is settled by the command itself, which tells.
+    var settlesAtOpening: Bool { false }
+
+    func perform(in session: Session) async throws {
+        let report = try await session.cache.repair(dryRun: dryRun)
+        if session.output.isJSON {
+            try session.output.print(json: RepairRecord(report, isDryRun: dryRun, in: session.place))
+        } else {
+            try show(report, in: session)
+        }
+        if let failure = report.failures.first {
+            let count = report.failures.count
+            let others = count > 1 ? " (and \(count - 1) more)" : ""
+            throw CommandFailure(
+                ExitCode(failure.error),
+                "\(session.place.relativePath(failure.location)): \(failure.error)\(others); the rest was looked after"
+            )
+        }
+    }
+
+    private func show(_ report: RepairReport, in session: Session) throws {
+        var table = TextTable([.left, .left])
+        for step in report.steps {
+            let remarks = [step.key.map { "'\($0)'" }, step.remark].compactMap(\.self)
+            let remark = remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))"
+            table.add([
+                dryRun ? step.action.wish : step.action.deed,
+                "\(session.place.relativePath(step.location))\(remark)".escapedForTerminal,
+            ])
+        }
+        for line in table.lines { try session.output.print(line) }
+        if report.steps.isEmpty, report.failures.isEmpty { try session.output.print("nothing to repair") }
+    }
+}
+
+extension RepairReport.Action {
+    /// What was done, for people.
+    fileprivate var deed: String {
+        switch self {
+        case .promotionSettled: "settled promotion"
+        case .stagedFileRemoved: "removed staged file"
+        case .partialRemoved: "removed partial"
+        case .itemSetAside: "set aside damaged item"
+        case .purgedItemRemoved: "removed emptied item"
+        case .rowAdded: "added to catalog"
+        case .rowRemoved: "removed from catalog"
+        case .rowCorrected: "corrected in catalog"
+        case .catalogRemade: "remade catalog"
+        case .statisticsCorrected: "corrected statistics"
+        case .quarantinedItemRemoved: "removed quarantined item"
+        case .markRenewed: "renewed backup mark"
+        }
+    }
+
+    /// What would be done.
+    fileprivate var wish: String {
+        switch self {
+        case .promotionSettled: "would settle promotion"
+        case .stagedFileRemoved: "would remove staged file"
+        case .partialRemoved: "would remove partial"
+        case .itemSetAside: "would set aside damaged item"
+        case .purgedItemRemoved: "would remove emptied item"
+        case .rowAdded: "would add to catalog"
+        case .rowRemoved: "would remove from catalog"
+        case .rowCorrected: "would correct in catalog"
+        case .catalogRemade: "would remake catalog"
+        case .statisticsCorrected: "would correct statistics"
+        case .quarantinedItemRemoved: "would remove quarantined item"
+        case .markRenewed: "would renew backup mark"
+        }
+    }
+}
+
+private struct RepairRecord: Encodable {
+    struct Step: Encodable {
+        let action: String
+        let path: String
+        /// Left out where nobody can tell.
+        let key: String?
+        let remark: String?
+    }
+
+    struct Failure: Encodable {
+        let path: String
+        let error: String
+    }
+
+    let schemaVersion = 1
+    let dryRun: Bool
+    let steps: [Step]
+    let failures: [Failure]
+
+    init(_ report: RepairReport, isDryRun: Bool, in place: Place) {
+        dryRun = isDryRun
+        steps = report.steps.map {
+            Step(
+                action: $0.action.rawValue, path: place.relativePath($0.location), key: $0.key?.string,
+                remark: $0.remark)
+        }
+        failures = report.failures.map {
+            Failure(path: place.relativePath($0.location), error: $0.error.description)
+        }
+    }
+}

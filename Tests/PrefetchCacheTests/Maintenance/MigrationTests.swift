@@ -1,0 +1,367 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+@Suite struct MigrationTests {
+    private let container: TemporaryContainer
+    private let old: URL
+
+    init() throws {
+        container = try TemporaryContainer()
+        old = container.root.appending(path: "old", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
+    }
+
+    @discardableResult
+    private func write(_ content: Data, _ path: String) throws -> URL {
+        let file = old.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try content.write(to: file)
+        return file
+    }
+
+    private func migrate(
+        _ engine: Engine, as role: MigrationRequest.Role, of folder: URL? = nil, prefix: String = "",
+        isDryRun: Bool = false
+    ) throws -> [String: MigratedFile.Outcome] {
+        let request = MigrationRequest(
+            of: FilePath((folder ?? old).path), as: role, source: "old", keyPrefix: prefix)
+        var outcomes: [String: MigratedFile.Outcome] = [:]
+        try Migrator(engine: engine, request: request, isDryRun: isDryRun).run { file in
+            #expect(outcomes[file.path] == nil)
+            outcomes[file.path] = file.outcome
+        }
+        return outcomes
+    }
+
+    private func isMoved(_ outcome: MigratedFile.Outcome?) -> Bool {
+        if case .moved = outcome { true } else { false }
+    }
+
+    private func isStored(_ outcome: MigratedFile.Outcome?) -> Bool {
+        if case .stored = outcome { true } else { false }
+    }
+
+    private var leftInOld: [String] { get throws { try container.files(below: old) } }
+
+    // MARK: As files of the user's
+
+    @Test(arguments: [Area.documents, .applicationSupport])
+    func filesBecomeFilesOfTheUsers(_ area: Area) throws {
+        let contents = [
+            "a.txt": prose(3000), "Podcasts/b.mp3": noise(70_000), "Podcasts/Daily/empty": Data(),
+        ]
+        for (path, content) in contents { try write(content, path) }
+        let engine = try container.engine()
+        let told = try migrate(engine, as: .promoted(to: area), prefix: "old/", isDryRun: true)
+        #expect(try leftInOld.count == 3)
+        let done = try migrate(engine, as: .promoted(to: area), prefix: "old/")
+        #expect(done == told)
+        #expect(done.values.allSatisfy(isMoved) && done.count == 3)
+        #expect(try leftInOld.isEmpty)
+        for (path, content) in contents {
+            let opened = try #require(try engine.open(ItemKey("old/" + path)).value)
+            #expect(!opened.isFirstOpen && opened.location.area == area)
+            #expect(opened.path.string.hasSuffix("/" + path))
+            #expect(try Data(contentsOf: opened.url) == content)
+        }
+        let report = try Verifier(
+            engine, VerificationRequest(), isCancelled: { false }, report: nil
+        ).run()
+        #expect(report.verifiedFiles == 3 && report.findings.isEmpty)
+    }
+
+    @Test func aNameThatIsTakenIsLeftToWhoHasIt() throws {
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        try Data("theirs".utf8).write(to: container.documents.appending(path: "a.txt"))
+        let foreign = try ForeignFile(container.documents.appending(path: "a.txt"))
+        try write(Data("ours".utf8), "a.txt")
+        let engine = try container.engine()
+        #expect(isMoved(try migrate(engine, as: .promoted(to: .documents))["a.txt"]))
+        #expect(try foreign.isUntouched)
+        let copy = container.documents.appending(path: "a (2).txt")
+        #expect(try Data(contentsOf: copy) == Data("ours".utf8))
+    }
+
+    @Test func whatIsThereAlreadyIsNotThereTwice() throws {
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        try Data("same".utf8).write(to: container.documents.appending(path: "a.txt"))
+        try write(Data("same".utf8), "a.txt")
+        let engine = try container.engine()
+        let outcome = try #require(try migrate(engine, as: .promoted(to: .documents))["a.txt"])
+        guard case .merged = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(try leftInOld.isEmpty)
+        #expect(try container.files(below: container.documents) == ["a.txt"])
+    }
+
+    @Test func whatIsInItsPlaceStaysThere() throws {
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        let file = container.documents.appending(path: "a.txt")
+        try Data("only one".utf8).write(to: file)
+        let engine = try container.engine()
+        for isDryRun in [true, false, false] {
+            let outcome = try migrate(
+                engine, as: .promoted(to: .documents), of: container.documents, isDryRun: isDryRun)["a.txt"]
+            guard case .adopted = outcome else {
+                Issue.record("\(String(describing: outcome))")
+                return
+            }
+            #expect(try Data(contentsOf: file) == Data("only one".utf8))
+        }
+        #expect(try engine.open("a.txt").value?.isFirstOpen == false)
+    }
+
+    @Test func whatALinkLeadsToIsNotRemovedForBeingThere() throws {
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        let file = container.documents.appending(path: "a.txt")
+        try Data("only one".utf8).write(to: file)
+        let link = container.root.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: container.documents)
+        let engine = try container.engine()
+        _ = try migrate(engine, as: .promoted(to: .documents), of: link)
+        #expect(try Data(contentsOf: file) == Data("only one".utf8))
+    }
+
+    @Test func whatIsNoFileStays() throws {
+        try write(prose(10), "fine.txt")
+        try FileManager.default.createSymbolicLink(
+            at: old.appending(path: "link"), withDestinationURL: old.appending(path: "fine.txt"))
+        try FileManager.default.createSymbolicLink(
+            atPath: old.appending(path: "circle").path, withDestinationPath: ".")
+        #expect(mkfifo(old.appending(path: "pipe").path, 0o600) == 0)
+        let engine = try container.engine()
+        let outcomes = try migrate(engine, as: .promoted(to: .documents))
+        for name in ["link", "circle", "pipe"] { #expect(outcomes[name] == .left(.notARegularFile)) }
+        #expect(outcomes.count == 4 && isMoved(outcomes["fine.txt"]))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: old.path).count == 3)
+    }
+
+    @Test func namesThatCannotBeKeptStay() throws {
+        for name in [".hidden", "line\nbreak", "\u{202E}fdp.exe"] { try write(prose(10), name) }
+        let invalid = old.path + "/bad-"
+        let path = Array(invalid.utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
+        try LiveFileSystem().withFile(
+            FilePath(platformString: path), in: .workingDirectory, .createNew(.ownerReadWrite)
+        ) { _ in }
+        let engine = try container.engine()
+        let outcomes = try migrate(engine, as: .promoted(to: .documents))
+        #expect(outcomes.count == 4)
+        for (name, outcome) in outcomes {
+            guard case .left(.name) = outcome else {
+                Issue.record("\(name): \(outcome)")
+                continue
+            }
+        }
+    }
+
+    @Test func aThousandFoldersDeepIsWalkedAndStays() throws {
+        try write(prose(10), "fine.txt")
+        var folder = Directory(
+            try LiveFileSystem().open(FilePath(old.path), in: .workingDirectory, .directory),
+            of: LiveFileSystem())
+        for _ in 0..<1000 { folder = try folder.openOrCreate("d", permissions: .ownerReadWriteExecute) }
+        try LiveFileSystem().withFile("deep", in: folder.descriptor, .createNew(.ownerReadWrite)) { _ in }
+        let engine = try container.engine()
+        let outcomes = try migrate(engine, as: .promoted(to: .documents))
+        #expect(outcomes.count == 2 && isMoved(outcomes["fine.txt"]))
+        // What the test has made is too deep for the one who removes it.
+        for _ in 0..<2 { _ = try SystemCommand.run("/bin/rm", "-rf", old.path) }
+    }
+
+    @Test func theCachesOwnFoldersAreNone() throws {
+        let engine = try container.engine()
+        try engine.store(prose(100), "k")
+        for folder in [container.caches, container.support, container.caches.appending(path: "items")] {
+            #expect(try migrate(engine, as: .promoted(to: .documents), of: folder) == [".": .left(.ours)])
+        }
+        try write(prose(10), "a.txt")
+        let outcomes = try migrate(engine, as: .promoted(to: .documents), of: container.root)
+        #expect(isMoved(outcomes["old/a.txt"]))
+        #expect(outcomes["Library/Caches/PrefetchCache"] == .left(.ours))
+        #expect(try engine.content("k") == prose(100))
+        // Where the first one has gone is not moved on.
+        let again = try migrate(engine, as: .promoted(to: .documents), of: container.root)
+        #expect(again["Documents"] == .left(.ours))
+        #expect(try container.files(below: container.documents) == ["old/a.txt"])
+    }
+
+    @Test func aFileThatIsWrittenMeanwhileStays() throws {
+        let file = try write(noise(3 << 20), "a.bin")
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation in
+            guard operation.kind == .synchronize, operation.name == "a.bin" else { return }
+            do { try Data("new".utf8).write(to: file) } catch { Issue.record(error) }
+        }
+        #expect(try migrate(engine, as: .promoted(to: .documents))["a.bin"] == .left(.changed))
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(try engine.ledger.entry(for: "a.bin") == nil)
+    }
+
+    @Test func aFileThatIsReplacedAtTheLastMomentGoesBack() throws {
+        let file = try write(noise(5000), "a.bin")
+        let renames = CallCounter()
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation in
+            guard operation.kind == .rename, operation.name == "a.bin", renames.next() == 0 else { return }
+            do {
+                try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("old"))
+                try Data("new".utf8).write(to: file)
+            } catch { Issue.record(error) }
+        }
+        #expect(try migrate(engine, as: .promoted(to: .documents))["a.bin"] == .left(.changed))
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(try engine.ledger.entry(for: "a.bin") == nil)
+        #expect(try container.files(below: container.documents).isEmpty)
+    }
+
+    @Test func anotherContentUnderAKeyStays() throws {
+        let engine = try container.engine()
+        try engine.store(prose(100), "a.txt")
+        _ = try engine.open("a.txt")
+        try write(prose(100, seed: 2), "a.txt")
+        #expect(try migrate(engine, as: .promoted(to: .documents)) == ["a.txt": .left(.keyIsTaken)])
+        #expect(try migrate(engine, as: .cached(to: .documents)) == ["a.txt": .left(.keyIsTaken)])
+        #expect(try leftInOld == ["a.txt"])
+    }
+
+    // MARK: As items
+
+    @Test func filesBecomeItems() throws {
+        let contents = ["a.txt": prose(30_000), "Podcasts/b.mp3": noise(70_000), "empty": Data()]
+        for (path, content) in contents { try write(content, path) }
+        let engine = try container.engine()
+        let told = try migrate(engine, as: .cached(to: .documents), isDryRun: true)
+        let done = try migrate(engine, as: .cached(to: .documents))
+        #expect(told == done)
+        #expect(done.values.allSatisfy(isStored) && done.count == 3)
+        #expect(try leftInOld.isEmpty)
+        for (path, content) in contents { #expect(try engine.content(ItemKey(path)) == content) }
+        #expect(try engine.items().allSatisfy { $0.source == "old" })
+        let opened = try #require(try engine.open("Podcasts/b.mp3").value)
+        #expect(opened.path.string.hasSuffix("Documents/Podcasts/b.mp3"))
+    }
+
+    @Test func whatWasStoredBeforeTheEndIsMerged() throws {
+        let engine = try container.engine()
+        try engine.store(prose(3000), "a.txt")
+        try engine.store(prose(3000), "b.txt")
+        try write(prose(3000), "a.txt")
+        try write(prose(3000, seed: 2), "b.txt")
+        let outcomes = try migrate(engine, as: .cached(to: .documents))
+        #expect(outcomes == ["a.txt": .merged(.item(ItemKey("a.txt").hash)), "b.txt": .left(.keyIsTaken)])
+        #expect(try leftInOld == ["b.txt"])
+    }
+
+    @Test func noItemMakesWayForAnother() throws {
+        let engine = try container.engine()
+        _ = try engine.configure { $0.budget = .fixed(.mebibytes(2)) }
+        for number in 0..<6 { try write(noise(400_000, seed: UInt64(number)), "\(number).bin") }
+        let outcomes = try migrate(engine, as: .cached(to: .documents))
+        let stored = outcomes.filter { isStored($0.value) }
+        #expect(stored.count == 4)
+        #expect(try engine.items().count == 4 && leftInOld.count == 2)
+        for key in stored.keys { #expect(try engine.content(ItemKey(key)) != nil) }
+    }
+}
+
+/// Ends in the middle, and runs again.
+@Suite struct InterruptedMigrationTests {
+    private static let contents: [String: Data] = [
+        "a.txt": prose(3000), "b/c.bin": noise(20_000), "taken.txt": prose(700), "same.txt": prose(900),
+    ]
+
+    private func fill(_ container: TemporaryContainer) throws -> (old: URL, foreign: ForeignFile) {
+        let old = container.root.appending(path: "old")
+        for (path, content) in Self.contents {
+            let file = old.appending(path: path)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try content.write(to: file)
+        }
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        let taken = container.documents.appending(path: "taken.txt")
+        try Data("theirs".utf8).write(to: taken)
+        try Self.contents["same.txt"]?.write(to: container.documents.appending(path: "same.txt"))
+        return (old, try ForeignFile(taken))
+    }
+
+    /// How often each content lies in the container, in whatever place and as whatever it can be read.
+    private func copies(_ container: TemporaryContainer, _ old: URL) throws -> [String: Int] {
+        var copies: [String: Int] = [:]
+        for folder in [old, container.documents] {
+            for path in try container.files(below: folder) {
+                let content = try Data(contentsOf: folder.appending(path: path))
+                for (name, wanted) in Self.contents where wanted == content { copies[name, default: 0] += 1 }
+            }
+        }
+        let engine = try container.engine(isSettling: false)
+        for item in try engine.items() {
+            let content = try engine.content(item.key)
+            for (name, wanted) in Self.contents where wanted == content { copies[name, default: 0] += 1 }
+        }
+        try engine.close()
+        return copies
+    }
+
+    @Test(arguments: [MigrationRequest.Role.promoted(to: .documents), .cached(to: .documents)])
+    func atEveryChangeOfTheDisk(_ role: MigrationRequest.Role) throws {
+        var kills = 0
+        for point in 1... {
+            let container = try TemporaryContainer(in: .fastTemporaryFolder)
+            let (old, foreign) = try fill(container)
+            let passed = CallCounter()
+            let fileSystem = InterceptingFileSystem()
+            let request = MigrationRequest(of: FilePath(old.path), as: role)
+            fileSystem.intercept { [unowned fileSystem] operation in
+                guard operation.isChange, passed.next() + 1 == point else { return }
+                fileSystem.die()
+            }
+            var isKilled = true
+            do {
+                let engine = try container.engine(fileSystem: fileSystem)
+                try Migrator(engine: engine, request: request, isDryRun: false).run { _ in }
+                isKilled = passed.next() >= point
+            } catch {}
+            for (name, count) in try copies(container, old) where count < 1 {
+                Issue.record("\(name) is lost at \(point)")
+            }
+            #expect(try copies(container, old).count == Self.contents.count, "at \(point)")
+
+            let next = try container.engine()
+            var left: [String] = []
+            try Migrator(engine: next, request: request, isDryRun: false).run { file in
+                if case .left = file.outcome { left.append(file.path) }
+            }
+            #expect(left == [], "at \(point)")
+            #expect(try container.files(below: old) == [], "at \(point)")
+            for name in Self.contents.keys {
+                let key = try ItemKey(name)
+                let content =
+                    role == .cached(to: .documents)
+                    ? try next.content(key)
+                    : try Data(contentsOf: #require(try next.open(key).value).url)
+                #expect(content == Self.contents[name], "\(name) at \(point)")
+            }
+            try next.close()
+            let expected = role == .cached(to: .documents) ? ["same.txt": 2] : [:]
+            for (name, count) in try copies(container, old) {
+                #expect(count == expected[name] ?? 1, "\(name) at \(point)")
+            }
+            #expect(try foreign.isUntouched, "at \(point)")
+            guard isKilled else { break }
+            kills += 1
+        }
+        print("interrupted \(role): \(kills)")
+        #expect(kills > 20)
+    }
+}

@@ -1,0 +1,168 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+@Suite struct PurgeExcludedTests {
+    private static let day: Int64 = 86_400_000
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    /// - Parameter age: How many days the clock of this session is behind.
+    private func engine(daysAgo age: Int64 = 0, _ fileSystem: any FileSystem = LiveFileSystem()) throws
+        -> Engine
+    {
+        try container.engine(
+            fileSystem: fileSystem, now: { Int64(Date().timeIntervalSince1970 * 1000) - age * Self.day })
+    }
+
+    /// Opens an item 100 days ago, and gives its file the times of then.
+    private func open(
+        _ key: ItemKey, backup: BackupPolicy = .exclude, in folder: FolderPath? = nil,
+        encoding: EncodingChoice = .automatic
+    ) throws -> URL {
+        let engine = try engine(daysAgo: 100)
+        let metadata = ItemMetadata(
+            key: key,
+            destination: .applicationSupport(FileName(sanitizing: key.string), in: folder, backup: backup))
+        try prose(9000, seed: key.hash.low).withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: metadata, encoding: encoding)
+        }
+        let file = URL(filePath: try #require(try engine.open(key).value).path.string)
+        try engine.close()
+        try setTimes(of: file, daysAgo: 100)
+        return file
+    }
+
+    private func setTimes(of file: URL, daysAgo age: Int64, accessed: Int64? = nil) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: Double(now - age * Self.day) / 1000)],
+            ofItemAtPath: file.path)
+        let live = LiveFileSystem()
+        let time = (now - (accessed ?? age) * Self.day) * 1_000_000
+        try live.withFile(FilePath(file.path), in: .workingDirectory, .readUnnoticed) {
+            file throws(FileSystemError) in try live.setAccessTime(time, of: file)
+        }
+    }
+
+    private func purge(days: Int64 = 30, isDryRun: Bool = false) throws -> PurgeReport {
+        let engine = try engine()
+        defer { #expect(throws: Never.self) { try engine.close() } }
+        return try engine.purgeExcluded(unusedSince: now - days * Self.day, isDryRun: isDryRun)
+    }
+
+    private func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
+
+    @Test func anUnusedExcludedFileGoesAndCanBeStoredAgain() throws {
+        let file = try open("old", in: "Maps/Europe")
+        let told = try purge(isDryRun: true)
+        #expect(told.purged.map(\.key) == ["old"] && told.purgedBytes == 9000)
+        #expect(isThere(file))
+        #expect(try purge() == told, "and looking did not count as use")
+        #expect(!isThere(file))
+        let engine = try engine()
+        #expect(try engine.ledger.entry(for: "old") == nil)
+        #expect(try engine.store(prose(10), "old").isStored)
+        #expect(try engine.open("old").value?.isFirstOpen == true)
+    }
+
+    @Test func whatIsBackedUpStays() throws {
+        let file = try open("mine", backup: .include)
+        #expect(try purge() == PurgeReport())
+        #expect(isThere(file))
+    }
+
+    @Test(arguments: ["modified", "accessed", "handed over"])
+    func whatWasUsedLatelyStays(_ how: String) throws {
+        let file = try open("used")
+        switch how {
+        case "modified": try setTimes(of: file, daysAgo: 5, accessed: 100)
+        case "accessed": try setTimes(of: file, daysAgo: 100, accessed: 5)
+        default:
+            let engine = try engine(daysAgo: 5)
+            var entry = try #require(try engine.ledger.entry(for: "used"))
+            entry.openedAt = engine.environment.now()
+            try engine.ledger.put(entry)
+        }
+        #expect(try purge() == PurgeReport())
+        #expect(isThere(file))
+        #expect(try purge(days: 4).purged.count == 1)
+    }
+
+    @Test func openingItAgainIsAUse() throws {
+        let file = try open("opened")
+        let engine = try engine(daysAgo: 5)
+        #expect(try engine.open("opened").value?.isFirstOpen == false)
+        #expect(try purge() == PurgeReport())
+        #expect(isThere(file))
+        #expect(try purge(days: 4).purged.count == 1)
+    }
+
+    @Test(arguments: ["same length", "longer", "replaced", "link"])
+    func whatItsUserHasChangedStays(_ how: String) throws {
+        let file = try open("mine")
+        let others = container.root.appending(path: "others")
+        switch how {
+        case "same length": try prose(9000, seed: 77).write(to: file)
+        case "longer":
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data("more".utf8))
+            try handle.close()
+        case "replaced":
+            try FileManager.default.removeItem(at: file)
+            try Data("mine".utf8).write(to: file)
+        default:
+            try FileManager.default.moveItem(at: file, to: others)
+            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: others)
+        }
+        let before = try Data(contentsOf: file)
+        if how != "link" { try setTimes(of: file, daysAgo: 100) }
+        let report = try purge()
+        #expect(report.purged.isEmpty)
+        #expect(report.changed.map(\.key) == (how == "link" ? [] : ["mine"]))
+        #expect(try Data(contentsOf: file) == before)
+        #expect(try engine().ledger.entry(for: "mine") != nil)
+    }
+
+    @Test func aFileThatIsWrittenWhileItIsReadStays() throws {
+        let file = try open("mine")
+        let fileSystem = InterceptingFileSystem()
+        let engine = try engine(0, fileSystem)
+        fileSystem.intercept { operation in
+            guard operation.kind == .read, operation.name == "mine", operation.offset > 0 else { return }
+            do { try Data("changed".utf8).write(to: file) } catch { Issue.record(error) }
+        }
+        let report = try engine.purgeExcluded(unusedSince: now, isDryRun: false)
+        #expect(report.purged.isEmpty && report.changed.count == 1)
+        #expect(try Data(contentsOf: file) == Data("changed".utf8))
+    }
+
+    @Test func whatDiedInBetweenHasNoFileAndItsKeyIsFree() throws {
+        let file = try open("old")
+        let fileSystem = InterceptingFileSystem()
+        let engine = try engine(0, fileSystem)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .synchronize else { return }
+            throw FileSystemError("fsync", errno: .ioError)
+        }
+        #expect(throws: CacheError.self) {
+            try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
+        }
+        #expect(!isThere(file))
+        let next = try self.engine()
+        #expect(try next.store(prose(10), "old").isStored)
+    }
+
+    private func engine(_ age: Int64, _ fileSystem: any FileSystem) throws -> Engine {
+        try engine(daysAgo: age, fileSystem)
+    }
+}

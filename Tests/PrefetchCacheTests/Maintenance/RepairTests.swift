@@ -1,0 +1,289 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+@Suite struct RepairTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func engine(isSettling: Bool = false) throws -> Engine {
+        try container.engine(
+            now: { Int64(Date().timeIntervalSince1970 * 1000) + 60_000 }, isSettling: isSettling)
+    }
+
+    /// What a dry run tells, which changes nothing, and what then is done, after which nothing is left to do.
+    private func repair(sourceLocation: SourceLocation = #_sourceLocation) throws -> [RepairReport.Action] {
+        let before = try snapshot()
+        let first = try engine()
+        let told = try first.repair(isDryRun: true)
+        #expect(told.failures.isEmpty, sourceLocation: sourceLocation)
+        try first.close()
+        #expect(try snapshot() == before, "a dry run changes nothing", sourceLocation: sourceLocation)
+
+        let second = try engine()
+        let done = try second.repair(isDryRun: false)
+        #expect(done.failures.isEmpty, sourceLocation: sourceLocation)
+        #expect(done.steps.map(\.action) == told.steps.map(\.action), sourceLocation: sourceLocation)
+        try second.close()
+
+        let third = try engine()
+        #expect(try third.repair(isDryRun: false) == RepairReport(), sourceLocation: sourceLocation)
+        try third.close()
+        return done.steps.map(\.action)
+    }
+
+    /// The names, lengths and times of all files of ours.
+    private func snapshot() throws -> [String: [Int64]] {
+        var found: [String: [Int64]] = [:]
+        for path in try container.files(below: container.root)
+        where !path.hasSuffix(".lock") && !path.contains("sqlite-") {
+            let file = FilePath(container.root.appending(path: path).path)
+            guard let attributes = try LiveFileSystem().attributes(of: file, in: .workingDirectory) else {
+                continue
+            }
+            found[path] = [attributes.length, attributes.modified, Int64(attributes.identity.inode)]
+        }
+        return found
+    }
+
+    private func fill(_ keys: ItemKey...) throws {
+        let engine = try engine(isSettling: true)
+        for key in keys { try engine.store(prose(3000, seed: key.hash.low), key) }
+        try engine.close()
+    }
+
+    private func changeCatalog(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test func whatIsInOrderStays() throws {
+        try fill("a", "b")
+        #expect(try repair() == [])
+    }
+
+    @Test func anEmptyContainerNeedsNothing() throws {
+        try fill()
+        #expect(try repair() == [])
+    }
+
+    @Test func theCatalogFitsTheItems() throws {
+        try fill("a", "b", "c", "d")
+        try FileManager.default.removeItem(at: container.item("a"))
+        try Data().write(to: container.item("b"))
+        try changeCatalog("DELETE FROM item WHERE key = 'c'")
+        try changeCatalog("UPDATE item SET storedLength = 7, chargedLength = 519 WHERE key = 'd'")
+        #expect(
+            Set(try repair()) == [.rowRemoved, .purgedItemRemoved, .rowAdded, .rowCorrected])
+        let engine = try engine()
+        #expect(Set(try engine.items().map(\.key)) == ["c", "d"])
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test(arguments: ["missing", "damaged", "older"])
+    func theCatalogIsMadeAnew(_ how: String) throws {
+        try fill("a", "b")
+        switch how {
+        case "missing": try FileManager.default.removeItem(at: container.catalog)
+        case "damaged":
+            let handle = try FileHandle(forUpdating: container.catalog)
+            try handle.seek(toOffset: 4096)
+            try handle.write(contentsOf: Data(repeating: 0xA5, count: 8192))
+            try handle.close()
+        default: try changeCatalog("PRAGMA user_version = 3")
+        }
+        #expect(try repair() == [.catalogRemade])
+        #expect(try engine().items().count == 2)
+    }
+
+    @Test func theSumsFitTheRows() throws {
+        try fill("a", "b")
+        try changeCatalog("UPDATE total SET items = 77, chargedLength = 5 WHERE kind = 0")
+        #expect(try repair() == [.statisticsCorrected])
+        #expect(try engine().statistics().items == 2)
+    }
+
+    @Test func whatWasSetAsideGoes() throws {
+        try fill("a", "b", "c")
+        for key in ["a", "b"] as [ItemKey] {
+            let length = try Data(contentsOf: container.item(key)).count
+            let handle = try FileHandle(forUpdating: container.item(key))
+            try handle.truncate(atOffset: UInt64(length - 5))
+            try handle.close()
+        }
+        let engine = try engine(isSettling: true)
+        #expect(try engine.content("a") == nil)
+        try engine.close()
+        // One is in the quarantine, the other still in its place.
+        #expect(
+            try repair().sorted { $0.rawValue < $1.rawValue } == [
+                .itemSetAside, .quarantinedItemRemoved, .quarantinedItemRemoved,
+            ])
+        #expect(try container.files(below: container.caches.appending(path: "quarantine")).isEmpty)
+        #expect(try self.engine().statistics().quarantinedItems == 0)
+    }
+
+    @Test func whatWritersHaveLeftGoes() throws {
+        try fill("a")
+        let incoming = container.caches.appending(path: "incoming")
+        let hash = ItemKey("half").hash.hexadecimal
+        for name in ["0123456789abcdef-1", "0123456789abcdef.lock", hash, "\(hash).chunks"] {
+            try Data("left".utf8).write(to: incoming.appending(path: name))
+        }
+        let foreign = incoming.appending(path: "notes")
+        try Data("mine".utf8).write(to: foreign)
+        #expect(try repair() == [.partialRemoved, .partialRemoved, .partialRemoved])
+        #expect(try container.files(below: incoming) == ["notes"])
+    }
+
+    @Test func whatALivingWriterWritesStays() throws {
+        let writer = try container.engine()
+        let store = try writer.begin("k", expectedLength: 3 << 20)
+        try store.append(mebibytes: 2)
+        let engine = try engine()
+        #expect(try engine.repair(isDryRun: false) == RepairReport())
+        try store.append(mebibytes: 1)
+        #expect(try store.commit().isStored)
+    }
+
+    @Test func whatCanBeResumedStays() throws {
+        let writer = try container.engine(now: { Int64(Date().timeIntervalSince1970 * 1000) })
+        guard
+            case .begun(let store) = try writer.beginStore(
+                ItemMetadata("k"), encoding: .forced(.identity), expectedLength: 8 << 20, keepingPartial: true
+            )
+        else {
+            Issue.record("refused")
+            return
+        }
+        try store.append(mebibytes: 3)
+        #expect(try store.suspend() != nil)
+        try writer.close()
+        #expect(try repair() == [])
+        #expect(try engine().partial(of: "k") != nil)
+    }
+
+    @Test func whatIsStagedAndUnknownGoes() throws {
+        try fill("a")
+        let staging = container.support.appending(path: "staging")
+        let name = CacheLayout.staged(ItemKey("k").hash, session: "0123456789abcdef", number: 3).string
+        try Data("half".utf8).write(to: staging.appending(path: name))
+        try Data("mine".utf8).write(to: staging.appending(path: "letter.txt"))
+        #expect(try repair() == [.stagedFileRemoved])
+        #expect(FileManager.default.fileExists(atPath: staging.appending(path: "letter.txt").path))
+    }
+
+    @Test func anInterruptedPromotionIsSettled() throws {
+        let engine = try engine(isSettling: true)
+        try engine.store(prose(3000), "Doc.txt")
+        let opened = try #require(try engine.open("Doc.txt").value)
+        var entry = try #require(try engine.ledger.entry(for: "Doc.txt"))
+        entry.state = .intent
+        try engine.ledger.put(entry)
+        try engine.close()
+        #expect(try repair() == [.promotionSettled])
+        let next = try self.engine()
+        #expect(try next.ledger.entry(for: "Doc.txt")?.state == .committed)
+        #expect(FileManager.default.fileExists(atPath: opened.path.string))
+    }
+
+    // MARK: Marks
+
+    private func excluded() throws -> FilePath {
+        let engine = try engine(isSettling: true)
+        let metadata = ItemMetadata(key: "k", destination: .documents("Map.bin", backup: .exclude))
+        try prose(3000).withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+        let path = try #require(try engine.open("k").value).path
+        try engine.close()
+        return path
+    }
+
+    private func policy(of path: FilePath) throws -> BackupPolicy {
+        let live = LiveFileSystem()
+        return try live.withFile(path, in: .workingDirectory, .read) { file throws(FileSystemError) in
+            try BackupMark(fileSystem: live).policy(of: file)
+        }
+    }
+
+    private func unmark(_ path: FilePath) throws {
+        let live = LiveFileSystem()
+        try live.withFile(path, in: .workingDirectory, .read) { file throws(FileSystemError) in
+            try BackupMark(fileSystem: live).set(.include, on: file)
+        }
+    }
+
+    @Test func aLostMarkIsPutOnAgain() throws {
+        let path = try excluded()
+        guard try policy(of: path) == .exclude else { return }
+        try unmark(path)
+        #expect(try repair() == [.markRenewed])
+        #expect(try policy(of: path) == .exclude)
+    }
+
+    @Test func theMarkOfStagingIsPutOnAgain() throws {
+        let path = try excluded()
+        guard try policy(of: path) == .exclude else { return }
+        let staging = FilePath(container.support.appending(path: "staging").path)
+        let live = LiveFileSystem()
+        try live.withFile(staging, in: .workingDirectory, .directory) { file throws(FileSystemError) in
+            try BackupMark(fileSystem: live).set(.include, on: file)
+        }
+        #expect(try repair() == [.markRenewed])
+    }
+
+    @Test func whatItsUserHasChangedGetsNoMark() throws {
+        let path = try excluded()
+        try prose(3000, seed: 8).write(to: URL(filePath: path.string))
+        try unmark(path)
+        #expect(try repair() == [])
+        #expect(try policy(of: path) == .include)
+    }
+
+    @Test func everythingAtOnceAndForeignFilesAreUntouched() throws {
+        try fill("a", "b")
+        let folders =
+            ["items", "incoming", "quarantine"].map { container.caches.appending(path: $0) }
+            + [container.support, container.support.appending(path: "staging"), container.documents]
+        var foreign: [ForeignFile] = []
+        for folder in folders {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            for name in ["note.txt", ".hidden", "\u{202E}fdp", "a\nb", String(repeating: "0", count: 31)] {
+                let file = folder.appending(path: name)
+                try Data("mine: \(name)".utf8).write(to: file)
+                foreign.append(try ForeignFile(file))
+            }
+        }
+        try FileManager.default.removeItem(at: container.item("a"))
+        try FileManager.default.removeItem(at: container.catalog)
+        #expect(try repair() == [.catalogRemade])
+        for file in foreign { #expect(try file.isUntouched, "\(file.url.path)") }
+    }
+
+    @Test func whatCannotBeDoneIsToldAndTheRestIsDone() throws {
+        try fill("a")
+        try changeCatalog("UPDATE total SET items = 77 WHERE kind = 0")
+        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+            guard operation.kind == .entries, operation.name == "quarantine" else { return }
+            throw FileSystemError("readdir", errno: .ioError)
+        }
+        try FileManager.default.createDirectory(
+            at: container.caches.appending(path: "quarantine"), withIntermediateDirectories: true)
+        let engine = try container.engine(
+            fileSystem: fileSystem, now: { Int64(Date().timeIntervalSince1970 * 1000) + 60_000 },
+            isSettling: false)
+        let report = try engine.repair(isDryRun: false)
+        #expect(report.failures.map(\.location) == [.quarantine])
+        #expect(report.steps.map(\.action) == [.statisticsCorrected])
+    }
+}
