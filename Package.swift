@@ -116,7 +116,7 @@ let package = Package(
         .testTarget(
             name: "cachectlTests",
             dependencies: [
-                "cachectl", "FileSystem", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
+                "cachectl", "FileSystem", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader", "StorageInventory",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
     ],

@@ -67,7 +67,10 @@ import Testing
                 Data(#"{"last":"/var/mobile/Containers/Data/Application/1B/Documents/x"}"#.utf8),
                 to: "Library/Application Support/state.json")
         },
-        Fault(rule: "same-content-twice") { try $0.write(content("film"), to: "Documents/Film copy.txt") },
+        Fault(rule: "same-content-twice") {
+            try $0.write(content("photo"), to: "Documents/Photo.txt")
+            try $0.write(content("photo"), to: "Documents/Copies/Photo.txt")
+        },
     ]
 
     let container: SampleContainer

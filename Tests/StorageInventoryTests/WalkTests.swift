@@ -69,9 +69,9 @@ import Testing
         var folder = try Directory.openOrCreate(
             FilePath(container.url("Documents").path), permissions: .ownerReadWriteExecute,
             in: LiveFileSystem())
-        for _ in 0..<1000 {
-            // A second folder on every level, which waits until the walk comes back.
-            _ = try folder.openOrCreate("sister", permissions: .ownerReadWriteExecute)
+        for level in 0..<1000 {
+            // A second folder on many levels, which waits until the walk comes back.
+            if level < 200 { _ = try folder.openOrCreate("sister", permissions: .ownerReadWriteExecute) }
             folder = try folder.openOrCreate("tenletters", permissions: .ownerReadWriteExecute)
         }
         try folder.fileSystem.withFile("bottom", in: folder.descriptor, .createNew(.ownerReadWrite)) { _ in }
@@ -79,7 +79,7 @@ import Testing
         let inventory = try container.inventory(fileSystem)
         let bottom = try #require(inventory.files.first { $0.name.string == "bottom" })
         #expect(inventory.path(of: bottom).components.count == 1002)
-        #expect(inventory.folders.count { $0.name == "sister" } == 1000)
+        #expect(inventory.folders.count { $0.name == "sister" } == 200)
         #expect(inventory.problems == [])
         #expect(open.withLock { $0 } < 100)
     }

@@ -30,6 +30,11 @@ import Testing
         ["trim", "k"], ["capacity", "k"], ["capacity", "--bytes", "1"],
         ["evict"], ["evict", "--bytes", "many"], ["evict", "a", "--all"], ["evict", "a", "--bytes", "1"],
         ["evict", "--all", "--bytes", "1"], ["evict", ""],
+        ["inventory", "x"], ["inventory", "--files", "--csv"], ["inventory", "--csv", "--json"],
+        ["inventory", "--check", "--kind", "item"], ["inventory", "--plist", "x"],
+        ["inventory", "--unused-for", "30d"], ["inventory", "--check", "--unused-for", "30"],
+        ["inventory", "--area", "nowhere"], ["inventory", "--kind", "thing"],
+        ["inventory", "--larger-than", "many"], ["inventory", "--older-than", "1"],
     ])
     func aWrongArgumentIsAFailureOfUsage(_ arguments: [String]) throws {
         for shared in [["--container", "T"] + arguments, arguments + ["--container", "T"]] {

@@ -9,6 +9,8 @@ package struct InventoryFolder: Sendable {
     package let parent: Int32?
     /// The name in the parent; the whole path of one where the walk began.
     package let name: FilePath
+    /// How many folders above it were found.
+    package let depth: Int32
     /// `nil` for a folder of a container that is in no area, such as `Library/Preferences`.
     package let area: Area?
     /// What the folder is to the cache, if anything.

@@ -33,12 +33,29 @@ package struct StorageInventory: Sendable {
     ///
     /// - Complexity: O(n) in the depth.
     package func path(ofFolder number: Int32) -> FilePath {
-        FilePath(root: nil, components(ofFolder: number))
+        Self.path(components(ofFolder: number))
     }
 
     /// The path of a file, see ``path(ofFolder:)``.
     package func path(of file: InventoryFile) -> FilePath {
-        FilePath(root: nil, components(ofFolder: file.folder) + [file.name])
+        Self.path(components(ofFolder: file.folder) + [file.name])
+    }
+
+    /// Joins names in one go: pushed one by one they would be looked through again and again.
+    private static func path(_ components: [FilePath.Component]) -> FilePath {
+        var bytes: [CInterop.PlatformChar] = []
+        for component in components {
+            if !bytes.isEmpty { bytes.append(CInterop.PlatformChar(UInt8(ascii: "/"))) }
+            component.withPlatformString { name in
+                var next = name
+                while next.pointee != 0 {
+                    bytes.append(next.pointee)
+                    next += 1
+                }
+            }
+        }
+        bytes.append(0)
+        return FilePath(platformString: bytes)
     }
 
     /// The names that lead from where the walk began to a folder.

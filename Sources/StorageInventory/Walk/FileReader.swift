@@ -41,9 +41,20 @@ struct FileReader {
             try fileSystem.open(
                 inventory.root(ofFolder: number), in: .workingDirectory, .directoryFollowingLinks),
             of: fileSystem)
-        let path = FilePath(root: nil, inventory.components(ofFolder: number))
-        guard let handle = try root.open(path) else { return nil }
+        guard let handle = try root.open(inventory.components(ofFolder: number)) else { return nil }
         folder = (number, handle)
         return handle
+    }
+}
+
+extension Directory {
+    /// Opens the folder that names lead to, one by one and without following links; `nil` when there is none.
+    func open(_ names: [FilePath.Component]) throws(FileSystemError) -> Directory? {
+        var folder = self
+        for name in names {
+            guard let next = try folder.open(FilePath(root: nil, [name])) else { return nil }
+            folder = next
+        }
+        return folder
     }
 }

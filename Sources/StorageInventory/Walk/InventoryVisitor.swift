@@ -19,6 +19,10 @@ struct InventoryVisitor {
     private var promotedHere: [FilePath.Component: Int32] = [:]
     private var counted: Set<FileAttributes.Identity> = []
 
+    /// Below that there is neither an area nor a file that was opened: the folder of a destination has 8
+    /// components at most, and areas lie near where a walk begins.
+    private static let deepest = Int32(FolderPath.maximumDepth + 8)
+
     private struct AreaFolder: Hashable {
         let area: Area
         let relative: FilePath
@@ -43,7 +47,7 @@ struct InventoryVisitor {
     {
         let area = area ?? inner[path.lexicallyNormalized()]
         let entry = InventoryFolder(
-            parent: nil, name: path, area: area, role: area.flatMap(CacheFolder.init(root:)),
+            parent: nil, name: path, depth: 0, area: area, role: area.flatMap(CacheFolder.init(root:)),
             attributes: attributes, exclusions: exclusions(of: area))
         return add(entry, folder)
     }
@@ -80,7 +84,8 @@ struct InventoryVisitor {
         var inherited = outer.exclusions.subtracting(.area)
         inherited.formUnion(exclusions(of: area))
         return InventoryFolder(
-            parent: parent, name: FilePath(root: nil, [name]), area: area, role: role, attributes: attributes,
+            parent: parent, name: FilePath(root: nil, [name]), depth: outer.depth + 1, area: area, role: role,
+            attributes: attributes,
             exclusions: inherited)
     }
 
@@ -91,9 +96,9 @@ struct InventoryVisitor {
 
     /// The area whose root a folder is. Areas lie near where a walk begins.
     private func innerArea(_ name: FilePath.Component, in parent: Int32) -> Area? {
-        guard !inner.isEmpty, inventory.folders[Int(parent)].role?.isOwn != true else { return nil }
+        let outer = inventory.folders[Int(parent)]
+        guard outer.depth < Self.deepest, outer.role?.isOwn != true else { return nil }
         let components = inventory.components(ofFolder: parent)
-        guard components.count < 8 else { return nil }
         return inner[
             inventory.root(ofFolder: parent).lexicallyNormalized()
                 .pushing(FilePath(root: nil, components + [name]))]
@@ -130,7 +135,9 @@ struct InventoryVisitor {
             }
         }
         promotedHere = [:]
-        guard let area = entry.area, !promoted.isEmpty, let root = inventory.place.areas.path(of: area) else {
+        guard let area = entry.area, entry.depth <= Self.deepest, !promoted.isEmpty,
+            let root = inventory.place.areas.path(of: area)
+        else {
             return
         }
         var path = inventory.root(ofFolder: number).lexicallyNormalized()

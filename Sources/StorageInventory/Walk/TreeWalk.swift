@@ -86,8 +86,7 @@ struct TreeWalk {
     /// Opens a folder again, unless another one is in its place by now.
     private func reopened(_ number: Int32, _ visitor: InventoryVisitor) -> Directory? {
         do {
-            let path = FilePath(root: nil, visitor.inventory.components(ofFolder: number))
-            guard let folder = try root.open(path),
+            guard let folder = try root.open(visitor.inventory.components(ofFolder: number)),
                 try fileSystem.attributes(of: folder.descriptor).identity
                     == visitor.inventory.folders[Int(number)].attributes.identity
             else { return nil }

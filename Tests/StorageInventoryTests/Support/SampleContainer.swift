@@ -83,9 +83,7 @@ final class SampleContainer: Sendable {
 
     static let stored = [
         ItemMetadata(key: "episode-1", source: "feed-a", destination: .documents("Episode 1.txt")),
-        ItemMetadata(
-            key: "episode-2", source: "feed-b", intent: .userRequested,
-            destination: .documents("Episode 2.txt")),
+        ItemMetadata(key: "episode-2", source: "feed-b", destination: .documents("Episode 2.txt")),
     ]
     static let opened = [
         ItemMetadata(key: "film", source: "feed-a", destination: .documents("Film.txt", in: "Films")),
