@@ -50,7 +50,8 @@ import Testing
     @Test func everyCommandHasAName() {
         #expect(
             Cachectl.commandNames == [
-                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity",
+                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
+                "repair", "verify", "capacity",
                 "configure",
                 "stats",
             ])

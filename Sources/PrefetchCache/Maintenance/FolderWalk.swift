@@ -24,8 +24,10 @@ struct FolderWalk {
     func run(_ body: (Entry) throws(CacheError) -> Void) throws(CacheError) {
         // Paths, not open folders: there may be more of them than descriptors.
         var waiting: [FilePath] = [""]
+        var last = (path: FilePath(""), folder: top)
         while let path = waiting.popLast() {
-            guard let folder = try open(path) else { continue }
+            guard let folder = try open(path, after: last) else { continue }
+            last = (path, folder)
             let entries = try onFiles { () throws(FileSystemError) in
                 try top.fileSystem.entries(of: folder.descriptor)
             }
@@ -49,10 +51,15 @@ struct FolderWalk {
     }
 
     /// - Returns: `nil` for a folder that was removed, or replaced by something else, since it was seen.
-    private func open(_ path: FilePath) throws(CacheError) -> Directory? {
-        guard !path.isEmpty else { return top }
+    ///
+    /// - Parameter last: The folder that was listed last, which most often is the one above.
+    private func open(_ path: FilePath, after last: (path: FilePath, folder: Directory)) throws(CacheError)
+        -> Directory?
+    {
+        guard let name = path.lastComponent else { return top }
         do {
-            return try top.open(path)
+            guard path.removingLastComponent() == last.path else { return try top.open(path) }
+            return try last.folder.open(FilePath(root: nil, [name]))
         } catch {
             guard error.isNoRegularFile else { throw .fileSystem(error) }
             return nil
