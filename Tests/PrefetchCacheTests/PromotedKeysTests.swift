@@ -26,6 +26,7 @@ import Testing
 
         func entry(for key: ItemKey) -> LedgerEntry? { nil }
         func intents() -> [LedgerEntry] { [] }
+        func committed() -> [LedgerEntry] { [] }
         func put(_ entries: [LedgerEntry]) {}
         func remove(_ key: ItemKey) {}
         var isUntidy: Bool { false }

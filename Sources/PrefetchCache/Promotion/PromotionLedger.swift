@@ -11,6 +11,9 @@ protocol PromotionLedger: Sendable {
     /// The promotions that were begun and not completed.
     func intents() throws(CacheError) -> [LedgerEntry]
 
+    /// All promotions that are complete, in the order of opening.
+    func committed() throws(CacheError) -> [LedgerEntry]
+
     /// The hashes of all promoted keys.
     func committedHashes() throws(CacheError) -> Set<KeyHash>
 

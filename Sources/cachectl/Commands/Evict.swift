@@ -7,10 +7,11 @@ struct Evict: CacheCommand {
         commandName: "evict",
         abstract: "Removes items from the cache; files of opened items stay.",
         usage: "cachectl evict <key> … | --all | --bytes <size>",
-        discussion: """
+        discussion: Examples.evict.discussion(
+            """
             --all and --bytes pass over what an app has pinned, reads or opens just now: it stays. An item \
             that is named goes all the same; whoever reads it reads it to its end.
-            """)
+            """))
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)
     var keys: [ItemKey] = []
@@ -40,7 +41,7 @@ struct Evict: CacheCommand {
         if session.output.isJSON {
             try session.output.print(json: EvictionRecord(freedBytes: freed))
         } else {
-            try session.output.print(freed == 0 ? "nothing was evicted" : "freed \(Size.text(freed))")
+            try session.output.confirm(freed == 0 ? "nothing was evicted" : "freed \(Size.text(freed))")
         }
     }
 
@@ -54,7 +55,7 @@ struct Evict: CacheCommand {
         if session.output.isJSON {
             try session.output.print(json: EvictionRecord(evicted: evicted.map(\.string)))
         } else {
-            for key in evicted { try session.output.print("evicted \(key.string.escapedForTerminal)") }
+            for key in evicted { try session.output.confirm("evicted \(key.string.escapedForTerminal)") }
         }
         guard unknown.isEmpty else {
             let list = unknown.map { "'\($0)'" }.joined(separator: ", ")

@@ -38,6 +38,8 @@ struct SimulatedLedger: PromotionLedger {
         all.filter { $0.state == .intent }
     }
 
+    func committed() -> [LedgerEntry] { all.filter { $0.state == .committed } }
+
     func committedHashes() -> Set<KeyHash> {
         Set(all.lazy.filter { $0.state == .committed }.map(\.key.hash))
     }

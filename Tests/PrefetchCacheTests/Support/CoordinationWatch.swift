@@ -102,6 +102,11 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.intents()
     }
 
+    func committed() throws(CacheError) -> [LedgerEntry] {
+        watch.expectNoAccess("committed")
+        return try ledger.committed()
+    }
+
     func committedHashes() throws(CacheError) -> Set<KeyHash> {
         watch.expectNoAccess("committedHashes")
         return try ledger.committedHashes()
