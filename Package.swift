@@ -116,7 +116,8 @@ let package = Package(
         .testTarget(
             name: "cachectlTests",
             dependencies: [
-                "cachectl", "FileSystem", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader", "StorageInventory",
+                "cachectl", "FileSystem", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
+                "StorageInventory",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
     ],

@@ -12,6 +12,11 @@ protocol CacheCommand: AsyncParsableCommand {
     func perform(in session: Session) async throws
 }
 
+/// A subcommand that needs no cache: it prints a text.
+protocol TextCommand: ParsableCommand {
+    func text() throws(CommandFailure) -> String
+}
+
 /// What a command works with.
 struct Session {
     let cache: PrefetchCache
@@ -28,7 +33,8 @@ extension CacheCommand {
             let place = try shared.place()
             let cache = try await PrefetchCache(
                 areas: place.areas, environment: .live(logger: shared.logger), isSettling: settlesAtOpening)
-            let session = Session(cache: cache, place: place, output: Output(isJSON: shared.json))
+            let session = Session(
+                cache: cache, place: place, output: Output(isJSON: shared.json, isQuiet: shared.quiet))
             let performed = await withTaskExecutorPreference(cache.executor) {
                 await result { try await performReportingShortage(in: session) }
             }

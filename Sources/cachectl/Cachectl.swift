@@ -6,11 +6,14 @@ struct Cachectl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cachectl",
         abstract: "Looks into a prefetch cache, and works with it as its app would.",
-        usage: "cachectl [--container <dir> | --app <id>] [--json] [--verbose] <command> …",
+        usage: "cachectl [--container <dir> | --app <id>] [--json] [--quiet] [--verbose] <command> …",
         discussion: """
             Name the cache with --container (the folder that holds an app's Documents, Library and tmp) or \
-            with --app (the identifier of an app on this machine). These two, --json and --verbose may stand \
-            before the command or after it.
+            with --app (the identifier of an app on this machine). These two, --json, --quiet and --verbose may \
+            stand before the command or after it.
+
+            With --json every object on standard output has a "schemaVersion", and a failure is one object on \
+            standard error: "error", "exitCode" and "message".
 
             Exit codes: 0 done, 1 a check found something, 64 wrong usage, 65 damaged or newer data, 66 no such item or file, \
             69 a server failed, 73 destination not writable, 74 input/output error, 75 refused for now or too little room, \
@@ -21,12 +24,16 @@ struct Cachectl: AsyncParsableCommand {
             Trim.self,
             CapacityCommand.self,
             Configure.self, Stats.self,
-            Inventory.self,
-            Migrate.self, Purge.self, Repair.self, Verify.self,
+            Completions.self, Inventory.self, Manual.self, Migrate.self, Purge.self, Repair.self, Report.self,
+            Verify.self, Watch.self,
         ])
 
+    /// The commands that take the shared options.
     static var commandNames: Set<String> {
-        Set(configuration.subcommands.compactMap { $0.configuration.commandName })
+        Set(
+            configuration.subcommands.lazy
+                .filter { $0 is any CacheCommand.Type || $0 is any InspectingCommand.Type }
+                .compactMap { $0.configuration.commandName })
     }
 
     static func main() async {

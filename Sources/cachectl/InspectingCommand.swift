@@ -27,7 +27,7 @@ extension InspectingCommand {
     }
 
     private func inspectAndFlush() async throws -> ExitCode {
-        let output = Output(isJSON: shared.json)
+        let output = Output(isJSON: shared.json, isQuiet: shared.quiet)
         let code = try inspect(LiveFileSystem(), to: output)
         try output.flush()
         return code

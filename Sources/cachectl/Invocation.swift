@@ -22,7 +22,7 @@ struct Invocation {
             return .success
         } catch {
             let failure = CommandFailure(error)
-            if let message = failure.message { StandardStreams.writeError("cachectl: error: \(message)") }
+            failure.report(asJSON: SharedArguments.askForJSON(arguments))
             return failure.code
         }
     }
@@ -42,9 +42,12 @@ struct Invocation {
                 if command.needsPlace { try command.shared.requirePlace() }
                 return .inspection(command)
             }
+            if let command = command as? any TextCommand { return .text(try command.text()) }
             // The root and ArgumentParser's own commands: they throw the text that they have.
             try command.run()
             return .text(Cachectl.helpMessage())
+        } catch let failure as CommandFailure {
+            throw failure
         } catch {
             if Cachectl.exitCode(for: error).isSuccess { return .text(Cachectl.fullMessage(for: error)) }
             let message = Cachectl.message(for: error).clipped(to: 500)

@@ -53,7 +53,7 @@ import Testing
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
                 "repair", "verify", "capacity",
                 "configure",
-                "stats",
+                "stats", "report", "watch",
             ])
     }
 }

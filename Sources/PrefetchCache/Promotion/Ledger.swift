@@ -53,11 +53,13 @@ final class Ledger: PromotionLedger {
         } ?? nil
     }
 
-    func intents() throws(CacheError) -> [LedgerEntry] {
+    func intents() throws(CacheError) -> [LedgerEntry] { try entries(.intent) }
+
+    private func entries(_ state: LedgerEntry.State) throws(CacheError) -> [LedgerEntry] {
         try read { database in
             try Row.fetchAll(
-                database, sql: LedgerEntry.select + " WHERE state = ?",
-                arguments: [LedgerEntry.State.intent.rawValue]
+                database, sql: LedgerEntry.select + " WHERE state = ? ORDER BY openedAt",
+                arguments: [state.rawValue]
             ).compactMap(LedgerEntry.init)
         } ?? []
     }

@@ -6,10 +6,11 @@ struct CapacityCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "capacity",
         abstract: "Tells how much the cache may take of its volume, and why.",
-        discussion: """
+        discussion: Examples.capacity.discussion(
+            """
             U + A stands for what is ours or available: items, what is under way, and free space. Sizes \
             are rounded; --json has all bytes.
-            """)
+            """))
 
     @OptionGroup var shared: SharedOptions
 

@@ -13,7 +13,8 @@ struct Cat: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
         abstract: "Writes the content of an item to standard output.",
-        discussion: "The item stays in the cache: only 'open' hands it over.")
+        discussion: Examples.cat.discussion(
+            "The item stays in the cache: only 'open' hands it over."))
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
     var key: ItemKey

@@ -6,10 +6,11 @@ struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "configure",
         abstract: "Changes the configuration for the app and all commands, or prints it.",
-        discussion: """
+        discussion: Examples.configure.discussion(
+            """
             What is not named stays as it is. A smaller budget takes effect at once: the coldest items are \
             evicted. 'cachectl capacity' tells how an automatic budget comes about.
-            """)
+            """))
 
     @Option(
         parsing: .unconditional,
@@ -61,7 +62,9 @@ struct Configure: CacheCommand {
             }
         let report = try await session.cache.capacity()
         guard session.output.isJSON else {
-            for line in ConfigurationTable(new, report).lines { try session.output.print(line) }
+            for line in ConfigurationTable(new, report).lines {
+                if isChange { try session.output.confirm(line) } else { try session.output.print(line) }
+            }
             return
         }
         try session.output.print(json: ConfigurationRecord(new, report))

@@ -11,14 +11,12 @@ struct Evict: CacheCommand {
             cachectl evict --all | --bytes <size> | --to-bytes <size> [--dry-run]
             cachectl evict [--source <source>] [--older-than <duration>] [--to-bytes <size>] [--dry-run]
             """,
-        discussion: """
+        discussion: Examples.evict.discussion(
+            """
             What an app has pinned, reads or opens just now stays, unless it is named: then it goes all the same, and \
             whoever reads it reads it to its end. The coldest go first. --source, --older-than and --to-bytes \
             together name the items that all of them do.
-
-            cachectl --container ./AppData evict --older-than 30d --dry-run
-            cachectl --container ./AppData evict --source feeds.example.org --to-bytes 100MB
-            """)
+            """))
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)
     var keys: [ItemKey] = []
@@ -89,7 +87,7 @@ struct Evict: CacheCommand {
         if session.output.isJSON {
             try session.output.print(json: EvictionRecord(freedBytes: freed))
         } else {
-            try session.output.print(freed == 0 ? "nothing was evicted" : "freed \(Size.text(freed))")
+            try session.output.confirm(freed == 0 ? "nothing was evicted" : "freed \(Size.text(freed))")
         }
     }
 
@@ -124,7 +122,7 @@ struct Evict: CacheCommand {
                 json: EvictionRecord(evicted: evicted.map(\.string), dryRun: dryRun ? true : nil))
         } else {
             for key in evicted {
-                try session.output.print(
+                try session.output.confirm(
                     "\(dryRun ? "would evict" : "evicted") \(key.string.escapedForTerminal)")
             }
         }

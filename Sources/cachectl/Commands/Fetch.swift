@@ -13,7 +13,8 @@ struct Fetch: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch", abstract: "Downloads items, and goes on where earlier downloads ended.",
         usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
-        discussion: """
+        discussion: Examples.fetch.discussion(
+            """
             What is stored already is asked for again only when the server has another version. An \
             interrupted download is kept in whole mebibytes, and the next 'fetch' of its key goes on after \
             them; Ctrl-C ends all downloads that way.
@@ -31,12 +32,14 @@ struct Fetch: CacheCommand {
 
             Exit codes: 65 content that is not what was expected, 69 a server failed, 75 refused, \
             130 interrupted. Where several items failed, the first of these that occurred.
-            """)
+            """))
 
     @Argument(help: ArgumentHelp("What to download: http or https.", valueName: "url"))
     var urls: [String] = []
 
-    @Option(help: ArgumentHelp("A file with URLs; - reads standard input.", valueName: "list"))
+    @Option(
+        help: ArgumentHelp("A file with URLs; - reads standard input.", valueName: "list"),
+        completion: .file())
     var fromFile: String?
 
     @Option(
@@ -47,45 +50,7 @@ struct Fetch: CacheCommand {
     @Option(help: ArgumentHelp("The SHA-256 digest of the content, for one URL.", valueName: "digits"))
     var sha256: String?
 
-    @Option(help: "The feed or server that the items come from; the host when left out.")
-    var source: String?
-
-    @Option(help: ArgumentHelp("Where the items go when they are opened.", valueName: "area"))
-    var to = DestinationArea.support
-
-    @Option(
-        help: ArgumentHelp(
-            "The name that the file gets when it is opened, for one URL; that in the URL when left out."),
-        transform: FileName.parse)
-    var name: FileName?
-
-    @Option(
-        help: ArgumentHelp(
-            "The folder below the area that they go to, such as Podcasts/Daily; made when it is missing.",
-            valueName: "path"),
-        transform: FolderPath.parse)
-    var folder: FolderPath?
-
-    @Option(help: ArgumentHelp("Whether backups shall contain the opened files.", valueName: "choice"))
-    var backup = BackupChoice.include
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "How long the items are worth keeping: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
-        transform: { try Lifetime($0) })
-    var expires: Lifetime?
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "From 0 (the default) to 1: items of lower priority are evicted first, and none of a higher one "
-                + "for these items.", valueName: "number"),
-        transform: Priority.parse)
-    var priority: Float?
-
-    @Flag(help: "Hand the items over at once: the user asked for them.")
-    var requested = false
+    @OptionGroup var item: ItemOptions
 
     @Flag(help: "What to do about an item that is stored already (--revalidate is the default).")
     var whenCached = WhenCachedChoice.revalidate
@@ -113,17 +78,10 @@ struct Fetch: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-        if to == .icloud, backup == .exclude {
-            throw ValidationError("--backup exclude is not for --to icloud: what is there is uploaded")
-        }
-        if requested, expires != nil || priority != nil {
-            throw ValidationError(
-                "--expires and --priority are for what stays in the cache; with --requested nothing does")
-        }
         guard !urls.isEmpty || fromFile != nil else {
             throw ValidationError("give a URL, or a file with URLs: --from-file <list>")
         }
-        if urls.count != 1 || fromFile != nil, key != nil || name != nil || sha256 != nil {
+        if urls.count != 1 || fromFile != nil, key != nil || item.name != nil || sha256 != nil {
             throw ValidationError(
                 "--key, --name and --sha256 are for one URL; keys and digests of several go into the list")
         }
@@ -141,7 +99,8 @@ struct Fetch: CacheCommand {
         defer { interruption.end() }
         var report = FetchReport(
             targets, to: session.output,
-            board: session.output.isJSON || shared.verbose ? nil : ProgressBoard.onTerminal())
+            board: session.output.isJSON || session.output.isQuiet || shared.verbose
+                ? nil : ProgressBoard.onTerminal())
         defer { report.clear() }
         let downloads = targets.map { downloader.prefetch(request(for: $0)) }
         let merged = MergedEvents(downloads, withProgress: report.showsProgress)
@@ -153,7 +112,7 @@ struct Fetch: CacheCommand {
             throw error
         }
         if let signal = interruption.firstSignal { throw CommandFailure(.ended(by: signal), nil) }
-        if let code = report.code { throw CommandFailure(code, nil) }
+        if let failure = report.failure { throw failure }
     }
 
     private func targets() throws(CommandFailure) -> [FetchTarget] {
@@ -181,12 +140,10 @@ struct Fetch: CacheCommand {
 
     private func request(for target: FetchTarget) -> DownloadRequest {
         var request = DownloadRequest(
-            target.urlRequest, key: target.key, source: source,
-            destination: to.destination(name ?? target.fileName, in: folder, backup: backup),
-            intent: requested ? .userRequested : .opportunistic, priority: priority ?? 0,
-            expires: expires.map {
-                Date(timeIntervalSince1970: Double($0.end(from: Timestamp.now)) / 1000)
-            },
+            target.urlRequest, key: target.key, source: item.source,
+            destination: item.destination(target.fileName), intent: item.intent,
+            priority: item.priority ?? 0,
+            expires: item.expiresAt.map { Date(timeIntervalSince1970: Double($0) / 1000) },
             whenCached: whenCached.whenCached, whenPromoted: anew ? .storeAnew : .leave)
         request.expectations = target.digest.map { [.sha256($0)] } ?? []
         return request

@@ -6,10 +6,11 @@ struct Forget: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Forgets that an item was opened; its file stays.",
-        discussion: """
+        discussion: Examples.forget.discussion(
+            """
             The key can then be stored again, even while its file is in its place. A key whose file was \
             moved or deleted can be stored again anyway.
-            """)
+            """))
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
     var key: ItemKey
@@ -23,7 +24,7 @@ struct Forget: CacheCommand {
         if session.output.isJSON {
             try session.output.print(json: ForgottenRecord(forgotten: key.string))
         } else {
-            try session.output.print("forgot \(key.string.escapedForTerminal); its file stays")
+            try session.output.confirm("forgot \(key.string.escapedForTerminal); its file stays")
         }
     }
 }

@@ -15,7 +15,8 @@ struct Inventory: InspectingCommand {
             cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
             cachectl inventory --rules
             """,
-        discussion: """
+        discussion: Examples.inventory.discussion(
+            """
             Looks at every file of the container, or of the app's areas, and changes nothing: no cache is made \
             where there is none. The container may be a bundle that Xcode saved of a device (….xcappdata).
 
@@ -25,13 +26,7 @@ struct Inventory: InspectingCommand {
 
             --check holds the files against rules (--rules lists them). What it finds is a line each, and makes \
             the exit code 1.
-
-            Examples:
-              cachectl inventory --app org.example.podcasts
-              cachectl inventory --container Podcasts.xcappdata --files --area documents --older-than 90d
-              cachectl inventory --container ./AppData --csv --kind foreign > foreign.csv
-              cachectl inventory --container ./AppData --check --plist Info.plist
-            """)
+            """))
 
     @Flag(help: "Tell every file, the largest first.")
     var files = false

@@ -6,34 +6,52 @@ struct List: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the cached items, lower priorities first, and of one priority the coldest first.",
-        discussion: """
-            What is kept of an item whose storing was broken off is no item yet: 'cachectl stats' tells how many \
-            there are.
-            """)
+        discussion: Examples.list.discussion(
+            """
+            What is kept of an item whose storing was broken off is no item yet: --partials lists it behind the \
+            items. What a process writes just now is not listed.
+            """))
+
+    @Flag(help: "List also what is kept of items that were broken off.")
+    var partials = false
 
     @OptionGroup var shared: SharedOptions
 
     func perform(in session: Session) async throws {
-        let items = try await session.cache.items()
+        var listed = try await session.cache.items().map(ListedRecord.Subject.item)
+        if partials { listed += try await session.cache.partials().map(ListedRecord.Subject.partial) }
         if session.output.isJSON {
-            try session.output.print(json: items.lazy.map { ItemRecord($0, in: session.place) })
+            try session.output.print(
+                json: listed.lazy.map { ListedRecord($0, in: session.place) }, as: "items")
         } else {
-            try printTable(of: items, to: session.output)
+            try printTable(of: listed, to: session.output)
         }
     }
 
-    private func printTable(of items: [CachedItem], to output: Output) throws {
-        guard !items.isEmpty else { return try output.print("no items") }
+    private func printTable(of listed: [ListedRecord.Subject], to output: Output) throws {
+        guard !listed.isEmpty else { return try output.print("no items") }
         var table = TextTable([.right, .right, .left, .left, .left, .left, .left])
         table.add(["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
-        for item in items {
-            table.add([
+        for subject in listed { table.add(row(of: subject)) }
+        for line in table.lines { try output.print(line) }
+    }
+
+    private func row(of subject: ListedRecord.Subject) -> [String] {
+        switch subject {
+        case .item(let item):
+            [
                 Size.text(item.contentLength), Size.text(item.storedLength), item.encoding.name,
                 item.expiresAt.map { Timestamp.text(milliseconds: $0) } ?? "never",
                 item.destination.text.escapedForTerminal, item.source.escapedForTerminal,
                 item.key.string.escapedForTerminal,
-            ])
+            ]
+        case .partial(let partial):
+            [
+                Size.text(partial.contentLength), Size.text(partial.storedLength), "partial",
+                Timestamp.text(milliseconds: partial.expiresAt),
+                partial.destination.text.escapedForTerminal, partial.source.escapedForTerminal,
+                partial.key.string.escapedForTerminal,
+            ]
         }
-        for line in table.lines { try output.print(line) }
     }
 }

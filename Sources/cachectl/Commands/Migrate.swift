@@ -12,17 +12,15 @@ struct Migrate: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Takes a folder of files into the cache, or into the user's files.",
-        discussion: """
+        discussion: Examples.migrate.discussion(
+            """
             Each file's key is its path below the folder, behind --key-prefix. As cached, files become items, which \
             are evicted like any other: only what can be downloaded again; none makes another go. As support or \
             documents they become files of the user's, as if they had been opened, under the next free name where \
             theirs is taken. A file goes from the folder when what it became is durable. This can be killed at any \
             moment and run again. Links, pipes and the like, hidden files and names that are not UTF-8 stay, with a \
             line each.
-
-            cachectl --container ./AppData migrate --from ./AppData/Documents/Downloads --as support --dry-run
-            cachectl --container ./AppData migrate --from ./old-cache --as cached --source feeds.example.org
-            """)
+            """))
 
     @Option(help: ArgumentHelp("The folder.", valueName: "dir"))
     var from: String

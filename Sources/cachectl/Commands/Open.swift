@@ -7,12 +7,13 @@ struct Open: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
         abstract: "Hands items over to the user, and prints the paths of their files.",
-        discussion: """
+        discussion: Examples.open.discussion(
+            """
             At the first open an item moves, whole and durable, to its destination; from then on it is \
             the user's file, and the same path is printed again. Several items are opened together, which \
             takes less time than one after the other: one path per line, in the order of the keys. An item \
             that fails has no line, and the exit code is that of the first that did.
-            """)
+            """))
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)
     var keys: [ItemKey]
@@ -20,7 +21,7 @@ struct Open: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     func perform(in session: Session) async throws {
-        let results = try await opened(in: session.cache)
+        let results = try await opened(in: session)
         if keys.count == 1, let result = results.first {
             try show(try result.get(), of: keys[0], in: session)
         } else {
@@ -28,8 +29,11 @@ struct Open: CacheCommand {
         }
     }
 
-    private func opened(in cache: PrefetchCache) async throws -> [Result<Lookup<OpenedItem>, CacheError>] {
-        guard let progress = OpeningProgress.onTerminal() else { return try await cache.open(keys) }
+    private func opened(in session: Session) async throws -> [Result<Lookup<OpenedItem>, CacheError>] {
+        let cache = session.cache
+        guard !session.output.isQuiet, let progress = OpeningProgress.onTerminal() else {
+            return try await cache.open(keys)
+        }
         defer { progress.clear() }
         return try await cache.open(keys) { progress.show($0) }
     }
@@ -54,12 +58,10 @@ struct Open: CacheCommand {
                 records.append(.failed(key: key.string, error: failure.message ?? ""))
             }
         }
-        // A slice, which is printed as a collection and not as one value.
-        if session.output.isJSON { try session.output.print(json: records[...]) }
+        if session.output.isJSON { try session.output.print(json: records, as: "files") }
         guard let first = failures.first else { return }
-        for later in failures.dropFirst() {
-            StandardStreams.writeError("cachectl: error: \(later.message ?? "")")
-        }
+        // In JSON the records have said it.
+        if !session.output.isJSON { for later in failures.dropFirst() { later.report(asJSON: false) } }
         throw first
     }
 

@@ -7,14 +7,13 @@ struct Purge: CacheCommand {
         commandName: "purge",
         abstract: "Removes opened files that are excluded from backups and that nobody has used for long.",
         usage: "cachectl purge --excluded --older-than <duration> [--dry-run]",
-        discussion: """
+        discussion: Examples.purge.discussion(
+            """
             What is excluded from backups can be downloaded again, and stays on the device until its app removes \
             it. A file counts as used when it is opened through the cache, read or written to: the latest of the \
             times when it was handed over, modified and accessed. Only a file goes that is still, byte for byte, \
             what was handed over. Its key can then be stored and opened again.
-
-            cachectl --container ./AppData purge --excluded --older-than 30d --dry-run
-            """)
+            """))
 
     @Flag(help: "Of the files that are excluded from backups; no others can be purged.")
     var excluded = false
@@ -55,7 +54,7 @@ struct Purge: CacheCommand {
         }
         for line in table.lines { try session.output.print(line) }
         let sum = "\(report.purged.count) files, \(Size.text(report.purgedBytes))"
-        try session.output.print(
+        try session.output.confirm(
             report.purged.isEmpty ? "nothing to purge" : dryRun ? "would free \(sum)" : "freed \(sum)")
     }
 }

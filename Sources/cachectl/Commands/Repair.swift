@@ -6,14 +6,13 @@ struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
         abstract: "Puts right what crashes and other programs have left, and says what.",
-        discussion: """
+        discussion: Examples.repair.discussion(
+            """
             Interrupted promotions are settled; staged files and partials that nobody goes on with, emptied items \
             and damaged ones that were set aside are removed; the catalog is made to fit the items; files that are \
             excluded from backups get a lost mark again. Nothing that is not the cache's is touched. The content of \
             items is not read: that is 'cachectl verify'.
-
-            cachectl --container ./AppData repair --dry-run
-            """)
+            """))
 
     @Flag(help: "Only tell what would be done.")
     var dryRun = false
@@ -51,7 +50,7 @@ struct Repair: CacheCommand {
             ])
         }
         for line in table.lines { try session.output.print(line) }
-        if report.steps.isEmpty, report.failures.isEmpty { try session.output.print("nothing to repair") }
+        if report.steps.isEmpty, report.failures.isEmpty { try session.output.confirm("nothing to repair") }
     }
 }
 

@@ -6,10 +6,11 @@ struct Trim: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "trim",
         abstract: "Removes what the cache should not hold now, as the app does while it runs.",
-        discussion: """
+        discussion: Examples.trim.discussion(
+            """
             What has expired goes; the coldest items go while too little of the budget is free, or while \
             the volume is short of space. What an app has pinned, reads or opens stays.
-            """)
+            """))
 
     @OptionGroup var shared: SharedOptions
 
@@ -23,7 +24,7 @@ struct Trim: CacheCommand {
             "charged", "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))",
         ])
         table.add(["pressure", report.pressure.rawValue])
-        for line in table.lines { try session.output.print(line) }
+        for line in table.lines { try session.output.confirm(line) }
     }
 }
 

@@ -7,17 +7,14 @@ struct Verify: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Reads every byte of the cache and of opened files, and compares checksums.",
-        discussion: """
+        discussion: Examples.verify.discussion(
+            """
             Nothing is changed, and nothing counts as used, unless --repair is given: damaged items are then set \
             aside, as they would be when the app reads them. An opened file is its user's: one that was changed \
             since is told apart from one that is damaged, and neither is touched. Ctrl-C ends it early, with what \
             was found.
-
-            cachectl --container ./AppData verify
-            cachectl --container ./AppData verify --sample 1000 --seed 7
-
             It ends with 65 when something is damaged.
-            """)
+            """))
 
     @Option(help: ArgumentHelp("Verify only so many files, chosen at random.", valueName: "count"))
     var sample: Int?
@@ -42,7 +39,7 @@ struct Verify: CacheCommand {
         let request = VerificationRequest(
             sample: sample, seed: sample == nil ? 0 : seed ?? .random(in: 0...999_999), isRepairing: repair)
         let cache = session.cache
-        let progress = VerifyingProgress.onTerminal()
+        let progress = session.output.isQuiet ? nil : VerifyingProgress.onTerminal()
         let work = Task { try await cache.verify(request) { progress?.show($0) } }
         let watch = InterruptionWatch { work.cancel() }
         let result = await work.result

@@ -32,6 +32,8 @@ enum ExitCode: CInt, CaseIterable {
     case notPermitted = 77
     /// `EX_CONFIG`: a configuration or an environment that cannot be used.
     case configuration = 78
+    /// What a shell makes of SIGHUP.
+    case hungUp = 129
     /// What a shell makes of SIGINT.
     case interrupted = 130
     /// What a shell makes of SIGTERM.

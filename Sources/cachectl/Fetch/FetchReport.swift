@@ -9,6 +9,7 @@ struct FetchReport {
     private var board: ProgressBoard?
     private var steps: [Int: ProgressSteps] = [:]
     private var finished = 0
+    private var failed = 0
     /// What the command ends with; `nil` when all went well.
     private(set) var code: ExitCode?
 
@@ -16,6 +17,11 @@ struct FetchReport {
         self.targets = targets
         self.output = output
         self.board = board
+    }
+
+    /// What the command ends with, when anything failed: the items have been told one by one.
+    var failure: CommandFailure? {
+        code.map { CommandFailure($0, output.isJSON ? "\(failed) of \(targets.count) items failed" : nil) }
     }
 
     var showsProgress: Bool { output.isJSON || board != nil }
@@ -34,13 +40,15 @@ struct FetchReport {
                 try output.print(jsonLine: FetchRecord(event, of: target, failure))
             }
         } else if case .finished(let outcome) = event, let line = FetchLine.text(of: outcome, target) {
-            try output.print(line)
+            if case .delivered = outcome { try output.print(line) } else { try output.confirm(line) }
         }
         // As it happens, for whoever reads along.
         try output.flush()
         if let failure {
-            if let message = failure.message { StandardStreams.writeError("cachectl: error: \(message)") }
+            // In JSON the event has said it.
+            if !output.isJSON { failure.report(asJSON: false) }
             code = failure.code.graver(than: code)
+            failed += 1
         }
         show(event, of: index)
     }

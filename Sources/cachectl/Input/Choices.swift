@@ -9,7 +9,7 @@ enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
         switch self {
         case .documents: .documents(name, in: folder, backup: backup.policy)
         case .support: .applicationSupport(name, in: folder, backup: backup.policy)
-        // `Put.validate()` has refused to exclude anything there.
+        // `ItemOptions.validate()` has refused to exclude anything there.
         case .icloud: .iCloudDrive(name, in: folder)
         }
     }

@@ -19,24 +19,24 @@ struct InputTransfer {
         self.cache = cache
     }
 
-    func run(_ metadata: ItemMetadata, encoding: EncodingChoice) async throws -> StoreOutcome {
+    /// - Parameter isShown: Whether to show how far it has come.
+    func run(_ metadata: ItemMetadata, encoding: EncodingChoice, isShown: Bool) async throws -> StoreOutcome {
         let begun = try await cache.beginStoring(
             metadata, expectedLength: input.length, encoding: encoding)
         switch begun {
         case .refused(let refusal): return .refused(refusal)
         case .writer(let writer):
-            if let refusal = try await copy(to: writer) { return .refused(refusal) }
+            if let refusal = try await copy(to: writer, isShown: isShown) { return .refused(refusal) }
             return try await writer.commit()
         }
     }
 
     /// - Returns: Why there was no more room for the item, or `nil`.
-    private func copy(to writer: CacheWriter) async throws -> Refusal? {
+    private func copy(to writer: CacheWriter, isShown: Bool) async throws -> Refusal? {
         var progress = ProgressLine(label: input.name, total: input.length ?? 0) {
             StandardStreams.writeErrorVerbatim($0)
         }
         defer { progress.clear() }
-        let isShown = StandardStreams.isErrorTerminal && input.length != nil
 
         var piece = Data(count: Self.pieceLength)
         var done: Int64 = 0

@@ -4,7 +4,12 @@
 /// command's name as well, the leading ones are moved behind it before anything is parsed.
 enum SharedArguments {
     private static let options: Set = ["--container", "--app"]
-    private static let flags: Set = ["--json", "--verbose"]
+    private static let flags: Set = ["--json", "--verbose", "--quiet"]
+
+    /// Whether the caller reads JSON, as far as can be told from arguments that need not be right.
+    static func askForJSON(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
+    }
 
     /// The same arguments with the command's name at the front. What follows the name is not looked
     /// at, so that an operand that looks like an option stays one.

@@ -5,7 +5,8 @@ internal import Logging
 struct SharedOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The folder that holds an app's Documents, Library and tmp.", valueName: "dir"))
+            "The folder that holds an app's Documents, Library and tmp.", valueName: "dir"),
+        completion: .directory)
     var container: String?
 
     @Option(help: ArgumentHelp("The identifier of an app, such as org.example.podcasts.", valueName: "id"))
@@ -17,7 +18,11 @@ struct SharedOptions: ParsableArguments {
     @Flag(help: "Tell what the cache does, on standard error.")
     var verbose = false
 
+    @Flag(help: "Print what was asked for and errors; neither what was done nor progress.")
+    var quiet = false
+
     func validate() throws {
+        if verbose, quiet { throw ValidationError("give either --verbose or --quiet, not both") }
         guard container == nil || app == nil else {
             throw ValidationError("give either --container or --app, not both")
         }

@@ -9,6 +9,13 @@ struct ItemRecord: Encodable {
         let folder: String?
         let name: String
         let backup: String
+
+        init(_ destination: Destination) {
+            area = destination.area.name
+            folder = destination.folder?.string
+            name = destination.name.string
+            backup = destination.backup.name
+        }
     }
 
     let status = "cached"
@@ -34,10 +41,7 @@ struct ItemRecord: Encodable {
         storedBytes = item.storedLength
         chargedBytes = item.chargedLength
         encoding = item.encoding.name
-        destination = DestinationRecord(
-            area: item.destination.area.name, folder: item.destination.folder?.string,
-            name: item.destination.name.string,
-            backup: item.destination.backup.name)
+        destination = DestinationRecord(item.destination)
         path = place.relativePath(item.location)
         priority = item.priority
         storedAtMilliseconds = item.storedAt

@@ -6,6 +6,29 @@
 
 /// JSON that is the same for the same value, and harmless on a terminal.
 enum JSON {
+    /// The `schemaVersion` of every object that is printed. Names and meanings stay as long as it does; names
+    /// may be added.
+    static let schemaVersion = 1
+
+    /// The text of an object that stands for itself: with its ``schemaVersion``.
+    static func document(_ object: some Encodable, isPretty: Bool) throws -> String {
+        try text(of: Versioned(object: object), isPretty: isPretty)
+    }
+
+    private struct Versioned<Object: Encodable>: Encodable {
+        enum CodingKeys: CodingKey {
+            case schemaVersion
+        }
+
+        let object: Object
+
+        func encode(to encoder: any Encoder) throws {
+            try object.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(JSON.schemaVersion, forKey: .schemaVersion)
+        }
+    }
+
     static func text(of value: some Encodable, isPretty: Bool) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -6,10 +6,18 @@ internal import FileSystem
 /// whoever makes the line, see `escapedForTerminal`.
 final class Output {
     let isJSON: Bool
+    /// Whether nothing but what was asked for is printed.
+    let isQuiet: Bool
     private var pending = ""
 
-    init(isJSON: Bool) {
+    init(isJSON: Bool, isQuiet: Bool = false) {
         self.isJSON = isJSON
+        self.isQuiet = isQuiet
+    }
+
+    /// Prints a line that says what was done, and not what was asked for.
+    func confirm(_ line: String) throws(FileSystemError) {
+        if !isQuiet { try print(line) }
     }
 
     func print(_ line: String) throws(FileSystemError) {
@@ -18,27 +26,29 @@ final class Output {
         if pending.utf8.count >= 64 << 10 { try flush() }
     }
 
-    /// Prints one JSON object.
-    func print(json value: some Encodable) throws {
-        try print(JSON.text(of: value, isPretty: true))
+    /// Prints one JSON object; see ``print(json:as:)`` for several.
+    func print(json object: some Encodable) throws {
+        try print(JSON.document(object, isPretty: true))
     }
 
     /// Prints one JSON object on one line.
-    func print(jsonLine value: some Encodable) throws {
-        try print(JSON.text(of: value, isPretty: false))
+    func print(jsonLine object: some Encodable) throws {
+        try print(JSON.document(object, isPretty: false))
     }
 
-    /// Prints an array of JSON objects, each on a line of its own.
-    func print(json values: some Collection<some Encodable>) throws {
-        guard !values.isEmpty else { return try print("[]") }
-        var prefix = "[\n"
-        for value in values {
-            pending += prefix
-            pending += try JSON.text(of: value, isPretty: false)
-            prefix = ",\n"
+    /// Prints one JSON object with an array of objects in it, each on a line of its own.
+    ///
+    /// - Parameter name: That of the array.
+    func print(json objects: some Collection<some Encodable>, as name: String) throws {
+        var separator = "\n"
+        pending += "{\n\"\(name)\" : ["
+        for object in objects {
+            pending += separator
+            pending += try JSON.text(of: object, isPretty: false)
+            separator = ",\n"
             if pending.utf8.count >= 64 << 10 { try flush() }
         }
-        try print("\n]")
+        try print((objects.isEmpty ? "" : "\n") + "],\n\"schemaVersion\" : \(JSON.schemaVersion)\n}")
     }
 
     func flush() throws(FileSystemError) {

@@ -7,11 +7,6 @@
 /// Bars on a terminal, one below the other, for work that goes on side by side: redrawn in place, and gone when the
 /// work is done.
 struct ProgressBoard {
-    struct Size {
-        let columns: Int
-        let lines: Int
-    }
-
     private struct Bar {
         let id: Int
         let label: String
@@ -26,11 +21,11 @@ struct ProgressBoard {
     private var drawnLines = 0
     private var lastDrawn: ContinuousClock.Instant?
     private let now: () -> ContinuousClock.Instant
-    private let size: () -> Size
+    private let size: () -> TerminalSize
     private let write: (String) -> Void
 
     init(
-        now: @escaping () -> ContinuousClock.Instant, size: @escaping () -> Size,
+        now: @escaping () -> ContinuousClock.Instant, size: @escaping () -> TerminalSize,
         to write: @escaping (String) -> Void
     ) {
         self.now = now
@@ -41,7 +36,7 @@ struct ProgressBoard {
     /// `nil` where nobody would see it.
     static func onTerminal() -> ProgressBoard? {
         guard StandardStreams.isErrorTerminal else { return nil }
-        return ProgressBoard(now: { .now }, size: { .ofErrorTerminal }) {
+        return ProgressBoard(now: { .now }, size: { TerminalSize(of: STDERR_FILENO) }) {
             StandardStreams.writeErrorVerbatim($0)
         }
     }
@@ -84,47 +79,15 @@ struct ProgressBoard {
     private var toTop: String { drawnLines > 0 ? "\u{1B}[\(drawnLines)A\r" : "" }
 
     private static func text(_ bar: Bar, columns: Int) -> String {
-        let done = cachectl.Size.text(bar.done)
+        let done = Size.text(bar.done)
         let rest =
             if let total = bar.total {
-                " \(cachectl.Bar.text(bar.done, of: total)), \(done) of \(cachectl.Size.text(total))"
+                " \(cachectl.Bar.text(bar.done, of: total)), \(done) of \(Size.text(total))"
             } else {
                 " \(done)"
             }
         // The end of a URL tells more than its beginning.
         let label = bar.label.suffix(columns: max(8, columns - rest.count))
         return (label + rest).prefix(columns: columns)
-    }
-}
-
-extension ProgressBoard.Size {
-    static var ofErrorTerminal: Self {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
-            return Self(columns: 80, lines: 24)
-        }
-        return Self(columns: Int(size.ws_col), lines: Int(size.ws_row))
-    }
-}
-
-extension String {
-    /// As much of the beginning as has room in so many columns. What is not ASCII may take two of them.
-    fileprivate func prefix(columns: Int) -> String {
-        String(prefix(count(of: self, fitting: columns)))
-    }
-
-    fileprivate func suffix(columns: Int) -> String {
-        String(suffix(count(of: reversed(), fitting: columns)))
-    }
-
-    private func count(of characters: some Sequence<Character>, fitting columns: Int) -> Int {
-        var width = 0
-        var count = 0
-        for character in characters {
-            width += character.isASCII ? 1 : 2
-            if width > columns { break }
-            count += 1
-        }
-        return count
     }
 }

@@ -28,10 +28,29 @@ enum StandardStreams {
 
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
+    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Whether somebody looks at standard output, on a terminal that can do more than print one line below the
+    /// other.
+    static var isOutputScreen: Bool {
+        isatty(STDOUT_FILENO) == 1 && ![nil, "", "dumb"].contains(environment("TERM"))
+    }
+
+    /// Whether colours are wanted (no-color.org).
+    static var isColoured: Bool { [nil, ""].contains(environment("NO_COLOR")) }
+
+    private static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
     static func writeOutput(_ text: String) throws(FileSystemError) {
+        try write(text, to: STDOUT_FILENO)
+    }
+
+    static func write(_ text: String, to descriptor: CInt) throws(FileSystemError) {
         var text = text
         do {
-            _ = try text.withUTF8 { try FileDescriptor.standardOutput.writeAll($0) }
+            _ = try text.withUTF8 { try FileDescriptor(rawValue: descriptor).writeAll($0) }
         } catch {
             throw Self.error(error)
         }

@@ -26,7 +26,7 @@ import Testing
         #expect(
             Set(object.keys) == [
                 "budget", "budgetBytes", "budgetCapBytes", "largestItemBytes", "storing", "evictionPolicy",
-                "isDefaultBudget", "isDefaultCapacityModel",
+                "isDefaultBudget", "isDefaultCapacityModel", "schemaVersion",
             ])
         #expect(object["budget"] as? String == "automatic")
         #expect(object["budgetCapBytes"] is NSNull)

@@ -45,8 +45,8 @@ import Testing
             Tool.path, ["put", "k", file.path] + app, environment: home, in: container.folder)
         #expect(put.status == 0)
         let list = try Tool.run(Tool.path, ["list", "--json"] + app, environment: home, in: container.folder)
-        let items = try #require(JSONSerialization.jsonObject(with: list.output) as? [[String: Any]])
-        let path = try #require(items.first?["path"] as? String)
+        let object = try #require(JSONSerialization.jsonObject(with: list.output) as? [String: Any])
+        let path = try #require((object["items"] as? [[String: Any]])?.first?["path"] as? String)
         #expect(path.hasPrefix("PrefetchCache/items/"))
         #expect(
             FileManager.default.fileExists(

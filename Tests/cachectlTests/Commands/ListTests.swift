@@ -11,7 +11,8 @@ import Testing
     @Test func anEmptyCacheIsNoFailure() throws {
         #expect(try container.succeed("list").text == "no items\n")
         #expect(try container.list().isEmpty)
-        #expect(try container.succeed("list", "--json").text == "[]\n")
+        #expect(
+            try container.succeed("list", "--json").text == "{\n\"items\" : [],\n\"schemaVersion\" : 1\n}\n")
     }
 
     @Test func theColdestItemComesFirst() throws {

@@ -65,7 +65,7 @@ import Testing
     @Test func jsonTellsWhatWasStored() throws {
         let file = try container.folder.write(text, to: "doc.txt")
         let object = try container.json("put", "doc", file.path)
-        #expect(Set(object.keys) == ["key", "encoding", "contentBytes", "storedBytes"])
+        #expect(Set(object.keys) == ["key", "encoding", "contentBytes", "storedBytes", "schemaVersion"])
         #expect(object["key"] as? String == "doc")
         #expect(object["encoding"] as? String == "lz4")
         #expect(object["contentBytes"] as? Int == text.count)

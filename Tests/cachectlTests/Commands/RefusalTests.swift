@@ -26,9 +26,13 @@ import Testing
         try container.succeed("configure", "--budget", "1MiB")
         let outcome = try container.cachectl("put", "k", "-", "--json", input: noise(3 << 20, seed: 1))
         #expect(outcome.status == 75)
-        let object = try #require(JSONSerialization.jsonObject(with: outcome.output) as? [String: String])
-        #expect(Set(object.keys) == ["refused", "message"])
-        #expect(object["refused"] == "largerThanLargestItem")
+        let object = try #require(JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+        #expect(Set(object.keys) == ["refused", "message", "schemaVersion"])
+        #expect(object["refused"] as? String == "largerThanLargestItem")
+        let failure = try outcome.failure
+        #expect(failure.error == "refused")
+        #expect(failure.exitCode == 75)
+        #expect(failure.message.contains("configure --budget"))
     }
 
     @Test func anOpenedItemIsNotReplaced() throws {
@@ -72,8 +76,8 @@ import Testing
         }
         let outcome = try container.cachectl("put", "k", "-", "--json", input: noise(200_000, seed: 2))
         #expect(outcome.status == 75)
-        let object = try #require(JSONSerialization.jsonObject(with: outcome.output) as? [String: String])
-        #expect(object["refused"] == "lowPriority")
+        let object = try #require(JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+        #expect(object["refused"] as? String == "lowPriority")
         #expect(outcome.errors.contains("'k' was refused (lowPriority): "))
         #expect(outcome.errors.contains("--priority"))
         #expect(try container.succeed("stats").text.contains("1 lowPriority"))

@@ -31,6 +31,7 @@ import Testing
         #expect(
             Set(object.keys) == [
                 "key", "path", "area", "name", "contentBytes", "firstOpen", "delivered",
+                "schemaVersion",
             ])
         #expect(object["delivered"] as? Bool == true)
         #expect(object["firstOpen"] as? Bool == true)

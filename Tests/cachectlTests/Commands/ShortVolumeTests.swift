@@ -41,15 +41,16 @@ struct ShortVolumeTests {
         let outcome = try container.cachectl("put", "k", input, "--requested", "--json", input: content)
         #expect(outcome.status == 75)
         let object = try #require(JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
-        #expect(Set(object.keys) == ["error", "neededBytes", "availableBytes", "message"])
+        #expect(Set(object.keys) == ["error", "neededBytes", "availableBytes", "message", "schemaVersion"])
         #expect(object["error"] as? String == "insufficientSpace")
         let needed = try #require(object["neededBytes"] as? Int)
         let available = try #require(object["availableBytes"] as? Int)
         #expect(needed > available)
         #expect(available < 4 << 20)
         if input == "file" { #expect(needed == content.count) }
-        #expect(outcome.message != nil)
-        #expect(object["message"] as? String == outcome.message)
+        let failure = try outcome.failure
+        #expect(object["message"] as? String == failure.message)
+        #expect(failure.exitCode == 75)
         #expect(outcome.errors.contains("\(needed) bytes are needed"))
         #expect(outcome.errors.contains("\(available) bytes are available"))
 
@@ -139,14 +140,5 @@ struct ShortVolumeTests {
         #expect(try container.json("capacity")["budgetBytes"] as? Int == 0)
         try FileManager.default.removeItem(at: volume.root.appending(path: "filler"))
         #expect(try #require(container.json("capacity")["budgetBytes"] as? Int) > 0)
-    }
-}
-
-extension Tool.Outcome {
-    /// What the command complained of.
-    fileprivate var message: String? {
-        let prefix = "cachectl: error: "
-        guard errors.hasPrefix(prefix) else { return nil }
-        return errors.dropFirst(prefix.count).trimmingCharacters(in: .newlines)
     }
 }

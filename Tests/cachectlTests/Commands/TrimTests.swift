@@ -15,7 +15,7 @@ import Testing
         try container.succeed("put", "k", "-", input: noise(500_000, seed: 1))
         let item = try #require(container.list().first)
         let object = try container.json("trim")
-        #expect(Set(object.keys) == ["chargedBytes", "budgetBytes", "pressure"])
+        #expect(Set(object.keys) == ["chargedBytes", "budgetBytes", "pressure", "schemaVersion"])
         #expect(object["chargedBytes"] as? Int == item["chargedBytes"] as? Int)
         #expect(object["budgetBytes"] as? Int == 1 << 20)
         #expect(object["pressure"] as? String == "normal")

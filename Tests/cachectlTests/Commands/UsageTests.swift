@@ -14,14 +14,21 @@ import Testing
         ["list", "k\u{1B}[2J"],
     ])
     func aWrongArgumentIsRefusedInOneLine(_ arguments: [String]) throws {
-        let outcome = try Tool.run(
-            Tool.path, ["--json", "--container", container.root.path] + arguments, in: container.folder)
-        #expect(outcome.status == 64)
-        #expect(outcome.output.isEmpty)
-        #expect(outcome.errors.hasPrefix("cachectl: error: "))
-        #expect(outcome.errors.split(separator: "\n").count == 1)
-        #expect(outcome.errors.utf8.count < 1000)
-        #expect(!outcome.errors.contains("\u{1B}"))
+        for json in [[], ["--json"]] {
+            let outcome = try Tool.run(
+                Tool.path, json + ["--container", container.root.path] + arguments, in: container.folder)
+            #expect(outcome.status == 64)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.split(separator: "\n").count == 1)
+            #expect(outcome.errors.utf8.count < 1000)
+            #expect(!outcome.errors.contains("\u{1B}"))
+            if json.isEmpty {
+                #expect(outcome.errors.hasPrefix("cachectl: error: "))
+            } else {
+                let failure = try outcome.failure
+                #expect((failure.schemaVersion, failure.error, failure.exitCode) == (1, "usage", 64))
+            }
+        }
     }
 
     @Test(arguments: [[], ["--container", ""], ["--app", "../x"]])

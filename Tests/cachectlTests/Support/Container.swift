@@ -62,16 +62,17 @@ struct Container {
         let outcome = try Tool.run(
             Tool.path, arguments + ["--json", "--container", root.path], in: folder)
         #expect(outcome.status == 0, sourceLocation: sourceLocation)
-        return try #require(
+        let object = try #require(
             JSONSerialization.jsonObject(with: outcome.output) as? [String: Any],
             sourceLocation: sourceLocation)
+        #expect(object["schemaVersion"] as? Int == 1, sourceLocation: sourceLocation)
+        return object
     }
 
     /// The items that `list` printed.
     func list(sourceLocation: SourceLocation = #_sourceLocation) throws -> [[String: Any]] {
-        let outcome = try cachectl("list", "--json")
-        return try #require(
-            JSONSerialization.jsonObject(with: outcome.output) as? [[String: Any]],
+        try #require(
+            json("list", sourceLocation: sourceLocation)["items"] as? [[String: Any]],
             sourceLocation: sourceLocation)
     }
 

@@ -21,6 +21,18 @@ enum Tool {
         let errors: String
 
         var text: String { String(decoding: output, as: UTF8.self) }
+
+        /// The failure that was printed as JSON, alone on standard error.
+        var failure: Failure {
+            get throws { try JSONDecoder().decode(Failure.self, from: Data(errors.utf8)) }
+        }
+
+        struct Failure: Decodable, Hashable {
+            let schemaVersion: Int
+            let error: String
+            let exitCode: Int32
+            let message: String
+        }
     }
 
     /// Runs a program to its end. Its streams are files: a full pipe cannot stop it.

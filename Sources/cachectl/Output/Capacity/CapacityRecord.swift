@@ -1,8 +1,7 @@
 internal import PrefetchCache
 
-/// The capacity as JSON. Names and meanings stay as long as `schemaVersion` does.
+/// The capacity as JSON.
 struct CapacityRecord: Encodable {
-    let schemaVersion = 1
     let totalBytes: Int64
     let availableBytes: Int64
     let evictableBytes: Int64

@@ -1,0 +1,76 @@
+internal import FileSystem
+internal import GRDB
+internal import ItemFormat
+internal import Logging
+internal import StorageAreas
+internal import SystemPackage
+
+extension Engine {
+    /// What the items of each source take, those that are charged most first.
+    func sources() throws(CacheError) -> [SourceUsage] {
+        try catalog.reading { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT source, COUNT(*), SUM(contentLength), SUM(storedLength), SUM(chargedLength) AS charged
+                    FROM item WHERE +kind = 0 GROUP BY source ORDER BY charged DESC, source
+                    """
+            ).map { row in
+                SourceUsage(
+                    source: row[0], items: row[1], contentBytes: row[2], storedBytes: row[3],
+                    chargedBytes: row[4])
+            }
+        }
+    }
+
+    func partials() throws(CacheError) -> [KeptPartial] {
+        try catalog.reading { database in
+            try Row.fetchAll(
+                database,
+                sql: CachedItem.select
+                    + " WHERE kind = \(CatalogRow.Kind.partial.rawValue) ORDER BY priority, lastUse"
+            ).compactMap(KeptPartial.init)
+        }
+    }
+
+    func promotedFiles() throws(CacheError) -> [PromotedFile] {
+        var files: [PromotedFile] = []
+        try ledger.forEachCommitted { entry in
+            let opened = promoter.opened(entry, isFirstOpen: false)
+            files.append(
+                PromotedFile(
+                    key: entry.key, path: opened.path, location: opened.location, backup: entry.backup,
+                    contentLength: entry.contentLength, openedAt: entry.openedAt,
+                    presentLength: presentLength(entry)))
+        }
+        return files
+    }
+
+    /// An overview is not to fail for one file.
+    private func presentLength(_ entry: LedgerEntry) -> Int64? {
+        do {
+            return try promoter.coordinated(.readMetadata, entry) { () throws(CacheError) in
+                guard let folder = try promoter.existingFolder(of: entry),
+                    let attributes = try promoter.attributes(of: entry, in: folder),
+                    attributes.kind == .regular
+                else { return nil }
+                return attributes.length
+            }
+        } catch {
+            environment.logger.debug("A file cannot be looked at.", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+}
+
+extension KeptPartial {
+    /// - Returns: `nil` for a row that this code could not have written.
+    fileprivate init?(_ row: Row) {
+        // The columns of a partial mean what those of an item do.
+        guard let row = CachedItem(row) else { return nil }
+        self.init(
+            key: row.key, source: row.source, destination: row.destination, contentLength: row.contentLength,
+            storedLength: row.storedLength, chargedLength: row.chargedLength, keptAt: row.storedAt,
+            expiresAt: row.expiresAt ?? .max)
+    }
+}

@@ -1,0 +1,59 @@
+internal import ArgumentParser
+internal import PrefetchCache
+
+/// `cachectl report`
+struct Report: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Writes a page that shows where the bytes are.",
+        discussion: Examples.report.discussion(
+            """
+            The page is one file for any browser: it has pictures of the budget, of the volume, and of the bytes by \
+            area, source, age and encoding, and asks neither the network nor a script. It appears whole under its \
+            name, or not at all.
+            """))
+
+    @Option(
+        help: ArgumentHelp("The file to write; - writes to standard output.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String
+
+    @Flag(help: "Replace the file when there is one.")
+    var force = false
+
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        if html.isEmpty { throw ValidationError("--html needs the name of a file, or - for standard output") }
+    }
+
+    func perform(in session: Session) async throws {
+        let file = html == "-" ? nil : NewFile(html, replacing: force)
+        try file?.check()
+        let text = try await page(in: session.cache).text
+        guard let file else { return try StandardStreams.writeOutput(text + "\n") }
+        try file.write(text + "\n")
+        if session.output.isJSON {
+            try session.output.print(json: ReportRecord(path: html, bytes: text.utf8.count + 1))
+        } else {
+            try session.output.confirm("wrote \(html.escapedForTerminal)")
+        }
+    }
+
+    private func page(in cache: PrefetchCache) async throws -> ReportPage {
+        let statistics = try await cache.statistics()
+        let now = Timestamp.now
+        let holdings = Holdings(
+            items: try await cache.items(), partials: try await cache.partials(),
+            promoted: try await cache.promotedFiles(), catalogBytes: statistics.catalogBytes,
+            damagedItems: statistics.quarantinedItems, chargedBytes: statistics.chargedBytes, now: now)
+        return ReportPage(
+            name: shared.app ?? shared.container ?? "", time: now, statistics: statistics,
+            capacity: try await cache.capacity(), holdings: holdings)
+    }
+}
+
+private struct ReportRecord: Encodable {
+    let path: String
+    let bytes: Int
+}

@@ -1,0 +1,30 @@
+extension CommandFailure {
+    /// Tells it on standard error: a line for people, or one JSON object on one line.
+    func report(asJSON isJSON: Bool) {
+        guard code != .success else { return }
+        guard isJSON else {
+            if let message { StandardStreams.writeError("cachectl: error: \(message)") }
+            return
+        }
+        do {
+            let text = try JSON.document(FailureRecord(self), isPretty: false)
+            StandardStreams.writeErrorVerbatim(text + "\n")
+        } catch {
+            // Texts and numbers can be encoded; should they not be, the exit code is left.
+            StandardStreams.writeError("cachectl: error: \(message ?? code.meaning)")
+        }
+    }
+}
+
+/// A failure as JSON.
+private struct FailureRecord: Encodable {
+    let error: String
+    let exitCode: Int32
+    let message: String
+
+    init(_ failure: CommandFailure) {
+        error = failure.code.name
+        exitCode = failure.code.rawValue
+        message = failure.message ?? failure.code.meaning
+    }
+}

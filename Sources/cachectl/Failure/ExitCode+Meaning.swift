@@ -1,0 +1,25 @@
+extension ExitCode {
+    /// The name in JSON.
+    var name: String { "\(self)" }
+
+    /// What it tells, in a few words.
+    var meaning: String {
+        switch self {
+        case .success: "done"
+        case .found: "a check found something"
+        case .usage: "wrong usage"
+        case .damaged: "damaged or newer data"
+        case .notFound: "no such item or file"
+        case .unavailable: "a server failed"
+        case .software: "a mistake in the command itself"
+        case .cannotCreate: "a destination cannot be written to"
+        case .inputOutput: "input/output error"
+        case .refused: "refused for now, or too little room"
+        case .notPermitted: "not permitted"
+        case .configuration: "wrong configuration or environment"
+        case .hungUp: "the terminal went away"
+        case .interrupted: "interrupted"
+        case .terminated: "terminated"
+        }
+    }
+}

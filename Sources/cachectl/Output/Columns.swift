@@ -1,0 +1,63 @@
+/// How much room text takes on a terminal.
+extension Character {
+    /// 0, 1 or 2 columns: as Unicode's East Asian Width (UAX #11) has it, with emoji as wide as terminals draw them.
+    var columns: Int {
+        if isASCII { return 1 }
+        var columns = 0
+        for scalar in unicodeScalars { columns = max(columns, scalar.columns) }
+        return columns
+    }
+}
+
+extension Unicode.Scalar {
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+        0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x1F1E6...0x1F1FF,
+        0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
+    ]
+
+    fileprivate var columns: Int {
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        case .format: return 0
+        default: break
+        }
+        // The variation selector that asks for an emoji is a mark, and told by what it follows.
+        return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
+    }
+}
+
+extension String {
+    /// The columns that the text takes on one line.
+    var columns: Int { reduce(0) { $0 + $1.columns } }
+
+    /// As much of the beginning as has room in so many columns.
+    func prefix(columns: Int) -> String {
+        String(prefix(Self.count(of: self, fitting: columns)))
+    }
+
+    /// As much of the end as has room in so many columns.
+    func suffix(columns: Int) -> String {
+        String(suffix(Self.count(of: reversed(), fitting: columns)))
+    }
+
+    /// The text in exactly so many columns: filled up with spaces, or cut off with an ellipsis.
+    func fitted(columns: Int) -> String {
+        let own = self.columns
+        if own <= columns { return self + String(repeating: " ", count: columns - own) }
+        guard columns > 0 else { return "" }
+        let cut = prefix(columns: columns - 1) + "…"
+        return cut + String(repeating: " ", count: columns - cut.columns)
+    }
+
+    private static func count(of characters: some Sequence<Character>, fitting columns: Int) -> Int {
+        var width = 0
+        var count = 0
+        for character in characters {
+            width += character.columns
+            if width > columns { break }
+            count += 1
+        }
+        return count
+    }
+}

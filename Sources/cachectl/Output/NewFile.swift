@@ -1,0 +1,98 @@
+internal import FileSystem
+internal import SystemPackage
+
+/// A file that a command was asked to write: whole under its name, or not at all.
+struct NewFile {
+    private let path: FilePath
+    private let replaces: Bool
+    private let fileSystem: any FileSystem
+
+    /// - Parameter replaces: Whether a regular file that has the name goes.
+    init(_ path: String, replacing replaces: Bool, in fileSystem: any FileSystem = LiveFileSystem()) {
+        self.path = FilePath(path)
+        self.replaces = replaces
+        self.fileSystem = fileSystem
+    }
+
+    /// Tells what ``write(_:)`` would find in its way, before any work is done.
+    func check() throws(CommandFailure) {
+        guard let name = path.lastComponent, name.kind == .regular else {
+            throw CommandFailure(.usage, "\(path.string) names no file; - stands for standard output")
+        }
+        let found = try failing { () throws(FileSystemError) in
+            let folder = try folder()
+            defer { withExtendedLifetime(folder) {} }
+            return try fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor)
+        }
+        if let found { try refuse(found.kind) }
+    }
+
+    private func refuse(_ kind: FileAttributes.Kind) throws(CommandFailure) {
+        guard kind == .regular else {
+            throw CommandFailure(
+                .cannotCreate,
+                "\(path.string) is no regular file, and is left alone; - stands for standard output")
+        }
+        guard replaces else {
+            throw CommandFailure(.cannotCreate, "\(path.string) exists; --force replaces it")
+        }
+    }
+
+    func write(_ text: String) throws(CommandFailure) {
+        try check()
+        do throws(FileSystemError) {
+            try publish(Array(text.utf8))
+        } catch {
+            if error.errno == .fileExists { try refuse(.regular) }
+            throw failure(error)
+        }
+    }
+
+    private func publish(_ bytes: [UInt8]) throws(FileSystemError) {
+        let folder = try folder()
+        defer { withExtendedLifetime(folder) {} }
+        let name = FilePath(path.lastComponent?.string ?? "")
+        // Hidden, and of a name that nobody else has.
+        let draft = FilePath(".cachectl-\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp")
+        let file = try fileSystem.open(
+            draft, in: folder.descriptor, .createNew([.ownerReadWrite, .groupRead, .otherRead]))
+        do throws(FileSystemError) {
+            defer { fileSystem.close(file) }
+            try fileSystem.writeAll(bytes, to: file, at: 0)
+            try fileSystem.synchronize(file)
+            try fileSystem.rename(
+                draft, in: folder.descriptor, to: name, in: folder.descriptor,
+                replaces ? .replacing : .exclusive)
+        } catch {
+            do throws(FileSystemError) {
+                try fileSystem.unlink(draft, in: folder.descriptor)
+            } catch {
+                // The error that led here says more.
+            }
+            throw error
+        }
+    }
+
+    private func folder() throws(FileSystemError) -> Directory {
+        let parent = path.removingLastComponent()
+        let descriptor = try fileSystem.open(
+            parent.isEmpty ? "." : parent, in: .workingDirectory, .directoryFollowingLinks)
+        return Directory(descriptor, of: fileSystem)
+    }
+
+    private func failing<Result>(
+        _ body: () throws(FileSystemError) -> Result
+    ) throws(CommandFailure) -> Result {
+        do throws(FileSystemError) {
+            return try body()
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: FileSystemError) -> CommandFailure {
+        CommandFailure(
+            error.isNotPermitted ? .notPermitted : error.isOutOfSpace ? .inputOutput : .cannotCreate,
+            "cannot write \(path.string): \(error.errno)")
+    }
+}

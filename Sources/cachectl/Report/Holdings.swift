@@ -1,0 +1,119 @@
+internal import PrefetchCache
+
+/// Where the bytes of a cache are, from several sides. A pure function of what the cache tells.
+struct Holdings {
+    /// One part of a whole.
+    struct Part: Hashable {
+        let name: String
+        let bytes: Int64
+        /// How many files, items or partials.
+        let count: Int
+        /// Whether the name comes from outside.
+        var isForeign = false
+    }
+
+    /// So many sources are named; the rest is added up.
+    static let mostSources = 12
+    /// So many items and files are listed.
+    static let mostRows = 20
+
+    let areas: [Part]
+    let sources: [Part]
+    let ages: [Part]
+    let encodings: [Part]
+    /// The items that are charged most.
+    let largest: [CachedItem]
+    /// The largest of the files that were handed over and are in their place.
+    let files: [PromotedFile]
+    /// How many files were handed over and are not in their place any more.
+    let movedFiles: Int
+
+    /// - Parameter now: Milliseconds since 1970.
+    init(
+        items: [CachedItem], partials: [KeptPartial], promoted: [PromotedFile], catalogBytes: Int64,
+        damagedItems: Int, chargedBytes: Int64, now: Int64
+    ) {
+        let present = promoted.filter { $0.presentLength != nil }
+        movedFiles = promoted.count - present.count
+        files = Array(
+            present.sorted { ($0.presentLength ?? 0, $1.key.string) > ($1.presentLength ?? 0, $0.key.string) }
+                .prefix(Self.mostRows))
+        largest = Array(
+            items.sorted { ($0.chargedLength, $1.key.string) > ($1.chargedLength, $0.key.string) }
+                .prefix(Self.mostRows))
+        areas = Self.areas(present, items.count + partials.count + damagedItems, chargedBytes + catalogBytes)
+        sources = Self.sources(items)
+        ages = Self.ages(items, now: now)
+        encodings = Self.encodings(items)
+    }
+
+    private static func areas(_ files: [PromotedFile], _ cached: Int, _ cachedBytes: Int64) -> [Part] {
+        let promoted = [Area.documents, .applicationSupport, .iCloudDrive].map { area in
+            let lengths = files.lazy.filter { $0.location.area == area }.map { $0.presentLength ?? 0 }
+            return Part(name: title(of: area), bytes: lengths.reduce(0, +), count: lengths.count)
+        }
+        return [Part(name: title(of: .caches), bytes: cachedBytes, count: cached)] + promoted
+    }
+
+    private static func title(of area: Area) -> String {
+        switch area {
+        case .documents: "Documents"
+        case .applicationSupport: "Application Support"
+        case .caches: "Caches"
+        case .temporary: "tmp"
+        case .iCloudDrive: "iCloud Drive"
+        }
+    }
+
+    private static func sources(_ items: [CachedItem]) -> [Part] {
+        let parts = sum(items, by: \.source).map {
+            Part(
+                name: $0.key.isEmpty ? "no source" : $0.key, bytes: $0.value.bytes, count: $0.value.count,
+                isForeign: !$0.key.isEmpty)
+        }.sorted { ($0.bytes, $1.name) > ($1.bytes, $0.name) }
+        guard parts.count > mostSources else { return parts }
+        let rest = parts.dropFirst(mostSources)
+        return parts.prefix(mostSources) + [
+            Part(
+                name: "\(rest.count) others", bytes: rest.reduce(0) { $0 + $1.bytes },
+                count: rest.reduce(0) { $0 + $1.count })
+        ]
+    }
+
+    /// Ends of ages, in milliseconds, the youngest first.
+    private static let limits: [(name: String, end: Int64)] = [
+        ("up to 1 hour", 3_600_000), ("1 to 24 hours", 86_400_000), ("1 to 7 days", 604_800_000),
+        ("7 to 30 days", 2_592_000_000), ("more than 30 days", .max),
+    ]
+
+    private static func ages(_ items: [CachedItem], now: Int64) -> [Part] {
+        let byAge = sum(items) { item in
+            // A clock that went back makes no item younger than new.
+            let age = max(0, now.subtractingReportingOverflow(item.storedAt).partialValue)
+            return limits.firstIndex { age < $0.end } ?? limits.count - 1
+        }
+        return limits.indices.map { index in
+            Part(
+                name: limits[index].name, bytes: byAge[index]?.bytes ?? 0, count: byAge[index]?.count ?? 0)
+        }
+    }
+
+    private static func encodings(_ items: [CachedItem]) -> [Part] {
+        let byEncoding = sum(items, by: \.encoding)
+        return [(ItemEncoding.lz4, "compressed (LZ4)"), (.identity, "as it came (identity)")].map {
+            encoding, name in
+            Part(name: name, bytes: byEncoding[encoding]?.bytes ?? 0, count: byEncoding[encoding]?.count ?? 0)
+        }
+    }
+
+    private static func sum<Key: Hashable>(
+        _ items: [CachedItem], by key: (CachedItem) -> Key
+    ) -> [Key: (bytes: Int64, count: Int)] {
+        var sums: [Key: (bytes: Int64, count: Int)] = [:]
+        for item in items {
+            sums[key(item), default: (0, 0)].bytes += item.chargedLength
+            sums[key(item), default: (0, 0)].count += 1
+        }
+        return sums
+    }
+}

@@ -1,0 +1,262 @@
+internal import PrefetchCache
+internal import SystemPackage
+
+/// A page that shows where the bytes of a cache are: one file that asks nobody for anything.
+struct ReportPage {
+    /// The cache, as its user named it.
+    let name: String
+    /// Milliseconds since 1970.
+    let time: Int64
+    let statistics: CacheStatistics
+    let capacity: CapacityReport
+    let holdings: Holdings
+
+    var text: String {
+        let head = """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8" />
+            <meta name="viewport" content="width=device-width, initial-scale=1" />
+            <meta name="color-scheme" content="light dark" />
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />
+            <title>Cache report: \(HTML.text(name))</title>
+            <style>
+            \(ReportStyle.css)
+            </style>
+            </head>
+            <body>
+            <header>
+            <h1>Cache report</h1>
+            <p class="sub">\(HTML.name(name)) · \(Self.date(time))</p>
+            </header>
+            <main>
+            """
+        let breakdowns = [
+            breakdown(
+                "area", "By area", holdings.areas,
+                "Caches holds what may vanish: items, what was broken off, and the catalog. The rest was handed over, "
+                    + "and is the user’s."),
+            breakdown(
+                "source", "By source", holdings.sources, "Cached items, by the feed or server they come from."
+            ),
+            breakdown("age", "By age", holdings.ages, "Cached items, by when they were stored."),
+            breakdown("encoding", "By encoding", holdings.encodings, encodingRemark),
+        ]
+        return [
+            head, summary, budget, volume, "<div class=\"grid\">", breakdowns.joined(separator: "\n"),
+            "</div>",
+        ]
+        .joined(separator: "\n") + "\n" + items + files + footer
+    }
+
+    private var summary: String {
+        let reads = statistics.hits + statistics.misses
+        let tiles = [
+            ("items", "\(statistics.items)", "\(Size.text(statistics.contentBytes)) of content"),
+            (
+                "stored", Size.text(statistics.storedBytes),
+                statistics.contentBytes > 0
+                    ? "\(Bar.percent(statistics.storedBytes, of: statistics.contentBytes)) % of the content"
+                    : "nothing yet"
+            ),
+            (
+                "hits", reads > 0 ? "\(Bar.percent(statistics.hits, of: reads)) %" : "–",
+                "\(statistics.hits) of \(reads) reads"
+            ),
+            ("opened", "\(statistics.promotions)", "items handed over"),
+            ("evicted", "\(statistics.evictions)", Size.text(statistics.evictedBytes)),
+            ("refused", "\(statistics.refusals.values.reduce(0, +))", refusals),
+        ]
+        let cells = tiles.map { name, value, remark in
+            "<div class=\"tile\"><dt>\(name)</dt><dd>\(value)<span>\(HTML.text(remark))</span></dd></div>"
+        }
+        return "<dl class=\"tiles\">\(cells.joined())</dl>"
+    }
+
+    private var refusals: String {
+        guard !statistics.refusals.isEmpty else { return "nothing" }
+        return statistics.refusals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+            .joined(separator: ", ")
+    }
+
+    private var budget: String {
+        let whole = max(capacity.budgetBytes, 0)
+        let items = max(0, capacity.chargedBytes - statistics.partialBytes)
+        let parts = [
+            ("items", "s1", items), ("broken off", "s2", statistics.partialBytes),
+            ("under way", "s3", capacity.heldBytes), ("catalog", "s4", capacity.catalogBytes),
+        ]
+        let used = parts.reduce(0) { $0 + $1.2 }
+        let free = max(0, whole - used)
+        return figure(
+            "budget", "Budget",
+            "\(Bar.percent(used, of: whole)) % of \(Size.text(whole)) used" + origin,
+            parts + [("free", "track", free)], whole: max(whole, used))
+    }
+
+    private var origin: String {
+        switch capacity.configuredBudget {
+        case .fixed: "; fixed by the configuration"
+        case .automatic: "; as the volume allows"
+        case .automaticUpTo(let cap): "; as the volume allows, up to \(Size.text(cap.bytes))"
+        }
+    }
+
+    private var volume: String {
+        let state = capacity.capacity.state
+        let others = max(0, state.total - state.available - state.evictable)
+        let level = capacity.pressure
+        let meaning = level.meaning(capacity.capacity.thresholds).map { ": \($0)" } ?? ""
+        return figure(
+            "volume", "Volume",
+            "\(Size.text(state.available)) of \(Size.text(state.total)) available; pressure is \(level.rawValue)\(meaning)",
+            [
+                ("others", "s5", others), ("this cache", "s1", state.evictable),
+                ("available", "track", state.available),
+            ], whole: state.total, marks: [state.total - capacity.capacity.reserve],
+            remark:
+                "The line marks the reserve of \(Size.text(capacity.capacity.reserve)), which guesses leave free."
+        )
+    }
+
+    /// A bar of several parts, with a legend that says all that the bar shows.
+    private func figure(
+        _ id: String, _ title: String, _ summary: String,
+        _ parts: [(name: String, style: String, bytes: Int64)],
+        whole: Int64, marks: [Int64] = [], remark: String? = nil
+    ) -> String {
+        let words = parts.map { "\($0.name) \(Size.text($0.bytes))" }.joined(separator: ", ")
+        let picture = BarPicture(
+            title: title, description: "\(summary). \(words).",
+            segments: parts.filter { $0.style != "track" }.map { .init(style: $0.style, amount: $0.bytes) },
+            whole: whole, marks: marks)
+        let legend = parts.map { part in
+            "<li><i class=\"key \(part.style)\"></i>\(part.name) <b>\(Size.text(part.bytes))</b></li>"
+        }
+        return """
+            <section class="card" aria-labelledby="\(id)-h">
+            <h2 id="\(id)-h">\(title)</h2><p>\(HTML.text(summary))</p>
+            \(picture.svg(id: id))
+            <ul class="legend">\(legend.joined())</ul>\(remark.map { "<p class=\"note\">\(HTML.text($0))</p>" } ?? "")
+            </section>
+            """
+    }
+
+    /// A table with a bar in each row.
+    private func breakdown(_ id: String, _ title: String, _ parts: [Holdings.Part], _ remark: String)
+        -> String
+    {
+        let total = parts.reduce(0) { $0 + $1.bytes }
+        let most = parts.map(\.bytes).max() ?? 0
+        let rows = parts.enumerated().map { index, part in
+            let name = part.isForeign ? HTML.name(part.name) : HTML.text(part.name)
+            let picture = BarPicture(
+                title: part.name,
+                description: "\(Size.text(part.bytes)), \(Self.share(part.bytes, of: total)) of all",
+                segments: [.init(style: "s1", amount: part.bytes)], whole: most)
+            return """
+                <tr><th scope="row">\(name)</th><td>\(part.count)</td><td>\(Size.text(part.bytes))</td>\
+                <td>\(HTML.text(Self.share(part.bytes, of: total)))</td>\
+                <td class="picture">\(picture.svg(id: "\(id)-\(index)"))</td></tr>
+                """
+        }
+        let body =
+            total == 0 && parts.allSatisfy { $0.count == 0 }
+            ? "<p class=\"empty\">Nothing here.</p>"
+            : """
+            <table class="rows"><thead><tr><th scope="col">\(id)</th><th scope="col">files</th>\
+            <th scope="col">bytes</th><th scope="col">share</th><th scope="col" class="picture"></th></tr></thead>
+            <tbody>\(rows.joined(separator: "\n"))</tbody></table>
+            """
+        return """
+            <section class="card" aria-labelledby="\(id)-h">
+            <h2 id="\(id)-h">\(title)</h2>
+            \(body)
+            <p class="note">\(HTML.text(remark))</p>
+            </section>
+            """
+    }
+
+    /// Rounded, so that the parts of a whole add up to about 100.
+    private static func share(_ part: Int64, of whole: Int64) -> String {
+        guard whole > 0, part > 0 else { return "0 %" }
+        let percent = (Int128(part) * 100 + Int128(whole) / 2) / Int128(whole)
+        return percent == 0 ? "< 1 %" : "\(percent) %"
+    }
+
+    private static func date(_ milliseconds: Int64) -> String {
+        let day = Timestamp.day(of: milliseconds)
+        return "\(day) \(Timestamp.time(of: milliseconds).prefix(5)) UTC"
+    }
+
+    private var encodingRemark: String {
+        guard statistics.contentBytes > 0 else { return "How items are kept." }
+        let saved = max(0, statistics.contentBytes - statistics.storedBytes)
+        return "Compression saves \(Size.text(saved)) of \(Size.text(statistics.contentBytes))."
+    }
+
+    private var items: String {
+        table(
+            "items", "The largest items",
+            ["key", "source", "stored", "encoding", "content", "charged"],
+            holdings.largest.map { item in
+                [
+                    HTML.name(item.key.string), HTML.name(item.source),
+                    Self.date(item.storedAt), item.encoding.name,
+                    Size.text(item.contentLength), Size.text(item.chargedLength),
+                ]
+            },
+            remark: statistics.items > holdings.largest.count
+                ? "The \(holdings.largest.count) largest of \(statistics.items)." : nil)
+    }
+
+    private var files: String {
+        let moved =
+            holdings.movedFiles == 0
+            ? nil
+            : "\(holdings.movedFiles) more were moved or deleted by their user, which is the user’s right."
+        return table(
+            "files", "The largest files that were handed over", ["key", "file", "opened", "backup", "bytes"],
+            holdings.files.map { file in
+                [
+                    HTML.name(file.key.string),
+                    HTML.name("\(file.location.area.name)/\(file.location.relative.string)"),
+                    Self.date(file.openedAt), file.backup.name,
+                    Size.text(file.presentLength ?? 0),
+                ]
+            }, remark: moved)
+    }
+
+    private func table(_ id: String, _ title: String, _ heads: [String], _ rows: [[String]], remark: String?)
+        -> String
+    {
+        let note = remark.map { "<p class=\"note\">\(HTML.text($0))</p>" } ?? ""
+        guard !rows.isEmpty else {
+            return
+                "<section class=\"card\"><h2>\(title)</h2><p class=\"empty\">Nothing here.</p>\(note)</section>\n"
+        }
+        let head = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
+        let body = rows.map { row in
+            "<tr>" + zip(heads, row).map { "<td data-head=\"\($0)\">\($1)</td>" }.joined() + "</tr>"
+        }
+        return """
+            <section class="card" aria-labelledby="\(id)-h">
+            <h2 id="\(id)-h">\(title)</h2>
+            <table class="list"><thead><tr>\(head)</tr></thead>
+            <tbody>\(body.joined(separator: "\n"))</tbody></table>\(note)
+            </section>
+
+            """
+    }
+
+    private var footer: String {
+        """
+        </main>
+        <footer><p>Made by cachectl. Sizes are in units of 1,024 bytes; those of items are what they are charged \
+        against the budget.</p></footer>
+        </body>
+        </html>
+        """
+    }
+}

@@ -1,0 +1,61 @@
+/// How a report looks: light or dark, as its reader prefers, on any width and on paper.
+enum ReportStyle {
+    /// The colours of parts keep 3:1 against the page and are told apart without red and green; names and numbers
+    /// stand beside them all the same.
+    static let css = """
+        :root{--page:#f6f7f9;--card:#fff;--ink:#16202c;--soft:#566273;--line:#dde2e9;--track:#e6eaf0;
+        --s1:#2f6fdb;--s2:#c77700;--s3:#8a4fd0;--s4:#0f8b8d;--s5:#8590a1;--mark:#16202c}
+        @media (prefers-color-scheme:dark){:root{--page:#12161c;--card:#1b2129;--ink:#e8edf3;--soft:#9eabbb;
+        --line:#2d3641;--track:#2b333e;--s1:#6ea5ff;--s2:#f0a63a;--s3:#b98bf2;--s4:#3cc1bd;--s5:#7b8798;--mark:#e8edf3}}
+        *{box-sizing:border-box}
+        body{margin:0 auto;max-width:76rem;padding:1.5rem 1rem 3rem;background:var(--page);color:var(--ink);
+        font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;
+        font-variant-numeric:tabular-nums}
+        h1{font-size:1.6rem;line-height:1.2;margin:0}
+        h2{font-size:1.05rem;margin:0 0 .25rem}
+        p{margin:0 0 .6rem}
+        .sub,.note,footer,.empty{color:var(--soft)}
+        .sub{margin:.15rem 0 1.25rem;overflow-wrap:anywhere}
+        .note{font-size:.875rem;margin:.6rem 0 0}
+        footer{font-size:.875rem;margin-top:1.5rem}
+        .card,.tile{background:var(--card);border:1px solid var(--line);border-radius:.75rem}
+        .card{padding:1rem 1.15rem;margin:0 0 1rem}
+        .grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(30rem,100%),1fr));gap:0 1rem}
+        .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.75rem;margin:0 0 1rem}
+        .tile{padding:.7rem .9rem}
+        .tile dt{color:var(--soft);font-size:.875rem}
+        .tile dd{margin:0;font-size:1.45rem;font-weight:650;line-height:1.25}
+        .tile span{display:block;font-size:.8125rem;font-weight:400;color:var(--soft);overflow-wrap:anywhere}
+        svg.bar{display:block;width:100%;height:.7rem;border-radius:.35rem;overflow:hidden}
+        .card>svg.bar{height:1.35rem;border-radius:.45rem;margin:.35rem 0 .7rem}
+        .track{fill:var(--track);background:var(--track)}
+        .s1{fill:var(--s1);background:var(--s1)}.s2{fill:var(--s2);background:var(--s2)}
+        .s3{fill:var(--s3);background:var(--s3)}.s4{fill:var(--s4);background:var(--s4)}
+        .s5{fill:var(--s5);background:var(--s5)}.mark{fill:var(--mark)}
+        .legend{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;margin:0;padding:0}
+        .key{display:inline-block;width:.75rem;height:.75rem;border-radius:.2rem;margin-right:.4rem;
+        border:1px solid var(--line)}
+        .legend b{font-weight:650}
+        table{width:100%;border-collapse:collapse}
+        th,td{padding:.32rem .5rem;text-align:right;vertical-align:middle;border-bottom:1px solid var(--line)}
+        tbody tr:last-child>*{border-bottom:0}
+        th:first-child,td:first-child{padding-left:0}
+        th:last-child,td:last-child{padding-right:0}
+        thead th{color:var(--soft);font-size:.8125rem;font-weight:500}
+        th:first-child,td:first-child,tbody th,.list th:nth-child(2),.list td:nth-child(2){text-align:left}
+        tbody th{font-weight:500;overflow-wrap:anywhere}
+        .rows td{white-space:nowrap}
+        .rows .picture{width:34%;min-width:4rem}
+        .list td:first-child,.list td:nth-child(2){overflow-wrap:anywhere}
+        @media (max-width:40rem){
+        .rows .picture{width:22%;min-width:2.5rem}
+        .list thead{position:absolute;clip-path:inset(50%)}
+        .list tr{display:block;padding:.45rem 0;border-bottom:1px solid var(--line)}
+        .list tbody tr:last-child{border-bottom:0}
+        .list td,.list td:nth-child(2){display:flex;justify-content:space-between;gap:1rem;border:0;padding:.1rem 0;
+        text-align:right}
+        .list td::before{content:attr(data-head);color:var(--soft);flex:none}
+        .list td:first-child{font-weight:650}}
+        @media print{body{background:#fff}.card,.tile{break-inside:avoid}}
+        """
+}

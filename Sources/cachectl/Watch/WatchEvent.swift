@@ -1,0 +1,105 @@
+internal import PrefetchCache
+
+/// Something that happened to the cache between two looks, in whatever process.
+struct WatchEvent: Hashable {
+    enum Kind: String {
+        case stored, opened, evicted, refused, damaged, pressure, budget, rebuilt
+    }
+
+    /// When it was seen, in milliseconds since 1970.
+    let time: Int64
+    let kind: Kind
+    /// How often.
+    var count: Int64?
+    var bytes: Int64?
+    /// The reason of a refusal, or the new level of pressure.
+    var detail: String?
+    /// Some of the items that it happened to, where that can be told.
+    var keys: [String] = []
+}
+
+extension WatchEvent {
+    /// So many keys are named.
+    static let mostKeys = 3
+
+    /// What follows from two looks, the later one second.
+    static func events(from old: CacheLook, to new: CacheLook) -> [WatchEvent] {
+        let (before, after) = (old.statistics, new.statistics)
+        let time = new.time
+        // The counters live in the catalog, and go with it.
+        guard after.stores >= before.stores, after.evictions >= before.evictions,
+            after.promotions >= before.promotions
+        else { return [WatchEvent(time: time, kind: .rebuilt, count: Int64(after.items))] }
+        let changes = KeyChanges(from: old, to: new)
+        var events: [WatchEvent] = []
+
+        func add(
+            _ kind: Kind, _ count: Int64, bytes: Int64? = nil, detail: String? = nil, keys: [String] = []
+        ) {
+            guard count > 0 else { return }
+            events.append(
+                WatchEvent(time: time, kind: kind, count: count, bytes: bytes, detail: detail, keys: keys))
+        }
+
+        let promotions = after.promotions - before.promotions
+        let evictions = after.evictions - before.evictions
+        add(.stored, after.stores - before.stores, bytes: changes.storedBytes, keys: changes.stored)
+        // Nobody can tell which of them is which when both happened.
+        add(.opened, promotions, keys: evictions == 0 ? changes.gone : [])
+        add(
+            .evicted, evictions, bytes: after.evictedBytes - before.evictedBytes,
+            keys: promotions == 0 ? changes.gone : [])
+        for (reason, count) in after.refusals.sorted(by: { $0.key < $1.key }) {
+            add(.refused, count - (before.refusals[reason] ?? 0), detail: reason)
+        }
+        add(.damaged, Int64(after.quarantinedItems - before.quarantinedItems))
+        if after.pressure != before.pressure {
+            events.append(WatchEvent(time: time, kind: .pressure, detail: after.pressure.rawValue))
+        }
+        if after.budgetBytes != before.budgetBytes {
+            events.append(WatchEvent(time: time, kind: .budget, bytes: after.budgetBytes))
+        }
+        return events
+    }
+
+    /// What two lists of items tell.
+    private struct KeyChanges {
+        var stored: [String] = []
+        var storedBytes: Int64?
+        var gone: [String] = []
+
+        init(from old: CacheLook, to new: CacheLook) {
+            guard let before = old.items, let after = new.items else { return }
+            let added = after.filter { key, item in before[key]?.storedAt != item.storedAt }
+            stored = Self.some(
+                added.sorted { ($1.value.storedAt, $0.key.string) < ($0.value.storedAt, $1.key.string) })
+            storedBytes = added.isEmpty ? nil : added.values.reduce(0) { $0 + $1.chargedBytes }
+            gone = Self.some(before.filter { after[$0.key] == nil }.sorted { $0.key.string < $1.key.string })
+        }
+
+        private static func some(_ items: [(key: ItemKey, value: CacheLook.Seen)]) -> [String] {
+            items.prefix(mostKeys).map(\.key.string)
+        }
+    }
+}
+
+extension WatchEvent {
+    /// In words, for a terminal.
+    var text: String {
+        let number = count ?? 0
+        let size = bytes.map { " (\(Size.text($0)))" } ?? ""
+        let names = keys.isEmpty ? "" : ": " + keys.map(\.escapedForTerminal).joined(separator: ", ")
+        let more = Int64(keys.count) < number && !keys.isEmpty ? ", …" : ""
+        let what = number == 1 ? "1 item" : "\(number) items"
+        return switch kind {
+        case .stored: "stored \(what)\(size)\(names)\(more)"
+        case .opened: "opened \(what)\(names)\(more)"
+        case .evicted: "evicted \(what)\(size)\(names)\(more)"
+        case .refused: "refused \(what) (\((detail ?? "").escapedForTerminal))"
+        case .damaged: "set \(what) aside as damaged"
+        case .pressure: "pressure is \(detail ?? "") now"
+        case .budget: "the budget is \(Size.text(bytes ?? 0)) now"
+        case .rebuilt: "the catalog was made anew from \(what)"
+        }
+    }
+}

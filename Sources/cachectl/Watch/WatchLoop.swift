@@ -1,0 +1,62 @@
+/// Looks, shows and waits, until somebody has seen enough.
+///
+/// What it looks at, how it waits and what it shows come from outside, and so does the time.
+struct WatchLoop {
+    enum End: Hashable {
+        /// The user, the reader or the number of looks.
+        case done
+        case signal(CInt)
+    }
+
+    /// So many events are remembered.
+    static let mostEvents = 200
+
+    let interval: Duration
+    /// How many looks there are; `nil` for no end.
+    let count: Int?
+    let uptime: () -> Duration
+    let look: () async throws -> CacheLook
+    /// Shows a look, what happened since the one before, and what is remembered of all.
+    let show: (CacheLook, [WatchEvent], _ all: [WatchEvent]) throws -> Void
+    /// Shows the last look again.
+    let redraw: (CacheLook, _ all: [WatchEvent]) throws -> Void
+    let wait: (Duration) -> WatchWake
+    /// Stops the process until it is continued.
+    let suspend: () throws -> Void
+
+    func run() async throws -> End {
+        var all: [WatchEvent] = []
+        var last: CacheLook?
+        var looks = 0
+        while true {
+            let start = uptime()
+            let current = try await look()
+            let events = last.map { WatchEvent.events(from: $0, to: current) } ?? []
+            all = (all + events).suffix(Self.mostEvents)
+            last = current
+            try show(current, events, all)
+            looks += 1
+            if let count, looks >= count { return .done }
+            if let end = try waitForNext(from: start, current, all) { return end }
+        }
+    }
+
+    /// - Returns: `nil` when it is time for the next look.
+    private func waitForNext(from start: Duration, _ current: CacheLook, _ all: [WatchEvent]) throws -> End? {
+        // Looks that take longer than the interval leave as much time between them as they take.
+        let took = uptime() - start
+        let end = took > interval ? uptime() + took : start + interval
+        while true {
+            let left = end - uptime()
+            switch wait(max(left, .zero)) {
+            case .due: if uptime() >= end { return nil }
+            case .quit, .readerGone: return .done
+            case .signal(let number): return .signal(number)
+            case .resized: try redraw(current, all)
+            case .suspend:
+                try suspend()
+                try redraw(current, all)
+            }
+        }
+    }
+}

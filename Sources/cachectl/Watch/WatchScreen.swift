@@ -1,0 +1,142 @@
+internal import PrefetchCache
+
+/// What `cachectl watch` shows: a pure function of what was seen and of the size of the terminal.
+struct WatchScreen {
+    /// The cache, as its user named it.
+    let title: String
+    let interval: Duration
+    let look: CacheLook
+    /// The newest last.
+    let events: [WatchEvent]
+
+    /// - Returns: At most as many lines as the terminal has.
+    func lines(_ size: TerminalSize) -> [StyledLine] {
+        let head = [heading(size.columns), StyledLine(), budget(size.columns), volume, items, counters]
+        var lines = Array(head.prefix(max(0, size.lines)))
+        // Half of the rest for the sources, more where there is less to tell of events.
+        let rest = size.lines - lines.count
+        let room = max(rest - events.count - 2, rest / 2)
+        lines += sources(columns: size.columns, lines: min(look.sources.count + 2, room))
+        lines += section("RECENT", recent, lines: size.lines - lines.count)
+        return lines
+    }
+
+    private func heading(_ columns: Int) -> StyledLine {
+        let end = "\(Timestamp.time(of: look.time)) UTC, every \(Self.text(interval)), q quits"
+        // The end of a path tells more than its beginning.
+        let title = title.escapedForTerminal
+        let room = columns - end.columns - 2
+        guard room >= 12 else { return StyledLine(title.suffix(columns: columns), .bold) }
+        return StyledLine(title.suffix(columns: room).fitted(columns: room) + "  ", .bold)
+            + StyledLine(end, .dim)
+    }
+
+    private func budget(_ columns: Int) -> StyledLine {
+        let (charged, budget) = (look.statistics.chargedBytes, look.statistics.budgetBytes)
+        let percent = Bar.percent(charged, of: budget)
+        let cells = max(6, min(40, columns - 46))
+        let filled = percent >= 100 ? cells : min(Int(percent) * cells / 100, cells - 1)
+        let style: StyledLine.Style = percent >= 95 ? .warning : .good
+        return label("budget") + StyledLine("[")
+            + StyledLine(String(repeating: "#", count: filled), style)
+            + StyledLine(String(repeating: "-", count: cells - filled), .dim)
+            + StyledLine("] \(percent) %, \(Size.text(charged)) of \(Size.text(budget))")
+    }
+
+    private var volume: StyledLine {
+        let level = look.statistics.pressure
+        let style: StyledLine.Style =
+            switch level {
+            case .normal: .good
+            case .elevated: .warning
+            case .low, .critical: .bad
+            }
+        let available = "\(Size.text(look.availableBytes)) of \(Size.text(look.totalBytes)) available"
+        return label("pressure") + StyledLine(level.rawValue, style)
+            + StyledLine(", \(available)" + (level == .normal ? "" : "; nothing is admitted"))
+    }
+
+    private var items: StyledLine {
+        let statistics = look.statistics
+        var text =
+            "\(statistics.items), \(Size.text(statistics.contentBytes)) as \(Size.text(statistics.storedBytes))"
+        if statistics.partials > 0 {
+            text += "; \(statistics.partials) broken off (\(Size.text(statistics.partialBytes)))"
+        }
+        if statistics.quarantinedItems > 0 { text += "; \(statistics.quarantinedItems) damaged" }
+        return label("items") + StyledLine(text)
+    }
+
+    private var counters: StyledLine {
+        let statistics = look.statistics
+        let refusals = statistics.refusals.values.reduce(0, +)
+        return label("so far")
+            + StyledLine(
+                "\(statistics.stores) stored, \(statistics.promotions) opened, \(statistics.evictions) evicted, "
+                    + "\(refusals) refused; \(statistics.hits) hits, \(statistics.misses) misses")
+    }
+
+    private func label(_ name: String) -> StyledLine { StyledLine(name.fitted(columns: 10), .dim) }
+
+    /// - Parameter lines: The empty one before it and the head are among them.
+    private func section(_ head: String, _ rows: [StyledLine], lines: Int) -> [StyledLine] {
+        guard lines >= 3, !rows.isEmpty else { return [] }
+        return [StyledLine(), StyledLine(head, .bold)] + rows.prefix(lines - 2)
+    }
+
+    private func sources(columns: Int, lines: Int) -> [StyledLine] {
+        let most = max(0, lines - 2)
+        guard most > 0, !look.sources.isEmpty else { return [] }
+        let isCut = look.sources.count > most
+        let shown = look.sources.prefix(isCut ? most - 1 : most)
+        let hasBars = columns >= 60
+        let widest = max(8, min(36, columns - (hasBars ? 38 : 22)))
+        let width = min(widest, max(8, shown.map { Self.name($0).columns }.max() ?? 0))
+        let largest = shown.first?.chargedBytes ?? 0
+        var rows = shown.map { source in
+            let numbers = Self.right("\(source.items)", 8) + Self.right(Size.text(source.chargedBytes), 12)
+            let line = StyledLine(Self.name(source).fitted(columns: width)) + StyledLine(numbers)
+            guard hasBars else { return line }
+            let cells = largest > 0 ? Int(Double(source.chargedBytes) / Double(largest) * 14) : 0
+            return line + StyledLine("  " + String(repeating: "#", count: max(1, cells)), .accent)
+        }
+        if isCut {
+            let rest = look.sources.dropFirst(shown.count)
+            let bytes = rest.reduce(0) { $0 + $1.chargedBytes }
+            rows.append(StyledLine("… \(rest.count) more, \(Size.text(bytes))", .dim))
+        }
+        let head = "SOURCE".fitted(columns: width) + Self.right("ITEMS", 8) + Self.right("CHARGED", 12)
+        return section(head, rows, lines: lines)
+    }
+
+    /// The newest first.
+    private var recent: [StyledLine] {
+        events.reversed().map { event in
+            StyledLine(Timestamp.time(of: event.time) + "  ", .dim) + StyledLine(event.text, event.kind.style)
+        }
+    }
+
+    private static func name(_ source: SourceUsage) -> String {
+        source.source.isEmpty ? "(none)" : source.source.escapedForTerminal
+    }
+
+    private static func right(_ text: String, _ columns: Int) -> String {
+        String(repeating: " ", count: max(1, columns - text.columns)) + text
+    }
+
+    static func text(_ interval: Duration) -> String {
+        let milliseconds = interval.milliseconds
+        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
+    }
+}
+
+extension WatchEvent.Kind {
+    fileprivate var style: StyledLine.Style {
+        switch self {
+        case .stored, .opened: .good
+        case .evicted, .budget: .plain
+        case .refused, .pressure, .rebuilt: .warning
+        case .damaged: .bad
+        }
+    }
+}
