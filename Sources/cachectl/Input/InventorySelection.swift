@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 internal import StorageInventory
-internal import SystemPackage
 
 /// Which files of an inventory somebody asked for.
 struct InventorySelection {
@@ -21,16 +20,18 @@ struct InventorySelection {
             && (largerThan.map { file.length > $0 } ?? true) && (before.map { file.since < $0 } ?? true)
     }
 
-    /// The files, the largest first, and of one size in the order of their paths.
-    func sortedFiles(of inventory: StorageInventory) -> [InventoryFile] {
-        var files = inventory.files.filter(contains)
-        files.sort {
-            if $0.allocated != $1.allocated { return $0.allocated > $1.allocated }
-            if $0.length != $1.length { return $0.length > $1.length }
-            if $0.folder != $1.folder { return $0.folder < $1.folder }
-            return $0.name.string < $1.name.string
+    /// The files, the largest first, and those of one size folder by folder.
+    func sortedFiles(of inventory: StorageInventory) -> LazyMapCollection<[Int], InventoryFile> {
+        let files = inventory.files
+        var order = files.indices.filter { contains(files[$0]) }
+        // By numbers: of the files themselves there are enough.
+        order.sort {
+            let (left, right) = (files[$0], files[$1])
+            if left.allocated != right.allocated { return left.allocated > right.allocated }
+            if left.length != right.length { return left.length > right.length }
+            return (left.folder, $0) < (right.folder, $1)
         }
-        return files
+        return order.lazy.map { files[$0] }
     }
 }
 
