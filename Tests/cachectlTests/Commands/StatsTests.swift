@@ -88,6 +88,11 @@ import Testing
             try container.succeed("stats").text.contains(
                 "\npartials    1 broken off, 1.0 MiB kept to go on\n"))
         #expect(try container.succeed("list").text == "no items\n")
+        #expect(try container.succeed("list", "--partials").text.contains("1.0 MiB  1.0 MiB  partial "))
+        let partials = try #require(container.json("list", "--partials")["items"] as? [[String: Any]])
+        #expect(partials.map { $0["status"] as? String } == ["partial"])
+        #expect(partials.first?["key"] as? String == "film")
+        #expect(partials.first?["contentBytes"] as? Int == 1 << 20)
         try container.succeed("evict", "--all")
         #expect(try container.json("stats")["chargedBytes"] as? Int == 0)
     }

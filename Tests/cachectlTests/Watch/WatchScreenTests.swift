@@ -41,7 +41,7 @@ import Testing
         ]
         #expect(
             try texts(screen(busy, events)) == [
-                "cachectl ./AppData                              01:01:01 UTC, every 1s, q quits", "",
+                "cachectl ./AppData                               01:01:01 UTC, every 1s, q quits", "",
                 "budget    [#############---------------------] 40 %, 4.0 MiB of 10 MiB",
                 "pressure  normal, 40 GiB of 100 GiB available",
                 "items     13, 8.0 MiB as 4.0 MiB; 1 broken off (1.0 MiB)",
