@@ -51,7 +51,7 @@ import Testing
         #expect(
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
-                "repair", "verify", "capacity",
+                "repair", "verify", "inventory", "capacity",
                 "configure",
                 "stats", "report", "watch",
             ])

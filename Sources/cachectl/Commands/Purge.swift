@@ -67,7 +67,6 @@ private struct PurgeRecord: Encodable {
         let lastUseMilliseconds: Int64
     }
 
-    let schemaVersion = 1
     let dryRun: Bool
     let purgedBytes: Int64
     let purged: [File]

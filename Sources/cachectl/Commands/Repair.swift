@@ -106,7 +106,6 @@ private struct RepairRecord: Encodable {
         let error: String
     }
 
-    let schemaVersion = 1
     let dryRun: Bool
     let steps: [Step]
     let failures: [Failure]

@@ -105,7 +105,6 @@ private struct MigrationRecord: Encodable {
         let reason: String?
     }
 
-    let schemaVersion = 1
     let dryRun: Bool
     let files: [File]
 

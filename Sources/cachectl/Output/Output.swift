@@ -38,10 +38,29 @@ final class Output {
 
     /// Prints one JSON object with an array of objects in it, each on a line of its own.
     ///
+    /// - Parameters:
+    ///   - name: That of the array.
+    ///   - head: An object whose values come before it.
+    func print(
+        json objects: some Collection<some Encodable>, as name: String, behind head: some Encodable
+    ) throws {
+        // Without its closing brace.
+        let text = try JSON.text(of: head, isPretty: false).dropLast()
+        try print(json: objects, as: name, opening: text.count > 1 ? text + "," : text)
+    }
+
+    /// Prints one JSON object with nothing but an array of objects in it, each on a line of its own.
+    ///
     /// - Parameter name: That of the array.
     func print(json objects: some Collection<some Encodable>, as name: String) throws {
+        try print(json: objects, as: name, opening: "{")
+    }
+
+    private func print(
+        json objects: some Collection<some Encodable>, as name: String, opening: Substring
+    ) throws {
         var separator = "\n"
-        pending += "{\n\"\(name)\" : ["
+        pending += "\(opening)\n\"\(name)\" : ["
         for object in objects {
             pending += separator
             pending += try JSON.text(of: object, isPretty: false)

@@ -44,7 +44,6 @@ struct VerificationRecord: Encodable {
         let setAside: Bool
     }
 
-    let schemaVersion = 1
     let complete: Bool
     let verifiedItems: Int
     let verifiedFiles: Int

@@ -40,7 +40,7 @@ struct CheckReport {
         }
         if !fixes.isEmpty { try output.print("") }
         for rule in fixes { try output.print("\(rule.name): \(rule.fix)") }
-        if findings.isEmpty { try output.print("nothing wrong with \(files) files") }
+        if findings.isEmpty { try output.confirm("nothing wrong with \(files) files") }
     }
 
     private static func extent(_ finding: Finding) -> String {
@@ -60,7 +60,6 @@ struct CheckReport {
             let guideline: String
         }
 
-        let schemaVersion = 1
         let files: Int
         let findings: [FindingRecord]
         let problems: [InventoryRecord.Problem]
@@ -96,7 +95,7 @@ enum RuleList {
                     Record(
                         name: $0.name, severity: $0.severity.rawValue, explanation: $0.explanation,
                         guideline: $0.guideline, fix: $0.fix)
-                })
+                }, as: "rules")
         }
         for rule in rules {
             try output.print("\(rule.name) (\(rule.severity.rawValue))")

@@ -45,7 +45,6 @@ struct InventoryRecord: Encodable {
         }
     }
 
-    let schemaVersion = 1
     let groups: [Group]
     let totals: Totals
     let backup: Backup
@@ -76,12 +75,9 @@ struct InventoryRecord: Encodable {
         withFiles: Bool, _ inventory: StorageInventory, _ selection: InventorySelection, to output: Output
     ) throws {
         guard withFiles else { return try output.print(json: self) }
-        var text = try JSON.text(of: self, isPretty: false)
-        text.removeLast()
-        try output.print(text + ",\"files\":")
         try output.print(
-            json: selection.sortedFiles(of: inventory).lazy.map { FileRecord($0, of: inventory) })
-        try output.print("}")
+            json: selection.sortedFiles(of: inventory).lazy.map { FileRecord($0, of: inventory) },
+            as: "files", behind: self)
     }
 }
 
