@@ -112,11 +112,13 @@ let package = Package(
             name: "StorageInventoryTests",
             dependencies: [
                 "FileSystemTestSupport", "PrefetchCache", "StorageInventory", "VolumeCapacity",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "cachectlTests",
             dependencies: [
-                "cachectl", "FileSystem", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader", "StorageInventory",
+                "cachectl", "FileSystem", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
+                "StorageInventory",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
     ],

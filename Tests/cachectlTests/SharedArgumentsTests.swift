@@ -52,7 +52,7 @@ import Testing
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "capacity",
                 "configure",
-                "stats",
+                "stats", "inventory",
             ])
     }
 }
