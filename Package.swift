@@ -112,6 +112,7 @@ let package = Package(
             name: "StorageInventoryTests",
             dependencies: [
                 "FileSystemTestSupport", "PrefetchCache", "StorageInventory", "VolumeCapacity",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "cachectlTests",

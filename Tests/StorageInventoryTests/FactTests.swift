@@ -1,6 +1,7 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import GRDB
 import PrefetchCache
 import Synchronization
 import SystemPackage
@@ -91,10 +92,19 @@ import Testing
         let inventory = try container.inventory()
         #expect(inventory.files.contains { $0.kind == .promoted && $0.facts?.key == "fresh" })
         #expect(inventory.problems == [])
+        // The app may have brought its log into the file meanwhile; this one stays as it is.
+        let path = container.url("Library/Application Support/PrefetchCache/ledger.sqlite").path
+        let ledger = try DatabaseQueue(path: path)
+        try await ledger.writeWithoutTransaction { database in
+            try database.execute(
+                sql: "PRAGMA wal_autocheckpoint = 0; UPDATE promotion SET openedAt = 42 WHERE key = 'film'")
+        }
+        #expect(try container.inventory().files.contains { $0.facts?.key == "film" && $0.since == 42 })
         // And the app goes on.
         _ = try await cache.store(
             content("next"), as: ItemMetadata(key: "next", destination: .documents("Next.txt")))
         #expect(try await cache.open("next") != nil)
+        try ledger.close()
         try await cache.close()
     }
 
