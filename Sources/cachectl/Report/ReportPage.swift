@@ -32,22 +32,17 @@ struct ReportPage {
             </header>
             <main>
             """
-        let breakdowns = [
-            breakdown(
-                "area", "By area", holdings.areas,
-                "Caches holds what may vanish: items, what was broken off, and the catalog. The rest was handed over, "
-                    + "and is the user’s."),
-            breakdown(
-                "source", "By source", holdings.sources, "Cached items, by the feed or server they come from."
-            ),
-            breakdown("age", "By age", holdings.ages, "Cached items, by when they were stored."),
-            breakdown("encoding", "By encoding", holdings.encodings, encodingRemark),
-        ]
+        let areas = breakdown(
+            "area", "By area", holdings.areas,
+            "Caches holds what may vanish: items, what was broken off, and the catalog. The rest was handed over, "
+                + "and is the user’s.")
+        let ages = breakdown("age", "By age", holdings.ages, "Cached items, by when they were stored.")
+        let sources = breakdown(
+            "source", "By source", holdings.sources, "Cached items, by the feed or server they come from.")
         return [
-            head, summary, budget, volume, "<div class=\"grid\">", breakdowns.joined(separator: "\n"),
-            "</div>",
-        ]
-        .joined(separator: "\n") + "\n" + items + files + footer
+            head, summary, budget, volume, "<div class=\"grid\">", areas, ages, "</div>", sources, encodings,
+            items + files + footer,
+        ].joined(separator: "\n")
     }
 
     private var summary: String {
@@ -190,10 +185,15 @@ struct ReportPage {
         return "\(day) \(Timestamp.time(of: milliseconds).prefix(5)) UTC"
     }
 
-    private var encodingRemark: String {
-        guard statistics.contentBytes > 0 else { return "How items are kept." }
+    private var encodings: String {
         let saved = max(0, statistics.contentBytes - statistics.storedBytes)
-        return "Compression saves \(Size.text(saved)) of \(Size.text(statistics.contentBytes))."
+        let parts = zip(["s1", "s2"], holdings.encodings).map { style, part in
+            (name: "\(part.name), \(part.count)", style: style, bytes: part.bytes)
+        }
+        return figure(
+            "encoding", "By encoding",
+            "Compression saves \(Size.text(saved)) of \(Size.text(statistics.contentBytes))", parts,
+            whole: parts.reduce(0) { $0 + $1.bytes })
     }
 
     private var items: String {

@@ -45,10 +45,14 @@ enum ReportStyle {
         th:first-child,td:first-child,tbody th,.list th:nth-child(2),.list td:nth-child(2){text-align:left}
         tbody th{font-weight:500;overflow-wrap:anywhere}
         .rows td{white-space:nowrap}
-        .rows .picture{width:34%;min-width:4rem}
+        .rows .picture{width:30%;min-width:4rem}
         .list td:first-child,.list td:nth-child(2){overflow-wrap:anywhere}
         @media (max-width:40rem){
-        .rows .picture{width:22%;min-width:2.5rem}
+        .rows tr{display:grid;grid-template-columns:1fr 2.6rem 4.6rem 3.2rem;gap:0 .5rem;align-items:baseline;
+        padding:.4rem 0;border-bottom:1px solid var(--line)}
+        .rows tbody tr:last-child{border-bottom:0}
+        .rows th,.rows td{border:0;padding:.1rem 0}
+        .rows .picture{grid-column:1/-1;width:auto}.rows thead .picture{display:none}
         .list thead{position:absolute;clip-path:inset(50%)}
         .list tr{display:block;padding:.45rem 0;border-bottom:1px solid var(--line)}
         .list tbody tr:last-child{border-bottom:0}
