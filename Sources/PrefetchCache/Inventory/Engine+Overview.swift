@@ -33,6 +33,7 @@ extension Engine {
         }
     }
 
+    /// In the order of opening; the ledger has another one.
     func promotedFiles() throws(CacheError) -> [PromotedFile] {
         var files: [PromotedFile] = []
         try ledger.forEachCommitted { entry in
@@ -43,6 +44,7 @@ extension Engine {
                     contentLength: entry.contentLength, openedAt: entry.openedAt,
                     presentLength: presentLength(entry)))
         }
+        files.sort { $0.openedAt < $1.openedAt }
         return files
     }
 
