@@ -43,6 +43,13 @@ struct CrashEnumeration {
         #endif
     }()
 
+    /// The workloads that are tried: of those on one disk a third, in a sample.
+    static let workloads =
+        isThorough
+        ? CrashWorkload.all
+        : CrashWorkload.all.lazy.filter { !$0.isBeside }.enumerated().filter { $0.offset.isMultiple(of: 3) }
+            .map(\.element)
+
     let workload: CrashWorkload
     let seed: UInt64
     var breakage = Breakage.none

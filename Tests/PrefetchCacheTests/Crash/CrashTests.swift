@@ -14,7 +14,7 @@ import Testing
 
     @Test(.enabled(if: again == nil)) func nothingIsLostDuplicatedTornOrOverwritten() async throws {
         let outcomes = try await withThrowingTaskGroup { group in
-            for workload in CrashWorkload.all where CrashEnumeration.isThorough || !workload.isBeside {
+            for workload in CrashEnumeration.workloads {
                 group.addTask {
                     (workload, try CrashEnumeration(workload: workload, seed: Self.seed).run())
                 }
