@@ -48,10 +48,10 @@ import Testing
             try $0.write(Data("my novel".utf8), to: "Library/Caches/Drafts/Novel.odt")
         },
         Fault(rule: "left-in-tmp") {
-            try $0.write(Data("1".utf8), to: "tmp/work/one")
-            try $0.write(Data("2".utf8), to: "tmp/work/two")
-            try $0.age("tmp/work/one", days: 3)
-            try $0.age("tmp/work/two", days: 3)
+            try $0.write(Data("1".utf8), to: "tmp/export/one")
+            try $0.write(Data("2".utf8), to: "tmp/export/two")
+            try $0.age("tmp/export/one", days: 3)
+            try $0.age("tmp/export/two", days: 3)
         },
         Fault(rule: "no-document") {
             try $0.write(Data("SQLite format 3\0...".utf8), to: "Documents/store.data")
@@ -144,7 +144,7 @@ import Testing
     // MARK: What looks like a fault and is none
 
     @Test func youngTemporaryFilesAreWork() throws {
-        try container.write(Data("1".utf8), to: "tmp/work")
+        try container.write(Data("1".utf8), to: "tmp/export")
         #expect(try container.findings() == [])
     }
 

@@ -49,7 +49,7 @@ struct CountedBody: AsyncBufferedSequence {
 
         /// An error in a body breaks its connection: that is all that is left to do after an announced length.
         private func goWrong() async throws {
-            // Longer than any story: the end of the server ends it.
+            // A server that says nothing any more. Nobody waits for the end of it: the server's own end cancels it.
             if case .holdBack = mishap { try await Task.sleep(for: .seconds(3600)) }
             throw BrokenOff()
         }

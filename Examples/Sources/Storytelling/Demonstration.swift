@@ -22,6 +22,7 @@ package enum Demonstration {
             return .wrongUsage
         }
         let watchdog = Task {
+            // Not waiting for something to happen but a limit, which is cancelled when the story is over.
             try await Task.sleep(for: patience)
             // Who waits for what does not come cannot be asked to clean up.
             StandardError.write("\(name): what was to come next has not come in \(patience)\n")

@@ -8,25 +8,22 @@ package struct Exclusions: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The platform never backs the area up.
-    package static let area = Exclusions(rawValue: 1)
-    /// A folder above has a `CACHEDIR.TAG`. The tag itself is not left out by it.
-    package static let cacheTag = Exclusions(rawValue: 2)
     /// The flag of the inode or of a folder above.
-    package static let noDump = Exclusions(rawValue: 4)
+    package static let noDump = Exclusions(.noDump)
     /// The attribute of freedesktop.org, on the file or on a folder above.
-    package static let xdgAttribute = Exclusions(rawValue: 8)
+    package static let xdgAttribute = Exclusions(.xdgAttribute)
     /// Apple's attribute, on the file or on a folder above.
-    package static let appleAttribute = Exclusions(rawValue: 16)
+    package static let appleAttribute = Exclusions(.appleAttribute)
+    /// The platform never backs the area up.
+    package static let area = Exclusions(rawValue: 1 << 6)
+    /// A folder above has a `CACHEDIR.TAG`. The tag itself is not left out by it.
+    package static let cacheTag = Exclusions(rawValue: 1 << 7)
 
     /// A mark that somebody put on the file or on a folder above.
     package static let marks: Exclusions = [.noDump, .xdgAttribute, .appleAttribute]
 
     init(_ marks: BackupMarks) {
-        self = []
-        if marks.contains(.noDump) { insert(.noDump) }
-        if marks.contains(.xdgAttribute) { insert(.xdgAttribute) }
-        if marks.contains(.appleAttribute) { insert(.appleAttribute) }
+        rawValue = marks.rawValue
     }
 
     /// The names of what is in the set, as JSON and CSV have them.
