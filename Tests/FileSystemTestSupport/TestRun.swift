@@ -1,0 +1,13 @@
+import Foundation
+
+/// How much a run of tests tries, and from which seed.
+public enum TestRun {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// Whether `PREFETCHCACHE_LONG_TESTS` asks for everything: minutes instead of seconds.
+    public static let isLong = environment["PREFETCHCACHE_LONG_TESTS"] != nil
+
+    /// The number in `PREFETCHCACHE_SEED`, or one at random. A failure names it, to be repeated.
+    public static let seed =
+        environment["PREFETCHCACHE_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
+}
