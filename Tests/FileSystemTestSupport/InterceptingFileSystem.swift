@@ -16,7 +16,7 @@ public final class InterceptingFileSystem: FileSystem {
     private let interceptor: Mutex<Interceptor>
     private let gate = NSRecursiveLock()
     private let names = Mutex<[Descriptor: String]>([:])
-    private let paths = Mutex<[Descriptor: FilePath]>([:])
+    private let paths = Mutex<[Descriptor: String]>([:])
     private let isDead = Atomic<Bool>(false)
 
     /// - Parameter weaknesses: What the live file system promises and this one does not keep.
@@ -52,7 +52,7 @@ public final class InterceptingFileSystem: FileSystem {
 
     private func note(_ operation: Operation, in directory: Descriptor) throws(FileSystemError) {
         var operation = operation
-        operation.path = path(of: FilePath(operation.name), in: directory)
+        operation.path = path(of: operation.name, in: directory)
         try note(operation)
     }
 
@@ -64,10 +64,10 @@ public final class InterceptingFileSystem: FileSystem {
         }
     }
 
-    private func path(of file: Descriptor) -> FilePath? { paths.withLock { $0[file] } }
+    private func path(of file: Descriptor) -> String? { paths.withLock { $0[file] } }
 
-    private func path(of name: FilePath, in directory: Descriptor) -> FilePath? {
-        name.isAbsolute ? name : path(of: directory)?.pushing(name)
+    private func path(of name: String, in directory: Descriptor) -> String? {
+        name.hasPrefix("/") ? name : path(of: directory).map { "\($0)/\(name)" }
     }
 
     private func name(of file: Descriptor) -> String {
@@ -82,7 +82,7 @@ public final class InterceptingFileSystem: FileSystem {
         try note(Operation(kind: .open, name: name.string, isCreating: mode.isCreating), in: directory)
         let file = try live.open(name, in: directory, mode)
         names.withLock { $0[file] = name.string }
-        let path = path(of: name, in: directory)
+        let path = path(of: name.string, in: directory)
         paths.withLock { $0[file] = path }
         return file
     }
@@ -177,7 +177,8 @@ public final class InterceptingFileSystem: FileSystem {
         try note(
             Operation(
                 kind: .rename, name: name.string, newName: newName.string,
-                path: path(of: name, in: directory), newPath: path(of: newName, in: newDirectory)))
+                path: path(of: name.string, in: directory),
+                newPath: path(of: newName.string, in: newDirectory)))
         let isWeak = mode == .exclusive && weaknesses.contains(.replacingRename)
         try live.rename(name, in: directory, to: newName, in: newDirectory, isWeak ? .replacing : mode)
         guard weaknesses.contains(.forgetfulRename) else { return }

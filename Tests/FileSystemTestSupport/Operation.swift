@@ -1,5 +1,3 @@
-public import SystemPackage
-
 /// One call on a file system, as a test sees it. Descriptors are shown by the path they were opened
 /// under, as far as that is known.
 public struct Operation: Sendable, Hashable, CustomStringConvertible {
@@ -29,9 +27,9 @@ public struct Operation: Sendable, Hashable, CustomStringConvertible {
     public var isCreating = false
     /// Where it happens, as far as the descriptors of its folders were opened by absolute paths; of a rename
     /// where the file comes from …
-    public var path: FilePath?
+    public var path: String?
     /// … and where it goes to.
-    public var newPath: FilePath?
+    public var newPath: String?
 
     /// Whether this very call can change what is on disk.
     public var isChange: Bool { kind == .open ? isCreating : kind.isChange }

@@ -4,6 +4,16 @@ import Foundation
 public enum TestRun {
     private static let environment = ProcessInfo.processInfo.environment
 
+    /// Whether the optimiser was at work. Without it code that deals with paths takes thirty times as long, and
+    /// samples have to do.
+    public static let isOptimised: Bool = {
+        #if DEBUG
+            false
+        #else
+            true
+        #endif
+    }()
+
     /// Whether `PREFETCHCACHE_LONG_TESTS` asks for everything: minutes instead of seconds.
     public static let isLong = environment["PREFETCHCACHE_LONG_TESTS"] != nil
 

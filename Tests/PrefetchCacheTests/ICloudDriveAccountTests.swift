@@ -95,9 +95,9 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(5000), "key", to: .iCloudDrive, encoding: .forced(encoding))
-        let iCloudDrive = FilePath(container.iCloudDrive.path)
+        let iCloudDrive = container.iCloudDrive.path + "/"
         fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .rename, operation.newPath?.starts(with: iCloudDrive) == true {
+            if operation.kind == .rename, operation.newPath?.hasPrefix(iCloudDrive) == true {
                 throw FileSystemError("rename", errno: .improperLink)
             }
         }

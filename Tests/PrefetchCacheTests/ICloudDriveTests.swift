@@ -169,7 +169,7 @@ import Testing
                 let isMeant =
                     renamed == "key"
                     ? operation.kind == .rename && operation.newName == key.string
-                    : operation.kind == .synchronize && operation.path?.lastComponent == "Mobile Documents"
+                    : operation.kind == .synchronize && operation.path?.hasSuffix("/Mobile Documents") == true
                 if isMeant { throw FileSystemError("fails", errno: .ioError) }
             }
             let broken = try container.engine(fileSystem: failing)

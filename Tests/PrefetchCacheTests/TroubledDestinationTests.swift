@@ -60,7 +60,7 @@ import VolumeCapacity
         }
         let staging = container.support.appending(path: "staging").path
         let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
-            let isStaging = operation.path?.string == staging
+            let isStaging = operation.path == staging
             let isStaged = operation.kind == .read && operation.name.count > 33
             switch trouble {
             case .stagedFileIsUnreadable where isStaged, .stagingIsUnreadable where isStaging:

@@ -9,9 +9,10 @@ final class DurableNames: Sendable {
     /// Makes the name of a folder and those of all folders above it durable, once. Folders that this user
     /// may not look into are not of our making.
     func flush(_ path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) {
+        var names: [FilePath] = []
         var name = path
         var folder = path
-        while folder.removeLastComponent(), !flushed.withLock({ $0.contains(name) }) {
+        while !flushed.withLock({ $0.contains(name) }), folder.removeLastComponent() {
             do {
                 let opened = folder.isEmpty ? "." : folder
                 try fileSystem.withFile(opened, in: .workingDirectory, .directoryFollowingLinks) {
@@ -20,16 +21,10 @@ final class DurableNames: Sendable {
             } catch {
                 guard error.isNotPermitted || error.isUnsupported else { throw error }
             }
+            names.append(name)
             name = folder
         }
         // At the end: a name is good for nothing without those above it.
-        remember(path)
-    }
-
-    private func remember(_ path: FilePath) {
-        flushed.withLock { flushed in
-            var name = path
-            repeat { flushed.insert(name) } while name.removeLastComponent()
-        }
+        flushed.withLock { $0.formUnion(names) }
     }
 }

@@ -6,7 +6,10 @@ import Testing
 @Suite struct CrashControlTests {
     @Test(arguments: Breakage.needed)
     func isNeeded(breakage: Breakage) throws {
-        for workload in CrashWorkload.all {
+        // The one that is known to miss it comes first: most often it still does, and nobody else need be asked.
+        var workloads = CrashWorkload.all
+        _ = workloads.partition { $0.name != breakage.witness }
+        for workload in workloads {
             let kinds = try broken(breakage, workload)
             guard !kinds.isEmpty else { continue }
             print("without: \(breakage.name): \(kinds) at '\(workload.name)'")

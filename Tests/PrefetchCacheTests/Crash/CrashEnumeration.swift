@@ -33,15 +33,7 @@ struct CrashEnumeration {
     /// Crashes in the middle of each recovery.
     var secondCrashes = isThorough ? 2 : 0
 
-    /// Code that is not optimised takes thirty times as long, most of it in checking paths: then a sample
-    /// has to do.
-    static let isThorough: Bool = {
-        #if DEBUG
-            false
-        #else
-            true
-        #endif
-    }()
+    static let isThorough = TestRun.isOptimised
 
     /// The workloads that are tried: of those on one disk a third, in a sample.
     static let workloads =

@@ -61,7 +61,9 @@ final class CoordinationWatch: FileCoordinating {
         if operation.kind == .lock {
             #expect(current.access == nil, "\(operation) under coordination")
         }
-        for path in [operation.path, operation.newPath].compactMap(\.self) where path.starts(with: root) {
+        for name in [operation.path, operation.newPath].compactMap(\.self) where name.hasPrefix(root.string) {
+            let path = FilePath(name)
+            guard path.starts(with: root) else { continue }
             watched.withLock { $0 += 1 }
             guard let access = current.access else {
                 Issue.record("\(operation) at \(path) without coordination")
