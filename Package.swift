@@ -2,6 +2,15 @@
 
 import PackageDescription
 
+// A resource makes a bundle, which Linux has no use for: there the manifest is left out.
+#if os(macOS)
+    let privacyResources: [Resource] = [.process("PrivacyInfo.xcprivacy")]
+    let privacyExclusions: [String] = []
+#else
+    let privacyResources: [Resource] = []
+    let privacyExclusions = ["PrivacyInfo.xcprivacy"]
+#endif
+
 let package = Package(
     name: "PrefetchCache",
     // `Mutex` and task executors set the floor.
@@ -39,7 +48,8 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            exclude: privacyExclusions, resources: privacyResources),
         .target(
             name: "PrefetchDownloader",
             dependencies: [

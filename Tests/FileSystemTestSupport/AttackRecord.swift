@@ -1,4 +1,4 @@
-/// What came of one kind of attack: a line for the table of `Hostility.md`.
+/// What came of one kind of attack: a line for the table of the article on attacks.
 public struct AttackRecord: Sendable, CustomStringConvertible {
     /// `group.attack`, in kebab-case.
     public let name: String
@@ -7,6 +7,8 @@ public struct AttackRecord: Sendable, CustomStringConvertible {
     public var wrongBytes = 0
     /// Files that had been handed over, and that were gone or changed afterwards.
     public var lostPromotions = 0
+    /// Files that this library did not create, and that were changed or removed.
+    public var foreignTouched = 0
     /// Processes that ended in a way that was neither asked for nor documented.
     public var crashes = 0
     /// Bytes charged beyond the budget, at the worst moment.
@@ -19,12 +21,12 @@ public struct AttackRecord: Sendable, CustomStringConvertible {
 
     /// Whether no promise was broken.
     public var isHarmless: Bool {
-        wrongBytes == 0 && lostPromotions == 0 && crashes == 0 && overshoot == 0
+        wrongBytes == 0 && lostPromotions == 0 && foreignTouched == 0 && crashes == 0 && overshoot == 0
     }
 
     public var description: String {
         "attack \(name): \(cases) cases, \(wrongBytes) wrong bytes served, "
-            + "\(lostPromotions) promoted bytes lost, \(crashes) crashes, \(overshoot) bytes over budget"
+            + "\(lostPromotions) promoted bytes lost, \(foreignTouched) foreign files touched, \(crashes) crashes, \(overshoot) bytes over budget"
     }
 
     /// Prints the record, a line of its own.

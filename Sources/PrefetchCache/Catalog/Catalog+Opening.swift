@@ -23,6 +23,7 @@ extension Catalog {
             }
             _ = try folders.repair()
             let root = folders.current.root
+            try root.requireDatabasePlace(FilePath(CacheLayout.catalog), at: rootPath)
             identity = try CatalogFile.identity(in: root)
             var fresh = try CatalogFile(in: root, at: rootPath)
             identity = fresh.identity

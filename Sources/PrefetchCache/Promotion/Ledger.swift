@@ -169,6 +169,8 @@ final class Ledger: PromotionLedger {
             return try body(try opened(identity))
         } catch let error as CacheError {
             throw error
+        } catch let error as FileSystemError {
+            throw .fileSystem(error)
         } catch {
             throw .database(name: "ledger", message: "\(error)")
         }
@@ -185,6 +187,7 @@ final class Ledger: PromotionLedger {
             // First: the last one to close a file takes its log away.
             try open?.queue.close()
             open = nil
+            try folder.requireDatabasePlace(FilePath(CacheLayout.ledger), at: path.removingLastComponent())
             let log = LedgerLog(in: folder)
             let fresh = OpenFile(
                 queue: try Self.open(path, log), log: log, identity: try attributes()?.identity)

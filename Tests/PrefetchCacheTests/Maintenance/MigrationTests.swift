@@ -167,7 +167,9 @@ import Testing
         var folder = Directory(
             try LiveFileSystem().open(FilePath(old.path), in: .workingDirectory, .directory),
             of: LiveFileSystem())
-        for _ in 0..<(TestRun.isOptimised ? 1000 : 50) { folder = try folder.openOrCreate("d", permissions: .ownerReadWriteExecute) }
+        for _ in 0..<(TestRun.isOptimised ? 1000 : 50) {
+            folder = try folder.openOrCreate("d", permissions: .ownerReadWriteExecute)
+        }
         try LiveFileSystem().withFile("deep", in: folder.descriptor, .createNew(.ownerReadWrite)) { _ in }
         let engine = try container.engine()
         let outcomes = try migrate(engine, as: .promoted(to: .documents))

@@ -3,6 +3,12 @@ import Foundation
 import SystemPackage
 import Testing
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// A real volume of a few megabytes, unmounted when the test lets go of it, and an outsider on it that
 /// takes space and gives it back.
 final class SmallVolume: Sendable {
@@ -73,8 +79,17 @@ final class SmallVolume: Sendable {
             try SystemCommand.run("/usr/bin/truncate", "-s", "\(megabytes)M", image.path)
             // Nothing is set aside for root, who runs this.
             try SystemCommand.run("/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", image.path)
-            try SystemCommand.run("/bin/mount", "-o", "loop", image.path, root.path)
+            try SystemCommand.run("/bin/mount", "-o", "loop,errors=remount-ro", image.path, root.path)
         }
+    }
+
+    /// Lets an ext4 volume find an error in itself: it takes no writes any more, whoever has files open on it.
+    func becomeReadOnly() throws {
+        var status = stat()
+        guard stat(root.path, &status) == 0 else { throw Errno(rawValue: errno) }
+        let device = FilePath("/sys/dev/block/\(status.st_dev >> 8 & 0xFFF):\(status.st_dev & 0xFF)")
+        let name = URL(filePath: device.string).resolvingSymlinksInPath().lastPathComponent
+        try Data("1".utf8).write(to: URL(filePath: "/sys/fs/ext4/\(name)/trigger_fs_error"))
     }
 
     var available: Int64 {

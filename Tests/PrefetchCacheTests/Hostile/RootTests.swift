@@ -1,0 +1,74 @@
+import FileSystem
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A folder of the cache that others own or may write to is refused by its name, and left as it is.
+@Suite struct RootTests {
+    enum Root: CaseIterable {
+        case caches, support
+
+        func url(in container: TemporaryContainer) -> URL {
+            switch self {
+            case .caches: container.caches
+            case .support: container.support
+            }
+        }
+    }
+
+    private func expectRefused(_ root: Root, _ container: TemporaryContainer) throws {
+        let path = FilePath(root.url(in: container).path)
+        let before = try FileManager.default.attributesOfItem(atPath: path.string) as NSDictionary
+        #expect(throws: CacheError.notOurs(path)) { _ = try container.engine() }
+        #expect(try FileManager.default.attributesOfItem(atPath: path.string) as NSDictionary == before)
+    }
+
+    @Test(arguments: Root.allCases, [0o777, 0o770, 0o702, 0o1777] as [mode_t])
+    func whereOthersMayWriteNothingIsStored(root: Root, mode: mode_t) throws {
+        let container = try TemporaryContainer()
+        try container.engine().close()
+        try #require(chmod(root.url(in: container).path, mode) == 0)
+        try expectRefused(root, container)
+        try #require(chmod(root.url(in: container).path, 0o700) == 0)
+        try container.engine().close()
+    }
+
+    @Test(
+        .enabled(if: LiveFileSystem().userID == 0, "Giving a folder away needs root."),
+        arguments: Root.allCases)
+    func somebodyElsesFolderIsNotUsed(root: Root) throws {
+        let container = try TemporaryContainer()
+        try container.engine().close()
+        try #require(chown(root.url(in: container).path, 65_534, 65_534) == 0)
+        try expectRefused(root, container)
+    }
+
+    @Test func whatTheCacheMakesIsForItsUserAlone() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.store(prose(5000), "kept")
+        try engine.store(prose(5000), "opened", to: .applicationSupport)
+        _ = try engine.open("opened")
+        try engine.flush()
+        for root in Root.allCases.map({ $0.url(in: container) }) {
+            for name in try FileManager.default.subpathsOfDirectory(atPath: root.path) + [""] {
+                let path = FilePath(root.path).pushing(FilePath(name))
+                let attributes = try #require(
+                    try LiveFileSystem().attributes(of: path, in: .workingDirectory))
+                // SQLite makes its files as the process's mask says; nobody else gets to them.
+                guard !name.contains("sqlite") else { continue }
+                #expect(
+                    attributes.permissions.isDisjoint(with: [.groupReadWriteExecute, .otherReadWriteExecute]),
+                    "\(name)")
+            }
+        }
+    }
+}
