@@ -70,6 +70,19 @@ public final class InterceptingFileSystem: FileSystem {
         name.hasPrefix("/") ? name : path(of: directory).map { "\($0)/\(name)" }
     }
 
+    /// Where a link leads that is to be followed.
+    private func target(of name: FilePath, in directory: Descriptor) -> FilePath? {
+        guard weaknesses.contains(.followingLinks), let path = path(of: name.string, in: directory) else {
+            return nil
+        }
+        do {
+            return FilePath(try FileManager.default.destinationOfSymbolicLink(atPath: path))
+        } catch {
+            // It is none.
+            return nil
+        }
+    }
+
     private func name(of file: Descriptor) -> String {
         names.withLock { $0[file] ?? "#\(file.rawValue)" }
     }
@@ -80,7 +93,12 @@ public final class InterceptingFileSystem: FileSystem {
         throws(FileSystemError) -> Descriptor
     {
         try note(Operation(kind: .open, name: name.string, isCreating: mode.isCreating), in: directory)
-        let file = try live.open(name, in: directory, mode)
+        let file =
+            if let target = target(of: name, in: directory) {
+                try live.open(target, in: .workingDirectory, mode)
+            } else {
+                try live.open(name, in: directory, mode)
+            }
         names.withLock { $0[file] = name.string }
         let path = path(of: name.string, in: directory)
         paths.withLock { $0[file] = path }

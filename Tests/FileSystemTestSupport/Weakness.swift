@@ -4,6 +4,8 @@ public enum Weakness: String, Sendable, CaseIterable {
     case noSynchronize = "no-synchronize"
     /// A rename that must not replace an existing file replaces it.
     case replacingRename = "replacing-rename"
+    /// A symbolic link is followed wherever it is met.
+    case followingLinks = "following-links"
     /// A renamed file has no marks.
     case forgetfulRename = "forgetful-rename"
 }

@@ -43,6 +43,24 @@ import Testing
         try expectNothingOutsideHasChanged()
     }
 
+    @Test(arguments: ["Library/Caches", "Library/Application Support"], ["file", "nobody"])
+    func inThePlaceOfADatabaseItIsAnErrorThatNamesIt(area: String, target: String) throws {
+        let name = area == "Library/Caches" ? CacheLayout.catalog : CacheLayout.ledger
+        let place = container.root.appending(path: "\(area)/PrefetchCache/\(name)")
+        try plant(place, to: outside.root.appending(path: target))
+        #expect {
+            let engine = try container.engine()
+            _ = try engine.open(key)
+            try engine.flush()
+            _ = try engine.items()
+        } throws: { error in
+            "\(error)".contains(name)
+        }
+        try expectNothingOutsideHasChanged()
+        try FileManager.default.removeItem(at: place)
+        #expect(try container.engine().open(key).value != nil)
+    }
+
     @Test func inThePlaceOfStagingItIsAnErrorThatNamesIt() throws {
         let staging = container.support.appending(path: "staging")
         try plant(staging, to: outside.root)

@@ -35,10 +35,11 @@ import Testing
 
     /// - Returns: How many calls could have been attacked, and what was.
     private static func work(
-        _ container: TemporaryContainer, attackedAt call: Int, _ attack: @escaping @Sendable (String) -> Void
+        _ container: TemporaryContainer, with weaknesses: Set<Weakness> = [],
+        attackedAt call: Int, _ attack: @escaping @Sendable (String) -> Void
     ) -> (calls: Int, wrongAnswers: [String]) {
         let count = Atomic(0)
-        let fileSystem = InterceptingFileSystem { operation in
+        let fileSystem = InterceptingFileSystem(with: weaknesses) { operation in
             guard let path = operation.newPath ?? operation.path, isAttackable(path, container),
                 !path.hasSuffix("/.")
             else { return }
@@ -47,6 +48,22 @@ import Testing
         let work = AttackedWork(container)
         work.run(on: fileSystem)
         return (count.load(ordering: .relaxed), work.wrongAnswers)
+    }
+
+    /// The attack can succeed: where links are followed it does.
+    @Test func whereLinksAreFollowedSomethingIsTouched() throws {
+        let calls = Self.work(
+            try TemporaryContainer(in: .fastTemporaryFolder), attackedAt: -1, { _ in }
+        ).calls
+        for call in stride(from: 0, to: calls, by: 3) {
+            let container = try TemporaryContainer(in: .fastTemporaryFolder)
+            let attacker = try Attacker()
+            _ = Self.work(container, with: [.followingLinks], attackedAt: call) { path in
+                _ = attacker.replace(path, with: .linkToFolder)
+            }
+            guard try attacker.harm() == [] else { return }
+        }
+        Issue.record("nobody misses it")
     }
 
     @Test func nothingOutsideIsTouched() throws {
