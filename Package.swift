@@ -103,7 +103,7 @@ let package = Package(
         .testTarget(
             name: "PrefetchCacheTests",
             dependencies: [
-                "PrefetchCache", "FileSystemTestSupport", "cachestress", "promotingchild",
+                "PrefetchCache", "FileSystemTestSupport", "cachectl", "cachestress", "promotingchild",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -121,7 +121,7 @@ let package = Package(
         .testTarget(
             name: "StorageInventoryTests",
             dependencies: [
-                "FileSystemTestSupport", "PrefetchCache", "StorageInventory", "VolumeCapacity",
+                "FileSystemTestSupport", "PrefetchCache", "StorageInventory", "VolumeCapacity", "cachectl",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(

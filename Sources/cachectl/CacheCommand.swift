@@ -8,6 +8,9 @@ protocol CacheCommand: AsyncParsableCommand {
     /// Whether what a crash left behind is settled when the cache is opened.
     var settlesAtOpening: Bool { get }
 
+    /// Whether nothing is to be changed: where there is no cache none is made, and an empty one stands in for it.
+    var onlyLooks: Bool { get }
+
     /// Does the command's work. It may block: it runs on one of the cache's own threads.
     func perform(in session: Session) async throws
 }
@@ -26,13 +29,18 @@ struct Session {
 
 extension CacheCommand {
     var settlesAtOpening: Bool { true }
+    var onlyLooks: Bool { false }
 
     /// Opens the cache, performs the command and closes the cache, whatever happened.
     func run() async throws(CommandFailure) {
         do {
             let place = try shared.place()
+            let standIn = try await standIn(for: place)
+            defer { standIn?.remove() }
+            var environment = CacheEnvironment.live(logger: shared.logger)
+            if let standIn { environment.probe = standIn.probe }
             let cache = try await PrefetchCache(
-                areas: place.areas, environment: .live(logger: shared.logger), isSettling: settlesAtOpening)
+                areas: standIn?.areas ?? place.areas, environment: environment, isSettling: settlesAtOpening)
             let session = Session(
                 cache: cache, place: place, output: Output(isJSON: shared.json, isQuiet: shared.quiet))
             let performed = await withTaskExecutorPreference(cache.executor) {
@@ -51,6 +59,11 @@ extension CacheCommand {
         } catch {
             throw CommandFailure(error)
         }
+    }
+
+    private func standIn(for place: Place) async throws -> StandIn? {
+        guard onlyLooks else { return nil }
+        return try await withTaskExecutorPreference(BlockingExecutor()) { try StandIn(for: place.areas) }
     }
 
     /// Performs the command. Where the volume has too little room, the figures are the command's output.

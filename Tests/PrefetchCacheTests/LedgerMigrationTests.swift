@@ -57,6 +57,38 @@ import Testing
         return try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
     }
 
+    @Test func anUpgradeTellsWhatWasOldAndADryRunLeavesItSo() throws {
+        do {
+            let engine = try container.engine(isSettling: false)
+            try engine.store(prose(100), "k")
+            try engine.close()
+        }
+        try makeVersion1([("a", "Doc.txt", 2, "s1")])
+        do {
+            let engine = try container.engine(isSettling: false)
+            #expect(
+                try engine.upgrade(isDryRun: true).ledger == .init(before: 1, after: LedgerSchema.version))
+            try engine.close()
+        }
+        #expect(try version() == 1)
+        let catalog = try DatabaseQueue(path: container.catalog.path)
+        try catalog.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 3") }
+        try catalog.close()
+
+        let engine = try container.engine(isSettling: false)
+        let report = try engine.upgrade(isDryRun: false)
+        #expect(report.isChange)
+        #expect(report.ledger == .init(before: 1, after: LedgerSchema.version))
+        #expect(report.catalog == .init(before: 3, after: CatalogSchema.version))
+        try engine.close()
+        #expect(try version() == LedgerSchema.version)
+
+        let next = try container.engine(isSettling: false)
+        #expect(try next.items().map(\.key) == ["k"])
+        #expect(try !next.upgrade(isDryRun: false).isChange)
+        try next.close()
+    }
+
     @Test func aLedgerOfVersion1IsMigratedWithAllThatItKnows() throws {
         try makeVersion1([
             ("a", "Doc.txt", 2, "s1"), ("b", "Doc (2).txt", 2, "s2"), ("gone", "gone", 2, "s3"),

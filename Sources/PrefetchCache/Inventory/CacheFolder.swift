@@ -1,3 +1,4 @@
+package import FileSystem
 package import ItemFormat
 package import StorageAreas
 package import SystemPackage
@@ -121,5 +122,21 @@ package enum CacheFile: Hashable, Sendable {
     private static func isKeyLock(_ name: String) -> Bool {
         name.utf8.count == 7 && name.hasSuffix(".lock")
             && name.utf8.prefix(2).allSatisfy(\.isLowercaseHexadecimal)
+    }
+}
+
+extension PrefetchCache {
+    /// Whether an area, Caches or Application Support, has anything under the name of the cache's folder. Nothing is
+    /// made for the look.
+    package static func hasRoot(in area: FilePath, _ fileSystem: any FileSystem) throws(FileSystemError)
+        -> Bool
+    {
+        do {
+            return try fileSystem.attributes(of: area.pushing(CacheLayout.root), in: .workingDirectory) != nil
+        } catch {
+            // Something else than a folder is in the way: whoever opens the cache tells.
+            if error.errno == .notDirectory { return true }
+            throw error
+        }
     }
 }

@@ -22,6 +22,29 @@ struct CatalogView: Sendable {
 
     private let queue: DatabaseQueue
 
+    /// The version of the file, whatever else is in it; `nil` where there is none, or none that can be read.
+    static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
+        let root = folders.current.root
+        let found = try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) }
+        guard found != nil else { return nil }
+        do {
+            return try Self.queue(in: folders).read { try CatalogSchema.version(of: $0) }
+        } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
+            return nil
+        } catch {
+            throw Catalog.wrapped(error)
+        }
+    }
+
+    private static func queue(in folders: CacheFolders) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "PrefetchCache.catalog.view"
+        configuration.readonly = true
+        configuration.busyMode = .timeout(30)
+        let path = folders.areas.caches.pushing(CacheLayout.root).appending(CacheLayout.catalog)
+        return try DatabaseQueue(path: path.string, configuration: configuration)
+    }
+
     /// What the rows say of one file.
     struct Known: Sendable, Hashable {
         let key: String
@@ -34,12 +57,7 @@ struct CatalogView: Sendable {
         let found = try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) }
         guard found != nil else { return .missing }
         do {
-            var configuration = Configuration()
-            configuration.label = "PrefetchCache.catalog.view"
-            configuration.readonly = true
-            configuration.busyMode = .timeout(30)
-            let path = folders.areas.caches.pushing(CacheLayout.root).appending(CacheLayout.catalog)
-            let queue = try DatabaseQueue(path: path.string, configuration: configuration)
+            let queue = try Self.queue(in: folders)
             let problem = try queue.read { database -> String? in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return "it has version \(version)" }

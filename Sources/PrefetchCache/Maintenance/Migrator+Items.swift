@@ -70,10 +70,10 @@ extension Migrator {
         // Stores are not flushed; but what they are made of here cannot be had again by reading it once more.
         try onFiles { () throws(FileSystemError) in
             try fileSystem.synchronize(item)
-            let items = engine.folders.current.items
-            if let folder = try items.open(CacheLayout.folder(of: original.key.hash)) {
-                try fileSystem.synchronize(folder.descriptor)
-            }
+            let (items, name) = (engine.folders.current.items, CacheLayout.folder(of: original.key.hash))
+            if let folder = try items.open(name) { try fileSystem.synchronize(folder.descriptor) }
+            let caches = engine.folders.areas.caches.pushing(CacheLayout.root)
+            try durableNames.flush(caches.pushing(CacheLayout.items).pushing(name), in: fileSystem)
         }
         return try drop(original, opened) ? .merged(place) : .left(.changed)
     }

@@ -13,6 +13,8 @@ struct Migrator {
     let engine: Engine
     let request: MigrationRequest
     let isDryRun: Bool
+    /// Of folders of items, made by the stores before.
+    let durableNames = DurableNames()
 
     var promoter: Promoter { engine.promoter }
     var fileSystem: any FileSystem { engine.environment.fileSystem }

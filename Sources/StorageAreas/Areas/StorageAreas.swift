@@ -14,6 +14,13 @@ public struct StorageAreas: Sendable, Hashable {
     /// The app's folder in iCloud Drive, as the user sees it; `nil` where the user has no account.
     public let iCloudDrive: FilePath?
 
+    /// The same areas, two of them elsewhere.
+    package func replacing(caches: FilePath, applicationSupport: FilePath) -> StorageAreas {
+        StorageAreas(
+            documents: documents, applicationSupport: applicationSupport, caches: caches,
+            temporary: temporary, iCloudDrive: iCloudDrive)
+    }
+
     /// The root of an area, or `nil` for ``Area/iCloudDrive`` where the user has no account.
     public func path(of area: Area) -> FilePath? {
         switch area {

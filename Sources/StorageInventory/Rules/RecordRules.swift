@@ -66,7 +66,9 @@ struct LostExclusionMark: StorageRule {
         name: "exclusion-mark-lost", severity: .warning,
         explanation: "A file that is to be kept out of backups has lost its mark.",
         guideline: Guideline.storage,
-        fix: "Put the mark on again; some ways of saving a file, or of copying a container, lose it.")
+        fix:
+            "`cachectl repair` puts the mark on again; some ways of saving a file, or of copying a container, lose it."
+    )
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory

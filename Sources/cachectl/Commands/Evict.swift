@@ -51,6 +51,8 @@ struct Evict: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var onlyLooks: Bool { dryRun }
+
     func validate() throws {
         let isChosen = source != nil || age != nil || toBytes != nil
         let choices = [!keys.isEmpty, all, bytes != nil, isChosen].count { $0 }

@@ -30,6 +30,7 @@ struct Purge: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     var settlesAtOpening: Bool { !dryRun }
+    var onlyLooks: Bool { dryRun }
 
     func validate() throws {
         guard excluded else {

@@ -21,6 +21,7 @@ struct Repair: CacheCommand {
 
     // It is settled by the command itself, which tells.
     var settlesAtOpening: Bool { false }
+    var onlyLooks: Bool { dryRun }
 
     func perform(in session: Session) async throws {
         let report = try await session.cache.repair(dryRun: dryRun)
@@ -45,7 +46,7 @@ struct Repair: CacheCommand {
             let remarks = [step.key.map { "'\($0)'" }, step.remark].compactMap(\.self)
             let remark = remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))"
             table.add([
-                dryRun ? step.action.wish : step.action.deed,
+                step.action.text(isDryRun: dryRun),
                 "\(session.place.relativePath(step.location))\(remark)".escapedForTerminal,
             ])
         }
@@ -55,40 +56,28 @@ struct Repair: CacheCommand {
 }
 
 extension RepairReport.Action {
-    /// What was done, for people.
-    fileprivate var deed: String {
+    /// What is done to what: as it was done, as it would be, and the object of both.
+    private var words: (deed: String, wish: String, object: String) {
         switch self {
-        case .promotionSettled: "settled promotion"
-        case .stagedFileRemoved: "removed staged file"
-        case .partialRemoved: "removed partial"
-        case .itemSetAside: "set aside damaged item"
-        case .purgedItemRemoved: "removed emptied item"
-        case .rowAdded: "added to catalog"
-        case .rowRemoved: "removed from catalog"
-        case .rowCorrected: "corrected in catalog"
-        case .catalogRemade: "remade catalog"
-        case .statisticsCorrected: "corrected statistics"
-        case .quarantinedItemRemoved: "removed quarantined item"
-        case .markRenewed: "renewed backup mark"
+        case .promotionSettled: ("settled", "settle", "promotion")
+        case .stagedFileRemoved: ("removed", "remove", "staged file")
+        case .partialRemoved: ("removed", "remove", "partial")
+        case .itemSetAside: ("set aside", "set aside", "damaged item")
+        case .purgedItemRemoved: ("removed", "remove", "emptied item")
+        case .rowAdded: ("added", "add", "to catalog")
+        case .rowRemoved: ("removed", "remove", "from catalog")
+        case .rowCorrected: ("corrected", "correct", "in catalog")
+        case .catalogRemade: ("remade", "remake", "catalog")
+        case .statisticsCorrected: ("corrected", "correct", "statistics")
+        case .quarantinedItemRemoved: ("removed", "remove", "quarantined item")
+        case .markRenewed: ("renewed", "renew", "backup mark")
         }
     }
 
-    /// What would be done.
-    fileprivate var wish: String {
-        switch self {
-        case .promotionSettled: "would settle promotion"
-        case .stagedFileRemoved: "would remove staged file"
-        case .partialRemoved: "would remove partial"
-        case .itemSetAside: "would set aside damaged item"
-        case .purgedItemRemoved: "would remove emptied item"
-        case .rowAdded: "would add to catalog"
-        case .rowRemoved: "would remove from catalog"
-        case .rowCorrected: "would correct in catalog"
-        case .catalogRemade: "would remake catalog"
-        case .statisticsCorrected: "would correct statistics"
-        case .quarantinedItemRemoved: "would remove quarantined item"
-        case .markRenewed: "would renew backup mark"
-        }
+    /// For people.
+    func text(isDryRun: Bool) -> String {
+        let (deed, wish, object) = words
+        return "\(isDryRun ? "would \(wish)" : deed) \(object)"
     }
 }
 

@@ -29,6 +29,7 @@ struct Verify: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     var settlesAtOpening: Bool { repair }
+    var onlyLooks: Bool { !repair }
 
     func validate() throws {
         if let sample, sample < 1 { throw ValidationError("--sample needs at least 1") }

@@ -61,7 +61,9 @@ extension Examples {
         (
             "migrate --from ./old-cache --as cached --source feeds.example.org --container ./AppData",
             "Take over another library's cache"
-        ))
+        ),
+        ("migrate --dry-run --app org.example.podcasts", "Whether catalog and ledger are of an older version")
+    )
     static let purge = Examples(
         (
             "purge --excluded --older-than 30d --dry-run --app org.example.podcasts",

@@ -1,16 +1,9 @@
-/// Rows of text in columns. The last column is not padded, so that long texts belong there.
+/// Rows of text in columns, see ``TableLayout``.
 struct TextTable {
-    enum Alignment {
-        case left, right
-    }
-
-    /// A longer text is printed whole, and moves the rest of its row only.
-    static let widestPadding = 40
-
-    private let columns: [Alignment]
+    private let columns: [TableLayout.Alignment]
     private var rows: [[String]] = []
 
-    init(_ columns: [Alignment]) {
+    init(_ columns: [TableLayout.Alignment]) {
         self.columns = columns
     }
 
@@ -20,20 +13,8 @@ struct TextTable {
 
     /// The rows, one line each.
     var lines: [String] {
-        let widths = columns.indices.map { column in
-            rows.lazy.map { $0[column].count }.filter { $0 <= Self.widestPadding }.max() ?? 0
-        }
-        return rows.map { row in
-            var line = ""
-            for (column, text) in row.enumerated() {
-                let padding = String(repeating: " ", count: max(0, widths[column] - text.count))
-                if column > 0 { line += "  " }
-                switch columns[column] {
-                case .right: line += padding + text
-                case .left: line += column == row.count - 1 ? text : text + padding
-                }
-            }
-            return line
-        }
+        var layout = TableLayout(columns)
+        for row in rows { layout.measure(row) }
+        return rows.map(layout.line)
     }
 }

@@ -39,6 +39,11 @@ public struct SimulatedDisk: Sendable, Hashable {
         return nodes.values.reduce(0) { $0 + $1.entries.values.count { $0 == id } }
     }
 
+    /// The folder that a folder is in; the root is in itself.
+    func parent(of id: NodeID) -> NodeID {
+        nodes.first { $0.value.kind == .directory && $0.value.entries.values.contains(id) }?.key ?? Self.root
+    }
+
     /// The node at an absolute path, no link followed.
     func find(_ path: FilePath) -> NodeID? {
         var current = Self.root

@@ -17,6 +17,10 @@ extension SimulatedFileSystem.State {
             folder = try node(of: directory, call)
         }
         guard let last = components.last else { return Place(folder: folder, name: "", node: folder) }
+        if text == ".." {
+            let parent = disk.parent(of: folder)
+            return Place(folder: parent, name: "", node: parent)
+        }
         for component in components.dropLast() {
             guard let next = disk.node(folder).entries[String(Substring(component))] else {
                 throw FileSystemError(call, path: path, errno: .noSuchFileOrDirectory)

@@ -87,7 +87,7 @@ struct CrashEnumeration {
         let world = SimulatedWorld(crash, breakage)
         outcome.states += 1
         do {
-            try CrashJudge(workload: workload, notes: notes).judge(world)
+            try workload.judge(world, notes)
         } catch {
             if outcome.broken[error.kind] == nil { outcome.reports.append(report(error, path, history)) }
             outcome.broken[error.kind, default: 0] += 1

@@ -24,6 +24,9 @@ struct CrashWorkload: Sendable, CustomTestStringConvertible {
     var prepare: @Sendable (SimulatedWorld) throws -> Void = { _ in }
     let run: @Sendable (SimulatedWorld) throws -> Void
 
+    /// The files that it takes in, where it does not promote items.
+    var migration: SimulatedMigration?
+
     var testDescription: String { name }
 
     /// Whether somebody else is at work at the same time.
@@ -37,6 +40,15 @@ struct CrashWorkload: Sendable, CustomTestStringConvertible {
         for (path, content) in foreign { try world.write(content, to: FilePath(path)) }
         try prepare(world)
         return world.fileSystem.disk
+    }
+
+    /// Looks at what a crash left, has the next process go on, and looks again.
+    func judge(_ world: SimulatedWorld, _ notes: ArraySlice<String>) throws(Violation) {
+        if let migration {
+            return try MigrationJudge(migration: migration, foreign: foreign, unflushed: unflushed).judge(
+                world)
+        }
+        try CrashJudge(workload: self, notes: notes).judge(world)
     }
 
     /// Runs it to its end.
@@ -137,6 +149,7 @@ extension CrashWorkload {
         ]
         + together
         + (1...3).map(recovered)
+        + migrations
         + [text, film].flatMap { item in
             stride(from: 2, to: 60, by: 6).flatMap { moment in
                 [besideEviction(item, at: moment), besideAnother(item, at: moment)]

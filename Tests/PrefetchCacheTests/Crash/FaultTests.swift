@@ -86,8 +86,7 @@ import Testing
         for crash in [Crash.kill(end), .power(end.leastDisk)] {
             outcome.states += 1
             do {
-                let notes = world.fileSystem.history.notes[...]
-                try CrashJudge(workload: workload, notes: notes).judge(SimulatedWorld(crash, .none))
+                try workload.judge(SimulatedWorld(crash, .none), world.fileSystem.history.notes[...])
             } catch {
                 if outcome.broken[error.kind] == nil {
                     let list = operations.operations.map(\.description).joined(separator: "\n    ")

@@ -76,6 +76,10 @@ final class SimulatedWorld: Sendable {
         let folder = try items.openOrCreate(
             CacheLayout.folder(of: item.key.hash), permissions: CacheLayout.folderPermissions)
         let partial: FilePath = "partial"
+        // Of a store that a crash has interrupted.
+        if try fileSystem.attributes(of: partial, in: folder.descriptor) != nil {
+            try fileSystem.unlink(partial, in: folder.descriptor)
+        }
         try fileSystem.withFile(partial, in: folder.descriptor, .createNew(CacheLayout.filePermissions)) {
             file throws(FileSystemError) in
             do throws(ItemFormatError) {

@@ -59,17 +59,23 @@ struct InventoryTable {
     func printFiles(to output: Output) throws {
         let files = selection.sortedFiles(of: inventory)
         guard !files.isEmpty else { return try output.print("no such files") }
-        var table = TextTable([.left, .left, .right, .right, .left, .left, .left, .left, .left])
-        table.add(["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"])
-        for file in files {
-            table.add([
-                file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
-                Self.backup(of: file), Timestamp.text(milliseconds: file.since),
-                text(file.facts?.source), text(file.facts?.key),
-                inventory.path(of: file).displayText.escapedForTerminal,
-            ])
-        }
-        for line in table.lines { try output.print(line) }
+        let header = ["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"]
+        // Made twice: kept, the rows would take more memory than the inventory.
+        let rows = files.lazy.map(row(of:))
+        var layout = TableLayout([.left, .left, .right, .right, .left, .left, .left, .left, .left])
+        layout.measure(header)
+        for row in rows { layout.measure(row) }
+        try output.print(layout.line(of: header))
+        for row in rows { try output.print(layout.line(of: row)) }
+    }
+
+    private func row(of file: InventoryFile) -> [String] {
+        [
+            file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
+            Self.backup(of: file), Timestamp.text(milliseconds: file.since),
+            text(file.facts?.source), text(file.facts?.key),
+            inventory.path(of: file).displayText.escapedForTerminal,
+        ]
     }
 
     private func text(_ string: String?) -> String {

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import cachectl
+
+/// Commands that only look, on a container with no cache in it: they make none.
+@Suite struct LookingTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+        let downloads = container.root.appending(path: "Documents/Downloads")
+        try FileManager.default.createDirectory(at: downloads, withIntermediateDirectories: true)
+        try text.write(to: downloads.appending(path: "a.txt"))
+        try FileManager.default.createDirectory(
+            at: container.root.appending(path: "Library/Caches"), withIntermediateDirectories: true)
+    }
+
+    /// Names, kinds, times of any change and contents of all that is there.
+    private func photograph() throws -> String {
+        try container.shell(
+            #"cd "$CONTAINER" && find . -printf '%p %y %s %m %i %T@ %C@\n' | sort; "#
+                + #"find . -type f -exec cksum {} + | sort"#
+        ).text
+    }
+
+    private func run(_ arguments: [String]) throws -> Tool.Outcome {
+        try Tool.run(Tool.path, arguments + ["--container", container.root.path], in: container.folder)
+    }
+
+    private var downloads: String { container.root.appending(path: "Documents/Downloads").path }
+
+    @Test(
+        arguments: [
+            (["verify"], "verified  0 items, 0 opened files"),
+            (["verify", "--sample", "3"], "verified  0 items"),
+            (["repair", "--dry-run"], "nothing to repair"),
+            (["evict", "--all", "--dry-run"], "nothing would be evicted"),
+            (["evict", "--to-bytes", "0", "--dry-run"], "nothing would be evicted"),
+            (["purge", "--excluded", "--older-than", "1d", "--dry-run"], "nothing to purge"),
+            (["migrate", "--dry-run"], "nothing to bring up to date"),
+            (["migrate", "--as", "documents", "--dry-run"], "would be moved a.txt → Documents/a.txt"),
+            (["migrate", "--as", "support", "--dry-run"], "would be moved a.txt → Library/"),
+            (
+                ["migrate", "--as", "cached", "--dry-run"],
+                "would be stored a.txt → Library/Caches/PrefetchCache/"
+            ),
+        ])
+    func nothingIsChanged(_ arguments: [String], _ said: String) throws {
+        let before = try photograph()
+        #expect(before.contains("a.txt"))
+        let outcome = try run(arguments + (arguments.contains("--as") ? ["--from", downloads] : []))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.text.contains(said), "\(outcome.text)")
+        #expect(try photograph() == before)
+    }
+
+    /// The system has purged Caches: what was opened is known all the same.
+    @Test func halfACacheIsLookedAtAndNotMadeWhole() throws {
+        try container.succeed("put", "k", "-", "--to", "documents", input: text)
+        try container.succeed("open", "k")
+        try FileManager.default.removeItem(at: container.root.appending(path: "Library/Caches/PrefetchCache"))
+        #expect(try run(["verify"]).text.contains("verified  0 items, 1 opened files"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(
+                atPath: container.root.appending(path: "Library/Caches").path) == ["CACHEDIR.TAG"])
+    }
+
+    @Test func theStandInIsTidiedAway() throws {
+        let temporary = container.folder.url.appending(path: "temporary")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        let outcome = try Tool.run(
+            Tool.path, ["verify", "--container", container.root.path],
+            environment: ["TMPDIR": temporary.path], in: container.folder)
+        #expect(outcome.status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+    }
+
+    // MARK: Bringing up to date
+
+    @Test func migrateWithoutAFolderTellsWhatWasOld() throws {
+        try container.succeed("put", "k", "-", input: text)
+        #expect(try container.succeed("migrate").text == "nothing to bring up to date\n")
+        // `user_version`, sqlite.org/fileformat.html
+        let catalog = container.root.appending(path: "Library/Caches/PrefetchCache/catalog.sqlite")
+        let file = try FileHandle(forUpdating: catalog)
+        try file.seek(toOffset: 60)
+        try file.write(contentsOf: [0, 0, 0, 4])
+        try file.close()
+        for _ in 0..<2 {
+            let told = try container.succeed("migrate", "--dry-run").text
+            #expect(told == "would be made anew: catalog, version 4 → 5\n")
+        }
+        let record = try container.json("migrate")
+        #expect(record["catalog"] as? [String: Int] == ["before": 4, "after": 5])
+        #expect(record["ledger"] is NSNull)
+        #expect(try container.succeed("migrate").text == "nothing to bring up to date\n")
+        #expect(try container.list().count == 1)
+    }
+
+    @Test(arguments: [["--from", "x"], ["--as", "cached"], ["--source", "s"], ["--backup", "exclude"]])
+    func migrateNeedsBothOrNeither(_ arguments: [String]) throws {
+        #expect(try run(["migrate"] + arguments).status == 64)
+    }
+}
