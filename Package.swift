@@ -72,6 +72,9 @@ let package = Package(
             name: "FileSystemTestSupport",
             dependencies: ["FileSystem", "StorageAreas"],
             path: "Tests/FileSystemTestSupport"),
+        // Items that the writer would never write.
+        .target(
+            name: "ItemFormatTestSupport", dependencies: ["ItemFormat"], path: "Tests/ItemFormatTestSupport"),
         // Many writers at once, and a sampler that watches them, each a process of its own.
         .executableTarget(
             name: "cachestress",
@@ -98,12 +101,14 @@ let package = Package(
         .testTarget(
             name: "VolumeCapacityTests", dependencies: ["VolumeCapacity", "FileSystemTestSupport"]),
         .testTarget(
-            name: "ItemFormatTests", dependencies: ["CLZ4", "ItemFormat", "FileSystemTestSupport"],
+            name: "ItemFormatTests",
+            dependencies: ["CLZ4", "ItemFormat", "ItemFormatTestSupport", "FileSystemTestSupport"],
             resources: [.copy("Golden")]),
         .testTarget(
             name: "PrefetchCacheTests",
             dependencies: [
-                "PrefetchCache", "FileSystemTestSupport", "cachectl", "cachestress", "promotingchild",
+                "PrefetchCache", "FileSystemTestSupport", "ItemFormatTestSupport", "cachectl", "cachestress",
+                "promotingchild",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -127,10 +132,20 @@ let package = Package(
         .testTarget(
             name: "cachectlTests",
             dependencies: [
-                "cachectl", "FileSystem", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
-                "StorageInventory",
+                "cachectl", "FileSystem", "FileSystemTestSupport", "HTTPTestServer", "ItemFormat",
+                "ItemFormatTestSupport", "PrefetchCache", "PrefetchDownloader", "StorageInventory",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        // What the fuzzer calls, with the inputs that it found.
+        .testTarget(
+            name: "FuzzingTests",
+            dependencies: [
+                "cachectl", "FileSystem", "FileSystemTestSupport", "ItemFormat", "ItemFormatTestSupport",
+                "PrefetchCache", "PrefetchDownloader", "StorageAreas", "VolumeCapacity",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/Fuzzing", exclude: ["Corpora"], sources: ["Entries", "Tests"]),
     ],
     swiftLanguageModes: [.v6]
 )

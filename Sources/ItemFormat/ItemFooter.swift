@@ -72,19 +72,28 @@ struct Trailer {
     let storedLength: UInt64
     let footerLength: UInt32
     let version: UInt16
+    let reserved: UInt16
     let checksum: UInt64
 
     /// - Throws: ``ItemFormatError/damaged(_:)`` when the magic number is not there.
     init(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         var reader = ByteReader(bytes)
         guard let storedLength = reader.take(UInt64.self), let footerLength = reader.take(UInt32.self),
-            let version = reader.take(UInt16.self), reader.take(UInt16.self) != nil,
+            let version = reader.take(UInt16.self), let reserved = reader.take(UInt16.self),
             let checksum = reader.take(UInt64.self), reader.take(UInt64.self) == Self.magic
         else { throw .damaged(.trailer) }
         self.storedLength = storedLength
         self.footerLength = footerLength
         self.version = version
+        self.reserved = reserved
         self.checksum = checksum
+    }
+
+    /// Whether this is a newer version whose footer is longer than any that this code reads. There is no
+    /// checksum to go by then: the version is believed only where all the rest of the trailer agrees.
+    func isOfLongerFooter(fileLength: Int64) -> Bool {
+        version > ItemFooter.version && reserved == 0 && storedLength == UInt64(fileLength)
+            && Int64(footerLength) > Int64(ItemLimits.footerLength) && Int64(footerLength) <= fileLength
     }
 }
 

@@ -197,7 +197,7 @@ extension ItemReader {
         let trailer = try Trailer(tail.slice(tail.count - Trailer.length..<tail.count))
         let length = Int(clamping: trailer.footerLength)
         guard length >= Trailer.length + 8, length <= ItemLimits.footerLength, length <= fileLength else {
-            if trailer.version > ItemFooter.version { throw .newerVersion(trailer.version) }
+            if trailer.isOfLongerFooter(fileLength: fileLength) { throw .newerVersion(trailer.version) }
             throw .damaged(.trailer)
         }
         if length > tail.count {

@@ -1,4 +1,5 @@
 import ItemFormat
+import ItemFormatTestSupport
 import Testing
 
 /// A chunk never yields more than its item says, whatever is in its frame.

@@ -1,4 +1,5 @@
 import ItemFormat
+import ItemFormatTestSupport
 import StorageAreas
 import Testing
 

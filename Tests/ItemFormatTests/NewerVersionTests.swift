@@ -1,4 +1,5 @@
 import ItemFormat
+import ItemFormatTestSupport
 import Testing
 
 /// What a newer version wrote is told from damage, so that it can be left alone.

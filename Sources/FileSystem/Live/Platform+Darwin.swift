@@ -67,9 +67,8 @@
         static func birthTime(_ file: CInt, _ nanoseconds: inout Int64) -> CInt {
             var status = stat()
             guard fstat(file, &status) == 0 else { return -1 }
-            nanoseconds =
-                Int64(status.st_birthtimespec.tv_sec) * 1_000_000_000
-                + Int64(status.st_birthtimespec.tv_nsec)
+            nanoseconds = Platform.nanoseconds(
+                Int64(status.st_birthtimespec.tv_sec), Int64(status.st_birthtimespec.tv_nsec))
             return 1
         }
 
@@ -77,7 +76,7 @@
         static let withoutAccessTime: CInt = 0
 
         static func accessed(_ status: stat) -> Int64 {
-            Int64(status.st_atimespec.tv_sec) * 1_000_000_000 + Int64(status.st_atimespec.tv_nsec)
+            nanoseconds(Int64(status.st_atimespec.tv_sec), Int64(status.st_atimespec.tv_nsec))
         }
 
         static func setAccessTime(_ file: CInt, _ nanoseconds: Int64) -> CInt {
@@ -90,7 +89,7 @@
         }
 
         static func modified(_ status: stat) -> Int64 {
-            Int64(status.st_mtimespec.tv_sec) * 1_000_000_000 + Int64(status.st_mtimespec.tv_nsec)
+            nanoseconds(Int64(status.st_mtimespec.tv_sec), Int64(status.st_mtimespec.tv_nsec))
         }
 
         static func name(of entry: UnsafeMutablePointer<dirent>) -> UnsafePointer<CChar> {

@@ -53,7 +53,7 @@
         static let withoutAccessTime = cplatform_o_noatime
 
         static func accessed(_ status: stat) -> Int64 {
-            Int64(status.st_atim.tv_sec) * 1_000_000_000 + Int64(status.st_atim.tv_nsec)
+            nanoseconds(Int64(status.st_atim.tv_sec), Int64(status.st_atim.tv_nsec))
         }
 
         static func setAccessTime(_ file: CInt, _ nanoseconds: Int64) -> CInt {
@@ -61,7 +61,7 @@
         }
 
         static func modified(_ status: stat) -> Int64 {
-            Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+            nanoseconds(Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
         }
 
         /// The name in a directory entry. glibc's `d_name` is an array of fixed size; the entry may be

@@ -26,4 +26,12 @@ enum Platform {
             }
         }
     }
+
+    /// A time of the kernel's in nanoseconds. What an `Int64` cannot hold, before 1677 and after 2262, is the nearest
+    /// time that it can: anybody may give a file any time.
+    static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
+        let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isTooLate) = whole.addingReportingOverflow(rest)
+        return isTooLarge || isTooLate ? (seconds < 0 ? .min : .max) : sum
+    }
 }

@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import ItemFormat
+internal import SystemPackage
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -19,7 +20,8 @@ extension Data {
         guard range.lowerBound >= 0, range.upperBound <= reader.footer.contentLength else {
             throw .rangeOutOfBounds(range, contentLength: reader.footer.contentLength)
         }
-        self = try .filled(range.count) { buffer throws(ItemFormatError) in
+        self = try .filled(range.count, orThrow: .fileSystem(Self.noMemory)) {
+            buffer throws(ItemFormatError) in
             try reader.read(range, into: buffer)
             return range.count
         }
@@ -29,19 +31,22 @@ extension Data {
     init(reading range: Range<Int64>, of file: Descriptor, in fileSystem: any FileSystem)
         throws(FileSystemError)
     {
-        self = try .filled(range.count) { buffer throws(FileSystemError) in
+        self = try .filled(range.count, orThrow: Self.noMemory) { buffer throws(FileSystemError) in
             try fileSystem.readAll(file, into: buffer, at: range.lowerBound)
         }
     }
 
+    private static let noMemory = FileSystemError("malloc", errno: .noMemory)
+
     /// Bytes that `body` puts into fresh memory, which is neither zeroed before nor copied after.
+    ///
+    /// - Parameter noMemory: What is thrown when there is not that much: an item can be longer than memory.
     private static func filled<Failure: Error>(
-        _ count: Int, by body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+        _ count: Int, orThrow noMemory: Failure,
+        by body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Data {
-        guard count > 0, let memory = malloc(count) else {
-            precondition(count == 0, "out of memory")
-            return Data()
-        }
+        guard count > 0 else { return Data() }
+        guard let memory = malloc(count) else { throw noMemory }
         do {
             let filled = try body(UnsafeMutableRawBufferPointer(start: memory, count: count))
             return Data(bytesNoCopy: memory, count: filled, deallocator: .free)

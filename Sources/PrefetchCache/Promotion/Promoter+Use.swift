@@ -12,7 +12,9 @@ extension Promoter {
         guard entry.backup == .exclude else { return }
         do {
             guard let folder = try existingFolder(of: entry) else { return }
-            let now = environment.now() * 1_000_000
+            // A clock past 2262, where nanoseconds end, notes no use.
+            let (now, isTooLate) = environment.now().multipliedReportingOverflow(by: 1_000_000)
+            guard !isTooLate else { return }
             try onDestination(entry) { () throws(FileSystemError) in
                 try fileSystem.withFile(entry.name.path, in: folder.descriptor, .readUnnoticed) {
                     file throws(FileSystemError) in

@@ -11,7 +11,9 @@ enum HTTPDate {
     ///
     /// - Parameter now: By which the century of a year of two digits is found: it is at most 50 years ahead.
     static func parse(_ text: String, now: Int64) -> Int64? {
-        guard text.utf8.count <= 40 else { return nil }
+        // A date that was read goes into the headers of later requests.
+        guard text.utf8.count <= 40, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { return nil }
         var words = text.split(separator: " ").map(String.init)
         guard let day = words.first else { return nil }
         guard day.hasSuffix(",") else {

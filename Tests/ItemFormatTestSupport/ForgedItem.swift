@@ -1,39 +1,46 @@
-import ItemFormat
+internal import ItemFormat
 
 /// An item put together by hand from the description of the format, so that a test can write what
 /// the writer never would. Its checksums are right unless a test says otherwise.
-struct ForgedItem {
-    struct Field {
-        var tag: UInt16
-        var reserved: UInt16 = 0
+package struct ForgedItem {
+    package struct Field {
+        package var tag: UInt16
+        package var reserved: UInt16
         /// Says so, whatever the value's length is.
-        var claimedLength: UInt32?
-        var value: [UInt8]
+        package var claimedLength: UInt32?
+        package var value: [UInt8]
+
+        package init(tag: UInt16, reserved: UInt16 = 0, claimedLength: UInt32? = nil, value: [UInt8]) {
+            self.tag = tag
+            self.reserved = reserved
+            self.claimedLength = claimedLength
+            self.value = value
+        }
     }
 
     /// The chunks as they lie in the file.
-    var stored: [UInt8]
-    var frameMagic: UInt32 = 0x184D_2A5C
-    var encoding: UInt8 = 2
-    var intent: UInt8 = 1
-    var area: UInt8 = 1
-    var backup: UInt8 = 1
-    var priority: Float = 0
-    var contentLength: Int64
-    var contentChecksum: UInt64
-    var storedAt: Int64 = 0
-    var expiresAt: Int64 = .max
-    var chunkLength: UInt32 = 1 << 20
-    var chunkCount: UInt32
-    var fields: [Field]
-    var version: UInt16 = 1
+    package var stored: [UInt8]
+    package var frameMagic: UInt32 = 0x184D_2A5C
+    package var encoding: UInt8 = 2
+    package var intent: UInt8 = 1
+    package var area: UInt8 = 1
+    package var backup: UInt8 = 1
+    package var priority: Float = 0
+    package var contentLength: Int64
+    package var contentChecksum: UInt64
+    package var storedAt: Int64 = 0
+    package var expiresAt: Int64 = .max
+    package var chunkLength: UInt32 = 1 << 20
+    package var chunkCount: UInt32
+    package var fields: [Field]
+    package var version: UInt16 = 1
     /// What the lengths in the file say in place of the truth.
-    var claimedFrameLength: UInt32?
-    var claimedStoredLength: UInt64?
-    var claimedFooterLength: UInt32?
+    package var claimedFrameLength: UInt32?
+    package var claimedStoredLength: UInt64?
+    package var claimedFooterLength: UInt32?
 
     /// An identity item of one chunk.
-    init(content: [UInt8]) {
+    package init(content: [UInt8]) {
         let checksum = content.withUnsafeBytes(Checksum.of)
         stored = content
         contentLength = Int64(content.count)
@@ -47,18 +54,18 @@ struct ForgedItem {
     }
 
     /// Replaces the value of a field.
-    mutating func set(_ tag: UInt16, to value: [UInt8]) {
+    package mutating func set(_ tag: UInt16, to value: [UInt8]) {
         for index in fields.indices where fields[index].tag == tag { fields[index].value = value }
     }
 
     /// Replaces the chunk table, and the figures that must go with it.
-    mutating func setChunks(_ chunks: [(storedLength: UInt32, checksum: UInt64)]) {
+    package mutating func setChunks(_ chunks: [(storedLength: UInt32, checksum: UInt64)]) {
         set(7, to: chunks.flatMap { littleEndian($0.storedLength) + littleEndian($0.checksum) })
         chunkCount = UInt32(chunks.count)
         contentChecksum = chunks.flatMap { littleEndian($0.checksum) }.withUnsafeBytes(Checksum.of)
     }
 
-    var image: [UInt8] { stored + footer }
+    package var image: [UInt8] { stored + footer }
 
     private var footer: [UInt8] {
         var head: [UInt8] = [encoding, intent, area, backup]
@@ -84,6 +91,6 @@ struct ForgedItem {
 }
 
 /// The bytes of an integer as the format has them.
-func littleEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+package func littleEndian(_ value: some FixedWidthInteger) -> [UInt8] {
     withUnsafeBytes(of: value.littleEndian) { [UInt8]($0) }
 }

@@ -1,0 +1,48 @@
+import PrefetchCache
+
+@testable import PrefetchDownloader
+
+/// The headers of an answer, a line each.
+func fuzzHeaders(_ input: [UInt8]) throws {
+    let text = String(decoding: input, as: UTF8.self)
+    let fields = text.unicodeScalars.split(separator: "\n").map { line -> (name: String, value: String) in
+        let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+    }
+    let now: Int64 = 1_700_000_000
+    try requireSound(ResponseHead(status: 206, fields: fields), now: now)
+    // Every value for every header: the names are not what a fuzzer should have to find.
+    for (_, value) in fields.prefix(4) {
+        let names = ["Content-Length", "Content-Range", "ETag", "Retry-After", "Last-Modified"]
+        try requireSound(ResponseHead(status: 200, fields: names.map { ($0, value) }), now: now)
+    }
+}
+
+private func requireSound(_ head: ResponseHead, now: Int64) throws {
+    try require(head.contentLength ?? 0 >= 0, "a length is not negative")
+    switch head.contentRange {
+    case .bytes(let range, let total)?:
+        try require(
+            range.lowerBound >= 0 && range.upperBound < total ?? .max, "a range lies within the whole")
+    case .unsatisfied(let total)?: try require(total >= 0, "the whole is not negative")
+    case nil: break
+    }
+    if let tag = head.entityTag?.text {
+        try require(tag.hasSuffix("\"") && !tag.utf8.contains { $0 < 0x20 }, "a tag can go into a header")
+    }
+    if let delay = head["retry-after"].flatMap({ RetryAfter.parse($0, now: now) }) {
+        try require(delay >= .zero && delay <= .seconds(365 * 86_400), "nobody waits for longer than a year")
+    }
+    let validator = Validator(head, now: now)
+    if let date = validator.lastModified {
+        let seconds = HTTPDate.parse(date, now: now)
+        try require(
+            seconds.map { (-11_644_473_600...253_402_387_200).contains($0) } ?? false, "a date is one")
+        try require(!date.utf8.contains { $0 < 0x20 }, "and can go into a header")
+    }
+    for storedAt in [Int64.min, 0, now * 1000, .max] {
+        if let condition = validator.rangeCondition(storedAt: storedAt) {
+            try require(!condition.utf8.contains { $0 < 0x20 }, "so can a condition")
+        }
+    }
+}

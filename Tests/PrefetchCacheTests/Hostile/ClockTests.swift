@@ -1,0 +1,168 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// A clock that a test sets, in milliseconds since 1970.
+private final class SetClock: Sendable {
+    static let year: Int64 = 31_556_952_000
+    static let today: Int64 = 1_700_000_000_000
+    /// What a machine without a clock of its own may say at its start, and the ends of 32-bit seconds.
+    static let odd: [Int64] = [
+        -14_182_940_000, 0, 2_147_483_647_000, 2_147_483_648_000, 4_294_967_296_000, today - 10 * year,
+        today + 10 * year,
+    ]
+
+    private let time = Atomic<Int64>(today)
+
+    var now: Int64 {
+        get { time.load(ordering: .sequentiallyConsistent) }
+        set { time.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+}
+
+/// The clock stands anywhere, and is set in the middle of everything.
+@Suite struct HostileClockTests {
+    private let container: TemporaryContainer
+    private let clock = SetClock()
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func engine() throws -> Engine {
+        try container.engine(now: { [clock] in clock.now })
+    }
+
+    private func store(_ key: ItemKey, in engine: Engine, expiresAt: Int64? = nil) throws {
+        var metadata = ItemMetadata(key)
+        metadata.expiresAt = expiresAt
+        _ = try noise(10_000).withBytes { bytes throws(CacheError) in
+            try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+    }
+
+    @Test func theOrderOfUseIsThatOfUse() throws {
+        var record = AttackRecord("time.order-of-use")
+        let engine = try engine()
+        var generator = SeededGenerator(seed: TestRun.seed)
+        var order: [ItemKey] = []
+        for number in 0..<60 {
+            clock.now = try #require(SetClock.odd.randomElement(using: &generator))
+            let key = try ItemKey(number: number % 40)
+            if order.contains(key) {
+                #expect(try engine.content(key) == noise(10_000))
+            } else {
+                try store(key, in: engine)
+            }
+            order.removeAll { $0 == key }
+            order.append(key)
+            record.cases += 1
+            if Int.random(in: 0..<4, using: &generator) == 0 { try engine.flush() }
+            if Int.random(in: 0..<8, using: &generator) == 0 { try engine.maintain() }
+        }
+        try engine.flush()
+        #expect(try engine.items().map(\.key) == order, "seed \(TestRun.seed)")
+        for count in 1...5 {
+            clock.now = SetClock.odd[count]
+            _ = try engine.evict(1)
+            #expect(try engine.items().map(\.key) == Array(order.dropFirst(count)), "seed \(TestRun.seed)")
+        }
+        try engine.close()
+        clock.now = -1
+        #expect(try self.engine().items().map(\.key) == Array(order.dropFirst(5)), "seed \(TestRun.seed)")
+        record.report()
+    }
+
+    /// A clock that is behind makes nothing expire, and one that was behind nothing that has its time before it.
+    @Test func nothingExpiresBeforeItsTime() throws {
+        var record = AttackRecord("time.expiry")
+        let engine = try engine()
+        let end = SetClock.today + 7 * 86_400_000
+        try store("stored today", in: engine, expiresAt: end)
+        clock.now = SetClock.odd[0]
+        try store("stored in 1969", in: engine, expiresAt: end)
+        try store("without end", in: engine)
+        let early = SetClock.odd.filter { $0 < end } + [SetClock.today, end - 1]
+        for time in early {
+            clock.now = time
+            record.cases += 1
+            try engine.maintain()
+            for key in ["stored today", "stored in 1969", "without end"] as [ItemKey] {
+                #expect(try engine.content(key) == noise(10_000), "\(key) at \(time)")
+                #expect(try engine.contains(key), "\(key) at \(time)")
+            }
+        }
+        for time in [end, SetClock.today + 10 * SetClock.year] {
+            clock.now = time
+            record.cases += 1
+            for key in ["stored today", "stored in 1969"] as [ItemKey] {
+                #expect(try engine.content(key) == nil, "\(key) at \(time)")
+            }
+            try engine.maintain()
+            #expect(try engine.items().map(\.key) == ["without end"])
+        }
+        record.report()
+    }
+
+    /// What is kept of a broken download outlives a clock that goes back, and goes by one that goes on.
+    @Test func aPartialStaysWhileTheClockIsBehind() throws {
+        let engine = try engine()
+        #expect(try engine.keep(noise(1 << 20), "k") != nil)
+        for time in [SetClock.today - 10 * SetClock.year, SetClock.odd[0], SetClock.today] {
+            clock.now = time
+            try engine.maintain()
+            #expect(try engine.partial(of: "k") != nil, "\(time)")
+        }
+        clock.now = SetClock.today + 10 * SetClock.year
+        #expect(try engine.partial(of: "k") == nil)
+    }
+
+    @Test func timesAreWhatTheClockSaid() throws {
+        var record = AttackRecord("time.round-trip")
+        let engine = try engine()
+        for (number, time) in SetClock.odd.enumerated() {
+            clock.now = time
+            for name in ["cached", "opened"] {
+                try store(ItemKey("\(name)-\(number)"), in: engine, expiresAt: 8_000_000_000_000)
+            }
+            _ = try engine.open(ItemKey("opened-\(number)"))
+            record.cases += 1
+        }
+        try engine.close()
+        try FileManager.default.removeItem(at: container.catalog)
+        let next = try self.engine()
+        let stored = Dictionary(uniqueKeysWithValues: try next.items().map { ($0.key.string, $0.storedAt) })
+        let opened = Dictionary(
+            uniqueKeysWithValues: try next.promotedFiles().map { ($0.key.string, $0.openedAt) })
+        for (number, time) in SetClock.odd.enumerated() {
+            #expect(stored["cached-\(number)"] == time)
+            #expect(opened["opened-\(number)"] == time)
+            #expect(try next.description(of: ItemKey("cached-\(number)"))?.metadata.storedAt == time)
+        }
+        record.report()
+    }
+
+    /// Anybody may give a file any time that the volume can hold, which nanoseconds cannot.
+    @Test(arguments: [-14_182_940, 2_147_483_648, 4_294_967_296, 13_569_465_600] as [Double])
+    func aFileOfAnyTimeIsReadAndVerified(_ seconds: Double) throws {
+        let engine = try engine()
+        for key in ["cached", "opened"] as [ItemKey] { try store(key, in: engine) }
+        let opened = try #require(try engine.open("opened").value).path.string
+        for path in [container.item("cached").path, opened] {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: path)
+        }
+        #expect(try engine.content("cached") == noise(10_000))
+        #expect(try engine.open("opened").value?.path.string == opened)
+        let report = try Verifier(engine, VerificationRequest(), isCancelled: { false }, report: nil).run()
+        #expect(report.verifiedItems == 1 && report.damaged == 0)
+        try engine.close()
+        try FileManager.default.removeItem(at: container.catalog)
+        #expect(try self.engine().items().map(\.key) == ["cached"])
+    }
+}

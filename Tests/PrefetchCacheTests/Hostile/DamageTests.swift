@@ -1,0 +1,185 @@
+import FileSystemTestSupport
+import Foundation
+import ItemFormat
+import ItemFormatTestSupport
+import Testing
+
+@testable import PrefetchCache
+
+/// An item of one of the kinds that are laid out differently.
+enum DamagedShape: String, CaseIterable, CustomTestStringConvertible {
+    case smallLZ4 = "lz4", smallIdentity = "identity"
+    case chunkedLZ4 = "lz4-chunks", chunkedIdentity = "identity-chunks"
+
+    var testDescription: String { rawValue }
+    var isChunked: Bool { self == .chunkedLZ4 || self == .chunkedIdentity }
+    var isIdentity: Bool { self == .smallIdentity || self == .chunkedIdentity }
+
+    var content: Data {
+        let length = isChunked ? (2 << 20) + 5000 : 10_000
+        return isIdentity ? noise(length) : prose(length)
+    }
+
+    func rig(_ attack: String) throws -> DamageRig {
+        try DamageRig(
+            "damage.\(attack)-\(rawValue)", content: content, encoding: .forced(isIdentity ? .identity : .lz4)
+        )
+    }
+}
+
+/// An item's file is no longer what was stored: a miss and a quarantine, or an error of `verify`, and never
+/// other bytes.
+@Suite struct HostileDamageTests {
+    @Test(arguments: DamagedShape.allCases)
+    func everyBitOfTheFooterCounts(_ shape: DamagedShape) throws {
+        let rig = try shape.rig("footer-bits")
+        let bits = rig.footer.lowerBound * 8..<rig.footer.upperBound * 8
+        for bit in chosen(bits, atMost: 16) {
+            try rig.flip(bit: bit)
+            try rig.attack("bit \(bit)")
+            try rig.flip(bit: bit)
+        }
+        try rig.finish()
+    }
+
+    /// Ten thousand bits in all. Two LZ4 streams may stand for the same bytes, so that not every one of a frame
+    /// makes a difference.
+    @Test(arguments: DamagedShape.allCases)
+    func bitsOfTheContentCount(_ shape: DamagedShape) throws {
+        let rig = try shape.rig("payload-bits")
+        let bits = 0..<rig.footer.lowerBound * 8
+        var generator = SeededGenerator(seed: TestRun.seed)
+        for _ in 0..<(TestRun.isLong ? 2500 : shape.isChunked ? 6 : 16) {
+            let bit = Int.random(in: bits, using: &generator)
+            try rig.flip(bit: bit)
+            try rig.attack(
+                "bit \(bit)", asking: DamageRig.Question.ofContent,
+                expecting: shape.isIdentity ? [.damaged] : [.damaged, .unharmed])
+            try rig.flip(bit: bit)
+        }
+        try rig.finish()
+    }
+
+    @Test(arguments: DamagedShape.allCases)
+    func everyLengthNearABoundaryIsAMiss(_ shape: DamagedShape) throws {
+        let rig = try shape.rig("truncation")
+        let chunks = shape.isChunked ? rig.chunkEnds : []
+        let end = rig.image.count
+        let boundaries = [0, 32, rig.footer.lowerBound, end - 32, end] + chunks
+        let margin = TestRun.isLong ? 70 : 1
+        let lengths = Set(boundaries.flatMap { $0 - margin...$0 + margin }).filter { (0..<end).contains($0) }
+        for length in lengths.sorted() {
+            try rig.write(Array(rig.image.prefix(length)))
+            for question in DamageRig.Question.allCases {
+                try rig.attack(
+                    "\(length) bytes", asking: [question], expecting: [length < 32 ? .purged : .damaged])
+                if length < 32 { try rig.write(Array(rig.image.prefix(length))) }
+            }
+        }
+        try rig.finish()
+    }
+
+    @Test(arguments: DamagedShape.allCases)
+    func whatIsAppendedIsDamage(_ shape: DamagedShape) throws {
+        let rig = try shape.rig("appended")
+        let footer = Array(rig.image[rig.footer])
+        let other = [UInt8](ForgedItem.other.image)
+        let garbage: [[UInt8]] =
+            [1, 31, 32, 512, 4096, 300_000].map { [UInt8](noise($0)) } + [
+                [0], [10], [UInt8](repeating: 0, count: 4096), Array(footer.suffix(32)), footer,
+                footer + footer,
+                rig.image, other, Array(other.suffix(150)),
+            ]
+        for (number, bytes) in garbage.enumerated() {
+            try rig.write(rig.image + bytes)
+            try rig.attack("garbage \(number)")
+        }
+        try rig.finish()
+    }
+
+    /// A hole in the place of bytes is what a power cut leaves.
+    @Test(arguments: DamagedShape.allCases)
+    func zeroedBlocksAreDamage(_ shape: DamagedShape) throws {
+        let rig = try shape.rig("zeroed-blocks")
+        let blocks = (rig.image.count + 4095) / 4096
+        for block in chosen(0..<blocks, atMost: 4) {
+            var image = rig.image
+            let range = block * 4096..<min((block + 1) * 4096, image.count)
+            for index in range { image[index] = 0 }
+            try rig.write(image)
+            try rig.attack("block \(block)", asking: DamageRig.Question.ofContent)
+        }
+        try rig.finish()
+    }
+
+    @Test func aFileUnderTheNameOfAnotherKeyIsNotServed() throws {
+        var record = AttackRecord("damage.swapped-items")
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        let pairs = TestRun.isLong ? 200 : 10
+        func key(_ number: Int) throws -> ItemKey { try ItemKey(number: number) }
+        for number in 0..<2 * pairs {
+            try engine.store(prose(500, seed: UInt64(number)), key(number), encoding: .forced(.lz4))
+        }
+        try engine.flush()
+        for pair in 0..<pairs {
+            let (left, right) = (container.item(try key(2 * pair)), container.item(try key(2 * pair + 1)))
+            let aside = container.root.appending(path: "aside")
+            try FileManager.default.moveItem(at: left, to: aside)
+            try FileManager.default.moveItem(at: right, to: left)
+            try FileManager.default.moveItem(at: aside, to: right)
+        }
+        let report = try Verifier(engine, VerificationRequest(), isCancelled: { false }, report: nil).run()
+        #expect(report.damaged == 2 * pairs && report.verifiedItems == 0)
+        for number in 0..<2 * pairs {
+            record.cases += 1
+            let lookup = try engine.read(key(number), nil)
+            if lookup.value != nil { record.wrongBytes += 1 }
+            guard case .miss(.damaged(.damaged(.key))) = lookup else {
+                Issue.record("\(lookup)")
+                continue
+            }
+        }
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+        #expect(record.isHarmless)
+        record.report()
+    }
+
+    /// The catalog is made anew from files that are not what their names say.
+    @Test func aNewCatalogBelievesNoName() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        let keys: [ItemKey] = ["left", "right", "good"]
+        for key in keys { try engine.store(prose(500), key) }
+        try engine.close()
+        try FileManager.default.removeItem(at: container.item("left"))
+        try FileManager.default.createDirectory(
+            at: container.item("left").deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.moveItem(at: container.item("right"), to: container.item("left"))
+        try FileManager.default.removeItem(at: container.catalog)
+        let next = try container.engine()
+        #expect(try next.items().map(\.key) == ["good"])
+        #expect(try next.statistics().quarantinedItems == 1)
+        #expect(try next.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    // MARK: Negative controls
+
+    /// The rig sees other bytes when they are served: those of a file that is sound in itself.
+    @Test func theRigSeesWrongBytes() throws {
+        let content = noise(1000)
+        let forged = ForgedItem(content: [UInt8](noise(1000, seed: 2))).image
+        let rig = try DamageRig("control", content: content, encoding: .forced(.identity), image: forged)
+        for question in [DamageRig.Question.read, .range, .stream, .open] {
+            withKnownIssue { try rig.attack("wrong bytes", asking: [question]) }
+        }
+        #expect(rig.record.wrongBytes == 4 && !rig.record.isHarmless)
+    }
+
+    /// The rig sees that an item is served which nothing was done to.
+    @Test func theRigSeesThatNothingWasDamaged() throws {
+        let rig = try DamagedShape.smallLZ4.rig("control")
+        withKnownIssue { try rig.attack("not damaged at all", asking: [.read]) }
+        try rig.attack("not damaged at all", expecting: [.unharmed])
+    }
+}
