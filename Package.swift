@@ -93,7 +93,7 @@ let package = Package(
         .testTarget(
             name: "PrefetchCacheTests",
             dependencies: [
-                "PrefetchCache", "FileSystemTestSupport", "cachestress", "promotingchild",
+                "PrefetchCache", "FileSystemTestSupport", "cachectl", "cachestress", "promotingchild",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
