@@ -6,12 +6,13 @@ final class UnprotectedCounter: @unchecked Sendable {
 
     private func add() { value += 1 }
 
+    /// Long enough for its tasks to meet.
     static func count() async {
         let counter = UnprotectedCounter()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    for _ in 0..<10_000 { counter.add() }
+                    for _ in 0..<500_000 { counter.add() }
                 }
             }
         }
