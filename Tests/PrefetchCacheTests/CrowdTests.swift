@@ -65,7 +65,12 @@ import Testing
                 in: container)
         }
         let tool = try BuiltProduct.named("cachectl").path
-        let commands = try (4..<6).map { try start("commands", seed: $0, "--tool", tool) }
+        let commands = try (4..<6).map { number in
+            try StressProcess(
+                ["commands", "--seconds", "\(Self.seconds)", "--seed", "\(seed + number)", "--tool", tool]
+                    + flags,
+                in: container)
+        }
         let purger = isPurged ? try start("purge", seed: 6) : nil
 
         var reports = Reports(sampled: try await sampler.outcome().report())
