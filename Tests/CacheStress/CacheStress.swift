@@ -6,5 +6,7 @@ struct CacheStress: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cachestress",
         abstract: "Works on a cache as many apps at once would, and watches its size from outside.",
-        subcommands: [Store.self, Sample.self, Hold.self])
+        subcommands: [
+            Store.self, Open.self, Commands.self, Purge.self, CallAPI.self, Sample.self, Hold.self,
+        ])
 }

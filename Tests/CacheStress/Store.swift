@@ -15,6 +15,8 @@ struct Store: AsyncParsableCommand {
     var tasks = 1
     @Option(help: "Different numbers make different work.")
     var seed: UInt64 = 1
+    @Flag(help: "The system takes files and folders away meanwhile: what is documented for that is no fault.")
+    var purged = false
     @Flag(help: "Kill this very process half way, in the middle of an item.")
     var die = false
     @Flag(help: "Keep what is written of that item.")
@@ -29,9 +31,9 @@ struct Store: AsyncParsableCommand {
         var report = WorkReport()
         await withTaskGroup(of: WorkReport.self) { group in
             for task in 0..<tasks {
-                group.addTask { [seed] in
+                group.addTask { [seed, purged] in
                     var worker = Worker(
-                        cache, name: "\(seed)-\(task)", seed: seed &* 1000 &+ UInt64(task))
+                        cache, name: "\(seed)-\(task)", seed: seed &* 1000 &+ UInt64(task), isPurged: purged)
                     await worker.work(until: deadline)
                     return worker.report
                 }

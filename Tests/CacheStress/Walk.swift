@@ -38,6 +38,13 @@ struct Walk {
 
     var sum: Int64 { lengths.values.reduce(0, +) }
 
+    /// What is charged to items and partials: neither the catalog nor locks are.
+    var charged: Int64 {
+        lengths.reduce(0) { sum, entry in
+            entry.key.name == "catalog" || entry.key.name.hasSuffix(".lock") ? sum : sum + entry.value
+        }
+    }
+
     /// What was there of this walk's files when `later` began.
     func lowerBound(with later: Walk) -> Int64 {
         lengths.reduce(0) { sum, entry in sum + min(entry.value, later.lengths[entry.key] ?? 0) }

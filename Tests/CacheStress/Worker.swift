@@ -11,7 +11,11 @@ struct WorkReport: Codable, Sendable {
     var misses = 0
     var removed = 0
     var opened = 0
-    /// What must never be: errors, and content that is not what was stored.
+    /// What the system took away while it was stored.
+    var purged = 0
+    /// Content that is not what was stored.
+    var wrong = 0
+    /// What must never be: errors, and such content.
     var faults: [String] = []
 
     mutating func add(_ other: WorkReport) {
@@ -22,7 +26,14 @@ struct WorkReport: Codable, Sendable {
         misses += other.misses
         removed += other.removed
         opened += other.opened
+        purged += other.purged
+        wrong += other.wrong
         faults += other.faults
+    }
+
+    fileprivate mutating func noteWrong(_ fault: String) {
+        wrong += 1
+        faults.append(fault)
     }
 
     fileprivate mutating func note(_ outcome: StoreOutcome) {
@@ -44,13 +55,15 @@ struct Worker {
 
     private let cache: PrefetchCache
     private let name: String
+    private let isPurged: Bool
     private var generator: SeededGenerator
     private var openedCount = 0
     private(set) var report = WorkReport()
 
-    init(_ cache: PrefetchCache, name: String, seed: UInt64) {
+    init(_ cache: PrefetchCache, name: String, seed: UInt64, isPurged: Bool) {
         self.cache = cache
         self.name = name
+        self.isPurged = isPurged
         generator = SeededGenerator(seed: seed)
     }
 
@@ -58,6 +71,8 @@ struct Worker {
         while ContinuousClock.now < deadline {
             do {
                 try await step()
+            } catch let error as CacheError where isPurged && error.isOfPurge {
+                report.purged += 1
             } catch {
                 report.faults.append("\(error)")
             }
@@ -115,8 +130,9 @@ struct Worker {
         switch try await cache.lookUp(key) {
         case .hit(let content):
             report.hits += 1
-            if !Content.isWhole(content) { report.faults.append("\(key.string) is not what was stored") }
+            if !Content.isWhole(content) { report.noteWrong("\(key.string) is not what was stored") }
         case .miss(.absent): report.misses += 1
+        case .miss(.purged) where isPurged: report.misses += 1
         case .miss(let miss): report.faults.append("\(key.string) is a miss: \(miss)")
         }
     }
@@ -128,7 +144,7 @@ struct Worker {
         guard let opened = try await cache.open(key) else { return }
         report.opened += 1
         let content = try Data(contentsOf: opened.url)
-        if !Content.isWhole(content) { report.faults.append("\(key.string) was not opened as stored") }
+        if !Content.isWhole(content) { report.noteWrong("\(key.string) was not opened as stored") }
         // Its user is done with it.
         try FileManager.default.removeItem(at: opened.url)
     }

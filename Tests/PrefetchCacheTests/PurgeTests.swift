@@ -22,6 +22,15 @@ import Testing
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
     }
 
+    @Test func anItemIsStoredWhenOnlyTheFolderOfTheItemsWasRemoved() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.store(prose(5000), "one")
+        try FileManager.default.removeItem(at: container.caches.appending(path: "items"))
+        #expect(try engine.store(prose(6000), "two").isStored)
+        #expect(try engine.content("two") == prose(6000))
+    }
+
     @Test func anotherProcessThatFilledANewFolderIsSeen() throws {
         let container = try TemporaryContainer()
         let first = try container.engine()

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -7,8 +8,7 @@ import Testing
 /// `PREFETCHCACHE_LONG_TESTS` is set.
 @Suite(.serialized) struct StressTests {
     private static let budget = ByteCount.mebibytes(64)
-    private static let isLong = ProcessInfo.processInfo.environment["PREFETCHCACHE_LONG_TESTS"] != nil
-    private static let seconds = isLong ? 60 : 4
+    private static let seconds = TestRun.isLong ? 60 : 4
 
     private let container: TemporaryContainer
 
@@ -54,7 +54,7 @@ import Testing
             #expect(reports.reduce(0) { $0 + $1[keyPath: kind] } > 0, "\(kind), seed \(seed)")
         }
         try expectThatTheBooksAgreeWithTheDisk(seed)
-        if Self.isLong { print("stress, seed \(seed): \(sampled), \(reports)") }
+        if TestRun.isLong { print("stress, seed \(seed): \(sampled), \(reports)") }
     }
 
     @Test func theNextProcessFindsTheItemsOfOneThatWasKilledAndTakesItsReservationBack() async throws {

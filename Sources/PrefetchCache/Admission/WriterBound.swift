@@ -7,7 +7,7 @@ internal import SystemPackage
 /// and tells at least as much at every moment: it is written before a grant is committed, and after
 /// one was given back.
 struct WriterBound {
-    private static let length = 16
+    static let length: Int64 = 16
     /// How often a reader looks again when it has met a writer.
     private static let attempts = 1000
 
@@ -20,7 +20,7 @@ struct WriterBound {
     /// Reads it while its process may be writing it.
     init(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
         for _ in 0..<Self.attempts {
-            var buffer = [UInt8](repeating: 0, count: Self.length)
+            var buffer = [UInt8](repeating: 0, count: Int(Self.length))
             let count = try buffer.withMutableBytes { bytes throws(FileSystemError) in
                 try fileSystem.readAll(file, into: bytes, at: 0)
             }

@@ -38,15 +38,21 @@ final class WriterSession: Sendable {
 
     /// Takes the lock, unless it is held. Comes before the first reservation: others take a writer
     /// without a lock for dead. When `incoming/` was made anew, the lock in the old one is worth
-    /// nothing, and one in the new is taken.
+    /// nothing, and one in the new is taken; so is one for a lock file that was removed or emptied.
     ///
-    /// - Parameter moving: What this process may hold once the lock in the old folder is lost.
+    /// - Parameter moving: What this process may hold once the old lock is lost.
     func begin(_ moving: () -> Int64) throws(FileSystemError) {
         let incoming = folders.current.incoming
         try lock.withLock { lock throws(FileSystemError) in
             var bound: Int64 = 0
             if let held = lock {
-                if held.incoming === incoming { return }
+                let found = try environment.fileSystem.attributes(of: held.file)
+                if held.incoming === incoming, found.linkCount > 0 {
+                    guard held.bound > 0, found.length < WriterBound.length else { return }
+                    // Whoever has made the catalog anew since then believes that nothing is held.
+                    lock?.bound = moving()
+                    return try WriterBound(lock?.bound ?? 0).write(to: held.file, in: environment.fileSystem)
+                }
                 environment.fileSystem.unlock(held.file)
                 lock = nil
                 bound = moving()

@@ -191,11 +191,11 @@ final class Catalog: Sendable {
         return try run(makingRoom: false) { file in try file.queue.read(body) }
     }
 
-    /// Runs `body` on the open file; when that fails, once more on a fresh one.
+    /// Runs `body` on the open file; when that fails, again on a fresh one. More than once, since the system, or
+    /// another process, may take that away as well.
     private func run<Result>(
         makingRoom: Bool, _ body: (CatalogFile) throws -> Result
     ) throws(CacheError) -> Result {
-        var isFresh = false
         var hasFreed = false
         var attempts = 0
         while true {
@@ -217,11 +217,11 @@ final class Catalog: Sendable {
             } catch {
                 if makingRoom, !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
                     hasFreed = true
-                } else if !isFresh, Self.isFaultOfTheFile(error) {
+                } else if attempts < Self.attempts, Self.isFaultOfTheFile(error) {
+                    attempts += 1
                     environment.logger.warning(
                         "The catalog failed and is made anew.", metadata: ["error": "\(error)"])
                     try discard(identity)
-                    isFresh = true
                 } else if attempts < Self.attempts, Self.isAboutNames(error), try wasLost(identity) {
                     attempts += 1
                 } else {
@@ -266,11 +266,13 @@ final class Catalog: Sendable {
         return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
     }
 
-    /// - Parameter identity: That of the file that failed; `nil` when there was none.
+    /// Whether a file is no more, or was emptied.
+    /// - Parameter identity: That of the file that failed; `nil` when there was none, and one was to be made.
     private func wasLost(_ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
-        guard let identity else { return try folders.repair() }
+        guard let identity, try !folders.repair() else { return true }
         let root = folders.current.root
-        return try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) } != identity
+        let found = try onFiles { () throws(FileSystemError) in try CatalogFile.attributes(in: root) }
+        return found?.identity != identity || found?.length == 0
     }
 
     static func wrapped(_ error: any Error) -> CacheError {

@@ -57,7 +57,11 @@ struct CatalogFile: Sendable {
 
     /// The identity of the file under the catalog's name, or `nil` when there is none.
     static func identity(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
-        try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)?.identity
+        try attributes(in: root)?.identity
+    }
+
+    static func attributes(in root: Directory) throws(FileSystemError) -> FileAttributes? {
+        try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)
     }
 
     /// SQLite goes on working on a file that was deleted under it; the name tells.

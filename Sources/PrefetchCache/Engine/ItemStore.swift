@@ -255,9 +255,20 @@ extension ItemStore {
     /// Renames the partial to its place. An older item of the key is swapped out and then removed,
     /// so that there is no moment without an item.
     private func publish() throws(CacheError) {
+        do {
+            try publish(in: engine.folders.current.items)
+        } catch {
+            // The system may have taken the folder of the items, and left the partial.
+            guard case .fileSystem(let reason) = error, reason.isNotFound, try engine.folders.repair() else {
+                throw error
+            }
+            try publish(in: engine.folders.current.items)
+        }
+    }
+
+    private func publish(in items: Directory) throws(CacheError) {
         let fileSystem = engine.environment.fileSystem
         let target = CacheLayout.file(of: metadata.key.hash)
-        let items = engine.folders.current.items
         do throws(FileSystemError) {
             do throws(FileSystemError) {
                 try rename(to: target, in: items, .exclusive)

@@ -90,6 +90,18 @@ struct CatalogView: Sendable {
         }
     }
 
+    /// What is known of damaged items that were set aside, and of kept partials; by the hashes of their rows.
+    func filesBesidesItems() throws(CacheError) -> [KeyHash: CatalogRow.Kind] {
+        try read { database in
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT hash, kind FROM item WHERE kind BETWEEN 1 AND 2")
+            return rows.reduce(into: [:]) { known, row in
+                guard let hash = KeyHash(data: row[0] as Data) else { return }
+                known[hash] = CatalogRow.Kind(rawValue: row[1])
+            }
+        }
+    }
+
     /// The number of the items, and the bytes of their contents.
     func totals() throws(CacheError) -> (items: Int, contentLength: Int64) {
         try read { database in

@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import GRDB
 internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
@@ -70,5 +71,42 @@ extension Repair {
                 note(.quarantinedItemRemoved, place)
             }
         }
+    }
+
+    /// Lets the catalog forget what the system has taken out of `incoming/` and the quarantine.
+    func forgetLostFiles() throws(CacheError) {
+        guard case .usable(let view) = try CatalogView.look(in: engine.folders) else { return }
+        var lost: [KeyHash: CatalogRow.Kind] = [:]
+        for (hash, kind) in try view.filesBesidesItems() where try isLost(hash, kind) { lost[hash] = kind }
+        guard !lost.isEmpty else { return }
+        for (hash, kind) in lost.sorted(by: { $0.key < $1.key }) {
+            note(.rowRemoved, .ours(place(of: hash, kind), in: .caches))
+        }
+        guard !isDryRun else { return }
+        try engine.catalog.transaction { database in
+            // Whoever puts a file there again writes its row after this.
+            for (hash, kind) in lost where try isLost(hash, kind) {
+                try database.execute(sql: "DELETE FROM item WHERE hash = ?", arguments: [hash.data])
+            }
+        }
+    }
+
+    private func isLost(_ hash: KeyHash, _ kind: CatalogRow.Kind) throws(CacheError) -> Bool {
+        guard kind == .partial else {
+            return try engine.promoter.attributes(of: place(of: hash, kind), in: engine.folders.current.root)
+                == nil
+        }
+        let standing = try onFiles { () throws(FileSystemError) in
+            try engine.catalog.files.standing(ofPartial: hash)
+        }
+        if case .absent = standing { return true }
+        return false
+    }
+
+    /// Below the cache's folder.
+    private func place(of hash: KeyHash, _ kind: CatalogRow.Kind) -> FilePath {
+        kind == .partial
+            ? CacheLayout.incoming.pushing(CacheLayout.keptPartial(of: hash.ofPartial))
+            : CacheLayout.quarantine.appending(hash.hexadecimal)
     }
 }

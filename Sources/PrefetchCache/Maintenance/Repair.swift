@@ -25,6 +25,8 @@ final class Repair {
         let staging = AreaPath.ours(CacheLayout.staging, in: .applicationSupport)
         let incoming = AreaPath.ours(CacheLayout.incoming, in: .caches)
         attempt(staging) { () throws(CacheError) in try settlePromotions() }
+        // Before anything else is removed: those rows go by themselves.
+        attempt(.catalog) { () throws(CacheError) in try forgetLostFiles() }
         attempt(incoming) { () throws(CacheError) in try removeOrphans() }
         attempt(incoming) { () throws(CacheError) in try removeUselessPartials() }
         attempt(.catalog) { () throws(CacheError) in try repairCatalog() }

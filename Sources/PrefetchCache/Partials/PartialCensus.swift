@@ -110,7 +110,10 @@ struct PartialCensus {
         let journalLength = try fileSystem.attributes(of: file).length
         do throws(ItemFormatError) {
             let journal = try PartialJournal(of: file, in: fileSystem)
-            guard journal.metadata.key.hash == hash, !journal.chunks.isEmpty else { return .useless }
+            // The system may have emptied the chunks and left the journal.
+            var there = journal
+            there.cut(toStoredLength: storedLength)
+            guard journal.metadata.key.hash == hash, !there.chunks.isEmpty else { return .useless }
             return .kept(
                 CatalogRow(
                     partial: journal, keptAt: head.keptAt, now: environment.now(), storedLength: storedLength,

@@ -62,22 +62,3 @@ final class StressProcess: Sendable {
         }
     }
 }
-
-/// What `cachestress store` prints.
-struct WorkReport: Decodable, Sendable {
-    var stored: Int
-    var hits: Int
-    var opened: Int
-    var removed: Int
-    var refusals: [String: Int]
-    var faults: [String]
-}
-
-/// What `cachestress sample` prints.
-struct SampleReport: Decodable, Sendable {
-    var samples: Int
-    var largestSum: Int64
-    var sumsAboveBudget: Int
-    var largestLowerBound: Int64
-    var lowerBoundsAboveBudget: Int
-}

@@ -1,15 +1,14 @@
-internal import FileSystemTestSupport
-internal import Foundation
+public import Foundation
 
 /// Content that tells by itself whether it is whole: a header with kind, place and length, and then so
 /// many bytes out of a pool that is the same in all processes.
-enum Content {
+public enum Content {
     private static let headerLength = 24
     /// What is repeated in a pool: longer than LZ4 looks back.
     private static let partLength = 256 << 10
     private static let poolLength = 4 << 20
-    static let shortest = 64
-    static let longest = 2 << 20
+    private static let shortest = 64
+    private static let longest = 2 << 20
 
     private static let noise: Data = {
         var generator = SeededGenerator(seed: 42)
@@ -33,13 +32,21 @@ enum Content {
     }
 
     /// Content of a random kind whose logarithm of the length is evenly distributed.
-    static func random(using generator: inout SeededGenerator) -> Data {
+    public static func random(using generator: inout SeededGenerator) -> Data {
         let exponent = Double.random(in: log(Double(shortest))...log(Double(longest)), using: &generator)
         let isText = UInt64.random(in: 0...1, using: &generator)
         return make(isText, length: Int(exp(exponent)), using: &generator)
     }
 
-    static func noise(_ length: Int, using generator: inout SeededGenerator) -> Data {
+    /// The one content of a key, whoever stores it.
+    public static func of(_ key: String) -> Data {
+        // FNV-1a: the same in all processes, which `Hasher` is not.
+        let seed = key.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        var generator = SeededGenerator(seed: seed)
+        return random(using: &generator)
+    }
+
+    public static func noise(_ length: Int, using generator: inout SeededGenerator) -> Data {
         make(0, length: length, using: &generator)
     }
 
@@ -58,7 +65,7 @@ enum Content {
         (kind == 0 ? noise : text).subdata(in: place..<place + length - headerLength)
     }
 
-    static func isWhole(_ content: Data) -> Bool {
+    public static func isWhole(_ content: Data) -> Bool {
         guard content.count >= headerLength else { return false }
         let fields = content.prefix(headerLength).withUnsafeBytes { bytes in
             (0..<3).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }

@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import FileSystemTestSupport
+internal import Foundation
+internal import PrefetchCache
+
+struct Open: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Stores and opens items that others store and open, too, and tells where each became a file.")
+
+    @Option(help: "The app's container.")
+    var container: String
+    @Option(help: "How long.")
+    var seconds: Double
+    @Option(help: "How many tasks.")
+    var tasks = 1
+    @Option(help: "Different numbers make different work.")
+    var seed: UInt64 = 1
+    @Flag(help: "The system takes files and folders away meanwhile: what is documented for that is no fault.")
+    var purged = false
+
+    func run() async throws {
+        _ = nice(10)
+        let cache = try await PrefetchCache(inContainer: container)
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var report = OpenReport()
+        await withTaskGroup(of: OpenReport.self) { group in
+            for task in 0..<tasks {
+                group.addTask { [seed, purged] in
+                    var opener = Opener(cache, seed: seed &* 1000 &+ UInt64(task), isPurged: purged)
+                    await opener.work(until: deadline)
+                    return opener.report
+                }
+            }
+            for await part in group { report.add(part) }
+        }
+        try await cache.close()
+        try printJSON(report)
+    }
+}

@@ -1,0 +1,80 @@
+import FileSystemTestSupport
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+/// Contract 8, when a living process's lock file is lost: it is taken for dead, and must not spend what others were given
+/// since.
+@Suite struct LostLockTests {
+    private let container: TemporaryContainer
+    private let budget = ByteCount.mebibytes(8)
+
+    init() throws {
+        container = try TemporaryContainer()
+        let engine = try container.engine()
+        var configuration = CacheConfiguration(budget: .fixed(budget))
+        configuration.largestItem = budget
+        try engine.configure(configuration)
+        try engine.close()
+    }
+
+    private func purge(_ parts: PurgedPart...) throws {
+        var purger = Purger(of: container.root, seed: 1)
+        for part in parts { try purger.purge(part) }
+    }
+
+    /// An engine that may spend megabytes from memory.
+    private func engineWithAnAllowance() throws -> Engine {
+        let engine = try container.engine()
+        try engine.begin("given up", expectedLength: 5 << 20).cancel()
+        #expect(engine.catalog.inMemory { $0.allowance.free } > 5 << 20)
+        return engine
+    }
+
+    @Test func whatItHeldInAdvanceIsNotSpent() throws {
+        let first = try engineWithAnAllowance()
+        try purge(.lock)
+        let second = try container.engine()
+        let store = try second.begin("under way", expectedLength: 6 << 20)
+        try store.append(mebibytes: 6)
+        guard case .refused(.overBudget) = try first.store(noise(4 << 20), "late") else {
+            Issue.record("admitted beside a reservation that leaves no room")
+            return
+        }
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+        store.cancel()
+    }
+
+    /// The lock is held, and says nothing of what it stands for.
+    @Test func whatItHeldInAdvanceIsNotSpentWhenTheFileIsEmptied() throws {
+        let first = try engineWithAnAllowance()
+        try purge(.emptiedLock, .catalog)
+        let second = try container.engine()
+        let store = try second.begin("under way", expectedLength: 6 << 20)
+        try store.append(mebibytes: 6)
+        guard case .refused(.overBudget) = try first.store(noise(4 << 20), "late") else {
+            Issue.record("admitted beside a reservation that leaves no room")
+            return
+        }
+        #expect(try container.chargedOnDisk() <= budget.bytes)
+        store.cancel()
+    }
+
+    @Test func itsNextItemMakesANewOneThatOthersFind() throws {
+        let first = try container.engine()
+        try first.store(noise(100), "one")
+        try purge(.lock)
+        try first.store(noise(100), "two")
+        let second = try container.engine()
+        let store = try first.begin("under way", expectedLength: 6 << 20)
+        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
+            Issue.record("admitted beside a reservation that leaves no room")
+            return
+        }
+        try store.append(mebibytes: 6)
+        #expect(try store.commit().isStored)
+        for engine in [first, second] { try engine.maintain() }
+        try container.expectBooksThatAgreeWithTheDisk(second, "")
+    }
+}

@@ -1,0 +1,110 @@
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import Testing
+
+@testable import PrefetchCache
+
+/// A container with something of every kind in it, of which the system takes parts, and what must be true afterwards.
+struct PurgedContainer {
+    private static let items = 12
+    private static let promoted = ["text", "noise"]
+
+    let container: TemporaryContainer
+    /// Of every key that was ever stored, and of what was handed over.
+    private var contents: [ItemKey: Data] = [:]
+    private var handedOver: [URL: Data] = [:]
+    /// Answers that were wrong, and files that were handed over and are not what they were.
+    private(set) var record: AttackRecord
+
+    init(_ attack: String) throws {
+        container = try TemporaryContainer()
+        record = AttackRecord(attack, cases: 1)
+        let engine = try container.engine()
+        for number in 0..<Self.items { try store(ItemKey(number: number), in: engine) }
+        for name in Self.promoted { try promote(ItemKey(name), in: engine) }
+        try engine.keep(noise(3 << 20), "partial")
+        try damage("item-\(Self.items - 1)", in: engine)
+        let temporary = container.root.appending(path: "tmp", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        try noise(100).write(to: temporary.appending(path: "file"))
+        try engine.close()
+    }
+
+    /// Half of the items compress.
+    mutating func store(_ key: ItemKey, in engine: Engine) throws {
+        let seed = UInt64(contents.count + 1)
+        let content = contents.count.isMultiple(of: 2) ? prose(9000, seed: seed) : noise(9000, seed: seed)
+        #expect(try engine.store(content, key).isStored)
+        contents[key] = content
+    }
+
+    private mutating func promote(_ key: ItemKey, in engine: Engine) throws {
+        let content = key == "text" ? prose(70_000) : noise(70_000)
+        #expect(try engine.store(content, key).isStored)
+        handedOver[try #require(try engine.open(key).value).url] = content
+    }
+
+    /// A damaged item goes to the quarantine when it is read.
+    private mutating func damage(_ name: String, in engine: Engine) throws {
+        let key = try ItemKey(name)
+        let file = try FileHandle(forWritingTo: container.item(key))
+        try file.write(contentsOf: Data(repeating: 0x55, count: 100))
+        try file.close()
+        #expect(try engine.content(key) == nil)
+    }
+
+    /// Whatever the system took: the right bytes or a miss, a cache that goes on, and books that agree with the disk.
+    ///
+    /// - Parameter others: What else works on the cache.
+    mutating func judge(_ engine: Engine, beside others: Engine..., comment: Comment) throws {
+        for (key, content) in contents {
+            if let found = try engine.content(key), !isSame(found, content) { record.wrongBytes += 1 }
+        }
+        let fresh = try ItemKey("fresh-\(contents.count)")
+        try store(fresh, in: engine)
+        #expect(try engine.content(fresh) == contents[fresh], comment)
+        try promote(ItemKey("opened-\(contents.count)"), in: engine)
+        for (file, content) in handedOver {
+            let found = try? Data(contentsOf: file)
+            if found.map({ isSame($0, content) }) != true { record.lostPromotions += 1 }
+        }
+        for name in Self.promoted { #expect(try engine.open(ItemKey(name)).value != nil, comment) }
+
+        for engine in [engine] + others { try engine.maintain() }
+        let report = try engine.repair(isDryRun: false)
+        #expect(report.failures.isEmpty, comment)
+        for engine in [engine] + others { try engine.maintain() }
+        try container.expectBooksThatAgreeWithTheDisk(engine, comment)
+        #expect(record.isHarmless, comment)
+    }
+}
+
+extension TemporaryContainer {
+    /// Statistics equal to a walk, databases without a fault, and nothing on its way.
+    func expectBooksThatAgreeWithTheDisk(_ engine: Engine, _ comment: Comment) throws {
+        let statistics = try engine.statistics()
+        let items = caches.appending(path: "items")
+        let lengths = try files(below: items).map { file in
+            Int64(try items.appending(path: file).resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
+        }
+        #expect(statistics.items == lengths.count, comment)
+        #expect(statistics.storedBytes == lengths.reduce(0, +), comment)
+        #expect(statistics.chargedBytes == (try chargedOnDisk()), comment)
+        #expect(try engine.items().count == lengths.count, comment)
+        #expect(try engine.capacity().heldBytes == 0, comment)
+        for database in [catalog, support.appending(path: "ledger.sqlite")] {
+            #expect(try Self.faults(of: database) == ["ok"], comment)
+        }
+        #expect(
+            try files(below: support.appending(path: "staging")).allSatisfy { $0.hasSuffix(".lock") }, comment
+        )
+    }
+
+    private static func faults(of database: URL) throws -> [String] {
+        let queue = try DatabaseQueue(path: database.path)
+        let faults = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+        try queue.close()
+        return faults
+    }
+}

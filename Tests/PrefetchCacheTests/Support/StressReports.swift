@@ -1,0 +1,53 @@
+/// What `cachestress store` prints.
+struct WorkReport: Decodable, Sendable {
+    var stored: Int
+    var hits: Int
+    var opened: Int
+    var removed: Int
+    var refusals: [String: Int]
+    var purged: Int
+    var wrong: Int
+    var faults: [String]
+}
+
+/// What `cachestress open` prints.
+struct OpenReport: Decodable, Sendable {
+    var stored: Int
+    var opens: Int
+    var firstOpens: Int
+    var purged: Int
+    var wrong: Int
+    /// Of every key that was opened all paths that came of it.
+    var paths: [String: Set<String>]
+    var faults: [String]
+}
+
+/// What `cachestress commands` prints.
+struct CommandsReport: Decodable, Sendable {
+    var runs: [String: Int]
+    var faults: [String]
+}
+
+/// What `cachestress purge` prints.
+struct PurgerReport: Decodable, Sendable {
+    var purges: [String: Int]
+    var faults: [String]
+}
+
+/// What `cachestress api` prints.
+struct APIReport: Decodable, Sendable {
+    var calls: [String: Int]
+    var cancelled: Int
+    var opensAtOnce: Int
+    var events: Int
+    var faults: [String]
+}
+
+/// What `cachestress sample` prints.
+struct SampleReport: Decodable, Sendable {
+    var samples: Int
+    var largestSum: Int64
+    var sumsAboveBudget: Int
+    var largestLowerBound: Int64
+    var lowerBoundsAboveBudget: Int
+}
