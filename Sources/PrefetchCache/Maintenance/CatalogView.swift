@@ -111,6 +111,17 @@ struct CatalogView: Sendable {
         }
     }
 
+    /// As `body`, which reads; or `nil` where the file is of no use any more. The system may take it, or empty it, at
+    /// any moment after the look.
+    static func ifThere<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result? {
+        do throws(CacheError) {
+            return try body()
+        } catch {
+            guard case .database = error else { throw error }
+            return nil
+        }
+    }
+
     func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
         do {
             return try queue.read(body)

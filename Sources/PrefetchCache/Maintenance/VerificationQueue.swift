@@ -68,7 +68,8 @@ final class VerificationQueue: Sendable {
     private func items(inFolder prefix: UInt8) throws(CacheError) -> [Subject] {
         let range = KeyHash.range(inFolder: prefix)
         var found: [KeyHash: ItemKey?] = [:]
-        for (hash, known) in try catalog?.items(range) ?? [:] { found[hash] = .some(key(known.key)) }
+        let cataloged = try CatalogView.ifThere { () throws(CacheError) in try catalog?.items(range) }
+        for (hash, known) in cataloged.flatMap(\.self) ?? [:] { found[hash] = .some(key(known.key)) }
         let items = folders.current.items
         try onFiles { () throws(FileSystemError) in
             guard let folder = try items.open(CacheLayout.folder(of: range.lowerBound)) else { return }

@@ -59,7 +59,8 @@ final class Verifier: Sendable {
             let count = try queue.choose(sample, seed: request.seed)
             return result.withLock { $0.totalFiles = count }
         }
-        var (files, bytes) = try catalog?.totals() ?? (0, 0)
+        let cataloged = try CatalogView.ifThere { () throws(CacheError) in try catalog?.totals() }
+        var (files, bytes) = cataloged.flatMap(\.self) ?? (0, 0)
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
             files += 1
             bytes += entry.contentLength

@@ -7,6 +7,12 @@ import Testing
 
 @testable import PrefetchCache
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 @Suite struct VerificationTests {
     private let container: TemporaryContainer
 
@@ -66,6 +72,26 @@ import Testing
             }
             try image.write(to: container.item(key))
         }
+    }
+
+    @Test(arguments: [true, false]) func aCatalogThatIsTakenMeanwhileCostsNoVerdict(isEmptied: Bool) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try engine(fileSystem)
+        for number in 0..<20 { try engine.store(noise(1000), ItemKey(number: number)) }
+        try engine.flush()
+        let catalog = container.catalog
+        fileSystem.intercept { operation in
+            // The folders of items are listed one by one, after what the catalog knows of each.
+            guard operation.kind == .entries else { return }
+            do {
+                if isEmptied { try Data().write(to: catalog) } else { _ = unlink(catalog.path) }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let report = try verify(engine)
+        #expect(report.verifiedItems == 20)
+        #expect(report.findings.isEmpty && report.isComplete)
     }
 
     @Test func aDamagedItemStaysWhereItIsUnlessItIsToBeRepaired() throws {
