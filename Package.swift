@@ -145,7 +145,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Tests/Fuzzing", exclude: ["Corpora"], sources: ["Entries", "Tests"]),
+            path: "Tests/Fuzzing", exclude: ["Corpora", "Driver"], sources: ["Entries", "Tests"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -181,7 +181,7 @@ if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Tests/Fuzzing", exclude: ["Corpora"], sources: ["Entries", "Driver"],
+            path: "Tests/Fuzzing", exclude: ["Corpora", "Tests"], sources: ["Entries", "Driver"],
             swiftSettings: [.unsafeFlags(["-O", "-sanitize=address", "-sanitize=fuzzer"])],
             linkerSettings: [
                 .unsafeFlags(["-sanitize=address", "-use-ld=lld", "-Xlinker", libFuzzer, "-lstdc++"])
