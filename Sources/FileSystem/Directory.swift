@@ -76,18 +76,24 @@ public final class Directory: Sendable {
 
     /// Opens the sub-folder at a relative `path` without following links, or `nil` when there is none.
     public func open(_ path: FilePath) throws(FileSystemError) -> Directory? {
+        if path.isEmpty { return self }
+        // Most often it is one name.
+        guard path.string.utf8.contains(UInt8(ascii: "/")) else { return try openFolder(path) }
         var current = self
         for component in path.components {
-            do {
-                let name = FilePath(root: nil, [component])
-                current = Directory(
-                    try fileSystem.open(name, in: current.descriptor, .directory), of: fileSystem)
-            } catch {
-                if error.isNotFound { return nil }
-                throw error
-            }
+            guard let next = try current.openFolder(FilePath(root: nil, [component])) else { return nil }
+            current = next
         }
         return current
+    }
+
+    private func openFolder(_ name: FilePath) throws(FileSystemError) -> Directory? {
+        do {
+            return Directory(try fileSystem.open(name, in: descriptor, .directory), of: fileSystem)
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
     }
 
     /// Whether this folder is still reachable under some name; `false` after somebody removed it.

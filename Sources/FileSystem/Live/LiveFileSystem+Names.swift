@@ -91,9 +91,11 @@ extension LiveFileSystem {
                 guard error.rawValue == 0 else { throw FileSystemError("readdir", errno: error) }
                 return entries
             }
-            let path = FilePath(platformString: Platform.name(of: entry))
-            // "." and ".." are no names of their own, but FilePath has them as components.
-            guard let name = path.lastComponent, name.kind == .regular else { continue }
+            let text = Platform.name(of: entry)
+            // Cheaper than to make paths of them first.
+            guard strcmp(text, ".") != 0, strcmp(text, "..") != 0,
+                let name = FilePath(platformString: text).lastComponent
+            else { continue }
             entries.append(DirectoryEntry(name: name, kind: Self.kind(CInt(entry.pointee.d_type))))
         }
     }

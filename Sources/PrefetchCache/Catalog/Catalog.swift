@@ -262,6 +262,7 @@ final class Catalog: Sendable {
 
     /// Whether an error may come of a file or a folder that was removed or replaced.
     private static func isAboutNames(_ error: any Error) -> Bool {
+        if let error = error as? FileSystemError, error.errno == .staleNFSFileHandle { return true }
         guard let error = error as? DatabaseError else { return false }
         return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
     }

@@ -46,8 +46,9 @@ final class ItemCensus: Sendable {
     /// - Complexity: O(n) in the items, each of which is looked at, and opened when it has no row.
     func fill(_ database: Database, ordering: Ordering) throws -> Int {
         var sequence = try Catalog.value(of: Counter.sequence.rawValue, in: database)
+        let there = try folders.current.itemFolders()
         for prefix in 0...UInt8.max {
-            try fill(folder: prefix, database, &sequence)
+            try fill(folder: prefix, isThere: there.contains(prefix), database, &sequence)
         }
         try fillQuarantine(database)
         try partials.fill(database, &sequence)
@@ -64,17 +65,17 @@ final class ItemCensus: Sendable {
         try partials.fill(database, &sequence)
     }
 
-    private func fill(folder prefix: UInt8, _ database: Database, _ sequence: inout Int64) throws {
+    private func fill(
+        folder prefix: UInt8, isThere: Bool, _ database: Database, _ sequence: inout Int64
+    ) throws {
         let start = KeyHash(high: UInt64(prefix) << 56, low: 0)
         let end = KeyHash(high: UInt64(prefix) << 56 | ~0 >> 8, low: .max)
         var known: [Data: Int64] = [:]
-        for row in try Row.fetchAll(
-            database,
-            sql: "SELECT hash, storedLength FROM item WHERE kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?",
-            arguments: [start.data, end.data])
-        { known[row[0]] = row[1] }
+        let rows = try database.cachedStatement(
+            sql: "SELECT hash, storedLength FROM item WHERE kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?")
+        for row in try Row.fetchAll(rows, arguments: [start.data, end.data]) { known[row[0]] = row[1] }
 
-        if let folder = try folders.current.items.open(CacheLayout.folder(of: start)) {
+        if isThere, let folder = try folders.current.items.open(CacheLayout.folder(of: start)) {
             for entry in try environment.fileSystem.entries(of: folder.descriptor) {
                 guard let hash = KeyHash(hexadecimal: entry.name.string), (start...end).contains(hash) else {
                     continue

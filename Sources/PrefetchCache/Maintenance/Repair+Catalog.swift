@@ -33,7 +33,8 @@ extension Repair {
     }
 
     private func isEmpty() throws(CacheError) -> Bool {
-        for prefix in 0...UInt8.max where try !files(inFolder: prefix).isEmpty { return false }
+        let there = try onFiles { () throws(FileSystemError) in try engine.folders.current.itemFolders() }
+        for prefix in there where try !files(inFolder: prefix).isEmpty { return false }
         return true
     }
 
