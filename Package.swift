@@ -145,10 +145,48 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Tests/Fuzzing", exclude: ["Corpora"], sources: ["Entries", "Tests"]),
+            path: "Tests/Fuzzing", exclude: ["Corpora", "Driver"], sources: ["Entries", "Tests"]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// For `.ci/fuzz`, which gives the path of libFuzzer: the fuzzer, and of everything else what it calls, with the address
+// sanitizer and the coverage that libFuzzer follows. Of the command line and the downloader that is a few files.
+if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
+    let instrumented = ["FileSystem", "StorageAreas", "VolumeCapacity", "ItemFormat", "PrefetchCache"]
+    let others = ["CLZ4", "CXXHash", "CPlatform", "FileSystemTestSupport", "ItemFormatTestSupport"]
+    package.products = []
+    package.targets = package.targets.filter { (instrumented + others).contains($0.name) }
+    package.targets += [
+        .target(
+            name: "PrefetchDownloader", dependencies: ["PrefetchCache"],
+            path: "Sources/PrefetchDownloader/Headers"),
+        .target(
+            name: "cachectl", dependencies: ["PrefetchCache"],
+            sources: [
+                "Input/ByteRange.swift", "Input/ByteSize.swift", "Input/Interval.swift",
+                "Input/Lifetime.swift", "Input/Priority.swift", "Output/Escaping.swift",
+                "Output/JSON.swift", "Output/Size.swift", "Output/Timestamp.swift", "Report/HTML.swift",
+            ]),
+    ]
+    for target in package.targets where !others.contains(target.name) {
+        target.swiftSettings = [.unsafeFlags(["-O", "-sanitize=address", "-sanitize=fuzzer"])]
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "cachectl", "FileSystem", "FileSystemTestSupport", "ItemFormat", "ItemFormatTestSupport",
+                "PrefetchCache", "PrefetchDownloader", "StorageAreas", "VolumeCapacity",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/Fuzzing", exclude: ["Corpora", "Tests"], sources: ["Entries", "Driver"],
+            swiftSettings: [.unsafeFlags(["-O", "-sanitize=address", "-sanitize=fuzzer"])],
+            linkerSettings: [
+                .unsafeFlags(["-sanitize=address", "-use-ld=lld", "-Xlinker", libFuzzer, "-lstdc++"])
+            ]))
+}
 
 for target in package.targets where ![.system, .plugin].contains(target.type) && !target.name.hasPrefix("C") {
     target.swiftSettings =

@@ -175,6 +175,11 @@ extension PartialJournal {
         let footer = try description.withBytes { bytes throws(ItemFormatError) in
             try ItemFooter(description: bytes)
         }
+        // The records are looked for, appended and charged behind a description of the length that this code gives it.
+        // One that says the same in more bytes, with fields that are unknown here, has them elsewhere.
+        guard ItemFooter.length(metadata: footer.metadata, chunkCount: 0) == description.count else {
+            throw .damaged(.journal)
+        }
         self.init(
             metadata: footer.metadata, encoding: footer.encoding, expectedLength: fields.expectedLength,
             generation: fields.generation)

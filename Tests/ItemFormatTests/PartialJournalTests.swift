@@ -1,5 +1,6 @@
 import FileSystem
 import Foundation
+import ItemFormatTestSupport
 import StorageAreas
 import Testing
 
@@ -125,5 +126,27 @@ import Testing
             try file.replace(with: image)
             #expect(throws: ItemFormatError.newerVersion(2)) { try read(file) }
         }
+    }
+
+    /// Its records are not where this code looks for them, and appends them.
+    @Test func oneWhoseDescriptionHasAnUnknownFieldIsDamaged() throws {
+        try withItemFile { file in
+            var description = ForgedItem(content: [])
+            description.setChunks([])
+            try file.replace(with: journal(describedBy: description.image))
+            let journal = try read(file)
+            #expect(journal.metadata.key == "key")
+            #expect(try file.image().count == Int(journal.length))
+            description.fields.insert(.init(tag: 99, value: [1, 2, 3]), at: 2)
+            try file.replace(with: self.journal(describedBy: description.image))
+            #expect(throws: ItemFormatError.damaged(.journal)) { try read(file) }
+        }
+    }
+
+    private func journal(describedBy description: [UInt8]) -> [UInt8] {
+        var fixed = littleEndian(PartialJournal.version) + [0, 0] + littleEndian(UInt32(description.count))
+        fixed += littleEndian(1 as UInt64) + littleEndian(-1 as Int64)
+        let head = Array("PfCacheP".utf8) + [UInt8](repeating: 0, count: 16)
+        return head + fixed + littleEndian(fixed.withUnsafeBytes(Checksum.of)) + description
     }
 }
