@@ -5,7 +5,7 @@ internal import PrefetchCache
 internal import SystemPackage
 
 /// What openers did, as `open` prints it.
-struct OpenReport: Codable, Sendable {
+struct OpenReport: StressReporting {
     var stored = 0
     var opens = 0
     var firstOpens = 0
@@ -33,16 +33,16 @@ struct OpenReport: Codable, Sendable {
 
 /// One task that stores and opens, alone and several at once. All openers share all keys, each of which has one
 /// content; what was opened stays.
-struct Opener {
+struct Opener: Stressing {
     private static let keys = 2000
     /// Openers go through the keys together, so that they meet.
     private static let together = 6
 
     private let cache: PrefetchCache
-    private let isPurged: Bool
+    let isPurged: Bool
     private var generator: SeededGenerator
     private var first = 0
-    private(set) var report = OpenReport()
+    var report = OpenReport()
 
     init(_ cache: PrefetchCache, seed: UInt64, isPurged: Bool) {
         self.cache = cache
@@ -50,19 +50,7 @@ struct Opener {
         generator = SeededGenerator(seed: seed)
     }
 
-    mutating func work(until deadline: ContinuousClock.Instant) async {
-        while ContinuousClock.now < deadline {
-            do {
-                try await step()
-            } catch let error as CacheError where isPurged && error.isOfPurge {
-                report.purged += 1
-            } catch {
-                report.faults.append("\(error)")
-            }
-        }
-    }
-
-    private mutating func step() async throws {
+    mutating func step() async throws {
         switch Int.random(in: 0..<10, using: &generator) {
         case 0..<5: try await store(key())
         case 5..<8:

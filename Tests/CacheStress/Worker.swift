@@ -3,7 +3,7 @@ internal import Foundation
 internal import PrefetchCache
 
 /// What workers did, as `store` prints it.
-struct WorkReport: Codable, Sendable {
+struct WorkReport: StressReporting {
     var stored = 0
     var refusals: [String: Int] = [:]
     var cancelled = 0
@@ -50,15 +50,15 @@ struct WorkReport: Codable, Sendable {
 
 /// One task that stores, reads, removes and opens at random. All workers share the keys of what they
 /// store; what is opened has keys of its own, for it is no longer cached then.
-struct Worker {
+struct Worker: Stressing {
     private static let sharedKeys = 800
 
     private let cache: PrefetchCache
     private let name: String
-    private let isPurged: Bool
+    let isPurged: Bool
     private var generator: SeededGenerator
     private var openedCount = 0
-    private(set) var report = WorkReport()
+    var report = WorkReport()
 
     init(_ cache: PrefetchCache, name: String, seed: UInt64, isPurged: Bool) {
         self.cache = cache
@@ -67,19 +67,7 @@ struct Worker {
         generator = SeededGenerator(seed: seed)
     }
 
-    mutating func work(until deadline: ContinuousClock.Instant) async {
-        while ContinuousClock.now < deadline {
-            do {
-                try await step()
-            } catch let error as CacheError where isPurged && error.isOfPurge {
-                report.purged += 1
-            } catch {
-                report.faults.append("\(error)")
-            }
-        }
-    }
-
-    private mutating func step() async throws {
+    mutating func step() async throws {
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<40: try await storeWhole(sharedMetadata())
         case 40..<70: try await storeInPieces(sharedMetadata())

@@ -14,12 +14,7 @@ import Testing
     private let seed = Int(TestRun.seed % 1_000_000)
 
     init() throws {
-        container = try TemporaryContainer()
-        let engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(Self.budget))
-        configuration.largestItem = .mebibytes(16)
-        try engine.configure(configuration)
-        try engine.close()
+        container = try TemporaryContainer(budget: Self.budget)
     }
 
     private func start(_ command: String, seed offset: Int, _ arguments: String...) throws -> StressProcess {

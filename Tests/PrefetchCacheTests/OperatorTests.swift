@@ -14,12 +14,7 @@ import Testing
     private let container: TemporaryContainer
 
     init() throws {
-        container = try TemporaryContainer()
-        let engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(Self.budget))
-        configuration.largestItem = .mebibytes(16)
-        try engine.configure(configuration)
-        try engine.close()
+        container = try TemporaryContainer(budget: Self.budget)
     }
 
     /// Files that are the user's before all begins: some are in backups, and some are not.

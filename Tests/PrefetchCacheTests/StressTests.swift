@@ -13,12 +13,7 @@ import Testing
     private let container: TemporaryContainer
 
     init() throws {
-        container = try TemporaryContainer()
-        let engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(Self.budget))
-        configuration.largestItem = .mebibytes(16)
-        try engine.configure(configuration)
-        try engine.close()
+        container = try TemporaryContainer(budget: Self.budget)
     }
 
     private func writer(_ seed: Int, tasks: Int, _ flags: String...) throws -> StressProcess {

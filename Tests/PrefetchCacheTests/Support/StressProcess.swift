@@ -2,6 +2,8 @@ import Dispatch
 import Foundation
 import Testing
 
+@testable import PrefetchCache
+
 /// A run of `cachestress`, which lies beside the tests, on a container.
 final class StressProcess: Sendable {
     private let process: Process
@@ -60,5 +62,18 @@ final class StressProcess: Sendable {
                         output: output.fileHandleForReading.readDataToEndOfFile()))
             }
         }
+    }
+}
+
+extension TemporaryContainer {
+    /// One whose cache is configured for the processes that will use it: with this budget, and items of at most
+    /// 16 MiB.
+    convenience init(budget: ByteCount) throws {
+        try self.init()
+        let engine = try engine()
+        var configuration = CacheConfiguration(budget: .fixed(budget))
+        configuration.largestItem = .mebibytes(16)
+        try engine.configure(configuration)
+        try engine.close()
     }
 }
