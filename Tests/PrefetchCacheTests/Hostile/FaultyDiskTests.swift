@@ -35,7 +35,7 @@ import Testing
             }
         }
         if TestRun.isOptimised && TestRun.isLong { return all }
-        return Array(all.shuffled(using: &random).prefix(TestRun.isOptimised ? 600 : 16))
+        return Array(all.shuffled(using: &random).prefix(16))
     }
 
     /// - Returns: How many calls there were, and whether one of them failed.
