@@ -11,6 +11,14 @@ import PackageDescription
     let privacyExclusions = ["PrivacyInfo.xcprivacy"]
 #endif
 
+// What the fuzzer calls, and with it the tests that give it the inputs found.
+let fuzzedDependencies: [Target.Dependency] = [
+    "cachectl", "FileSystem", "FileSystemTestSupport", "ItemFormat", "ItemFormatTestSupport",
+    "PrefetchCache", "PrefetchDownloader", "StorageAreas", "VolumeCapacity",
+    .product(name: "Logging", package: "swift-log"),
+    .product(name: "SystemPackage", package: "swift-system"),
+]
+
 let package = Package(
     name: "PrefetchCache",
     // `Mutex` and task executors set the floor.
@@ -138,14 +146,8 @@ let package = Package(
             ]),
         // What the fuzzer calls, with the inputs that it found.
         .testTarget(
-            name: "FuzzingTests",
-            dependencies: [
-                "cachectl", "FileSystem", "FileSystemTestSupport", "ItemFormat", "ItemFormatTestSupport",
-                "PrefetchCache", "PrefetchDownloader", "StorageAreas", "VolumeCapacity",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Tests/Fuzzing", exclude: ["Corpora", "Driver"], sources: ["Entries", "Tests"]),
+            name: "FuzzingTests", dependencies: fuzzedDependencies, path: "Tests/Fuzzing",
+            exclude: ["Corpora", "Driver"], sources: ["Entries", "Tests"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -174,14 +176,8 @@ if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
     }
     package.targets.append(
         .executableTarget(
-            name: "fuzz",
-            dependencies: [
-                "cachectl", "FileSystem", "FileSystemTestSupport", "ItemFormat", "ItemFormatTestSupport",
-                "PrefetchCache", "PrefetchDownloader", "StorageAreas", "VolumeCapacity",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Tests/Fuzzing", exclude: ["Corpora", "Tests"], sources: ["Entries", "Driver"],
+            name: "fuzz", dependencies: fuzzedDependencies, path: "Tests/Fuzzing",
+            exclude: ["Corpora", "Tests"], sources: ["Entries", "Driver"],
             swiftSettings: [.unsafeFlags(["-O", "-sanitize=address", "-sanitize=fuzzer"])],
             linkerSettings: [
                 .unsafeFlags(["-sanitize=address", "-use-ld=lld", "-Xlinker", libFuzzer, "-lstdc++"])

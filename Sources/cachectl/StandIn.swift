@@ -8,9 +8,9 @@ internal import SystemPackage
 /// it, and makes nothing in the container. Of the two folders of a cache it stands in for those that are missing.
 struct StandIn {
     let areas: StorageAreas
-    /// Tells of the volume of the cache that is not there.
-    let probe: any VolumeProbing
     private let folder: FilePath
+    /// The nearest folder to the cache that is not there.
+    private let place: Descriptor
 
     /// - Returns: `nil` where there is a cache.
     init?(for areas: StorageAreas) throws(FileSystemError) {
@@ -24,8 +24,12 @@ struct StandIn {
             caches: hasCache ? areas.caches : folder.appending("Caches"),
             applicationSupport: hasSupport
                 ? areas.applicationSupport : folder.appending("Application Support"))
-        probe = try PlaceProbe(
-            folder: Self.nearest(areas.caches, fileSystem), probe: VolumeProbe(fileSystem: fileSystem))
+        place = try Self.nearest(areas.caches, fileSystem)
+    }
+
+    /// Tells of the volume of the cache that is not there, until the stand-in is removed.
+    var probe: any VolumeProbing {
+        PlaceProbe(folder: place, probe: VolumeProbe(fileSystem: LiveFileSystem()))
     }
 
     /// The folder, or the nearest one above it that is there.
@@ -43,7 +47,9 @@ struct StandIn {
         }
     }
 
+    /// After the cache that was opened in its place is closed.
     func remove() {
+        LiveFileSystem().close(place)
         do {
             try FileManager.default.removeItem(atPath: folder.string)
         } catch {

@@ -20,12 +20,7 @@ struct Commands: ParsableCommand {
         ["verify", "--sample", "50"], ["repair"], ["repair", "--dry-run"], ["inventory"], ["capacity"],
     ]
 
-    @Option(help: "The app's container.")
-    var container: String
-    @Option(help: "How long.")
-    var seconds: Double
-    @Option(help: "Different numbers make different work.")
-    var seed: UInt64 = 1
+    @OptionGroup var options: RunOptions
     @Option(help: "Where cachectl lies.")
     var tool: String
 
@@ -33,8 +28,8 @@ struct Commands: ParsableCommand {
     var purged = false
 
     func run() throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        var generator = SeededGenerator(seed: seed)
+        let deadline = options.deadline
+        var generator = SeededGenerator(seed: options.seed)
         var report = CommandsReport()
         while ContinuousClock.now < deadline {
             guard let command = Self.commands.randomElement(using: &generator) else { break }
@@ -52,7 +47,7 @@ struct Commands: ParsableCommand {
         let process = Process()
         let errors = Pipe()
         process.executableURL = URL(filePath: tool)
-        process.arguments = command + ["--container", container]
+        process.arguments = command + ["--container", options.container]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
         try process.run()

@@ -8,26 +8,21 @@ struct Open: AsyncParsableCommand {
         abstract:
             "Stores and opens items that others store and open, too, and tells where each became a file.")
 
-    @Option(help: "The app's container.")
-    var container: String
-    @Option(help: "How long.")
-    var seconds: Double
+    @OptionGroup var options: RunOptions
     @Option(help: "How many tasks.")
     var tasks = 1
-    @Option(help: "Different numbers make different work.")
-    var seed: UInt64 = 1
     @Flag(help: "The system takes files and folders away meanwhile: what is documented for that is no fault.")
     var purged = false
 
     func run() async throws {
         _ = nice(10)
-        let cache = try await PrefetchCache(inContainer: container)
-        let deadline = ContinuousClock.now + .seconds(seconds)
+        let cache = try await PrefetchCache(inContainer: options.container)
+        let deadline = options.deadline
         var report = OpenReport()
         await withTaskGroup(of: OpenReport.self) { group in
             for task in 0..<tasks {
-                group.addTask { [seed, purged] in
-                    var opener = Opener(cache, seed: seed &* 1000 &+ UInt64(task), isPurged: purged)
+                group.addTask { [options, purged] in
+                    var opener = Opener(cache, seed: options.seed &* 1000 &+ UInt64(task), isPurged: purged)
                     await opener.work(until: deadline)
                     return opener.report
                 }

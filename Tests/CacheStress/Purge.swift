@@ -13,18 +13,14 @@ struct Purge: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Takes files and folders of Caches and tmp away again and again, as the system does.")
 
-    @Option(help: "The app's container.")
-    var container: String
-    @Option(help: "How long.")
-    var seconds: Double
-    @Option(help: "Different numbers take different parts.")
-    var seed: UInt64 = 1
+    @OptionGroup var options: RunOptions
     @Option(help: "Milliseconds from one part to the next.")
     var pause: UInt32 = 100
 
     func run() throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        var purger = Purger(of: URL(filePath: container, directoryHint: .isDirectory), seed: seed)
+        let deadline = options.deadline
+        var purger = Purger(
+            of: URL(filePath: options.container, directoryHint: .isDirectory), seed: options.seed)
         var report = PurgerReport()
         while ContinuousClock.now < deadline {
             do {

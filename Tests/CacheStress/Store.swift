@@ -7,14 +7,9 @@ struct Store: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stores, reads, removes and opens items of random sizes from several tasks at once.")
 
-    @Option(help: "The app's container.")
-    var container: String
-    @Option(help: "How long.")
-    var seconds: Double
+    @OptionGroup var options: RunOptions
     @Option(help: "How many tasks.")
     var tasks = 1
-    @Option(help: "Different numbers make different work.")
-    var seed: UInt64 = 1
     @Flag(help: "The system takes files and folders away meanwhile: what is documented for that is no fault.")
     var purged = false
     @Flag(help: "Kill this very process half way, in the middle of an item.")
@@ -25,22 +20,25 @@ struct Store: AsyncParsableCommand {
     func run() async throws {
         // Whoever watches comes first.
         _ = nice(10)
-        let cache = try await PrefetchCache(inContainer: container)
+        let cache = try await PrefetchCache(inContainer: options.container)
         let start = ContinuousClock.now
-        let deadline = start + .seconds(seconds)
+        let deadline = options.deadline
         var report = WorkReport()
         await withTaskGroup(of: WorkReport.self) { group in
             for task in 0..<tasks {
-                group.addTask { [seed, purged] in
+                group.addTask { [options, purged] in
                     var worker = Worker(
-                        cache, name: "\(seed)-\(task)", seed: seed &* 1000 &+ UInt64(task), isPurged: purged)
+                        cache, name: "\(options.seed)-\(task)", seed: options.seed &* 1000 &+ UInt64(task),
+                        isPurged: purged)
                     await worker.work(until: deadline)
                     return worker.report
                 }
             }
             if die {
-                group.addTask { [seed, seconds, keep] in
-                    await Self.die(in: cache, at: start + .seconds(seconds / 2), seed: seed, keeping: keep)
+                group.addTask { [options, keep] in
+                    await Self.die(
+                        in: cache, at: start + .seconds(options.seconds / 2), seed: options.seed,
+                        keeping: keep)
                 }
             }
             for await part in group { report.add(part) }

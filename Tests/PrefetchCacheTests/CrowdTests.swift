@@ -14,7 +14,7 @@ import Testing
     private let seed = Int(TestRun.seed % 1_000_000)
 
     init() throws {
-        container = try TemporaryContainer(budget: Self.budget)
+        container = try TemporaryContainer(budget: Self.budget, largestItem: .mebibytes(16))
     }
 
     private func start(_ command: String, seed offset: Int, _ arguments: String...) throws -> StressProcess {

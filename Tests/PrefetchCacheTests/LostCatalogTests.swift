@@ -14,12 +14,7 @@ import Testing
     private let budget = ByteCount.mebibytes(8)
 
     init() throws {
-        container = try TemporaryContainer()
-        let engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(budget))
-        configuration.largestItem = budget
-        try engine.configure(configuration)
-        try engine.close()
+        container = try TemporaryContainer(budget: budget)
     }
 
     private func lose(_ how: String) throws {

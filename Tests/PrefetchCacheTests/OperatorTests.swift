@@ -14,7 +14,7 @@ import Testing
     private let container: TemporaryContainer
 
     init() throws {
-        container = try TemporaryContainer(budget: Self.budget)
+        container = try TemporaryContainer(budget: Self.budget, largestItem: .mebibytes(16))
     }
 
     /// Files that are the user's before all begins: some are in backups, and some are not.

@@ -13,7 +13,7 @@ import Testing
     private let container: TemporaryContainer
 
     init() throws {
-        container = try TemporaryContainer(budget: Self.budget)
+        container = try TemporaryContainer(budget: Self.budget, largestItem: .mebibytes(16))
     }
 
     private func writer(_ seed: Int, tasks: Int, _ flags: String...) throws -> StressProcess {

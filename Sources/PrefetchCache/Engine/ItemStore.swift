@@ -252,70 +252,17 @@ extension ItemStore {
         }
     }
 
-    /// Renames the partial to its place. An older item of the key is swapped out and then removed,
-    /// so that there is no moment without an item.
     private func publish() throws(CacheError) {
+        let publication = Publication(
+            of: metadata.key.hash, partial: partial, in: incoming, engine.environment.fileSystem)
         do {
-            try publish(in: engine.folders.current.items)
+            try publication.publish(in: engine.folders.current.items)
         } catch {
             // The system may have taken the folder of the items, and left the partial.
             guard case .fileSystem(let reason) = error, reason.isNotFound, try engine.folders.repair() else {
                 throw error
             }
-            try publish(in: engine.folders.current.items)
+            try publication.publish(in: engine.folders.current.items)
         }
-    }
-
-    private func publish(in items: Directory) throws(CacheError) {
-        let fileSystem = engine.environment.fileSystem
-        let target = CacheLayout.file(of: metadata.key.hash)
-        do throws(FileSystemError) {
-            do throws(FileSystemError) {
-                try rename(to: target, in: items, .exclusive)
-            } catch {
-                guard error.isNotFound else { throw error }
-                _ = try fileSystem.makeDirectory(
-                    CacheLayout.folder(of: metadata.key.hash), in: items.descriptor,
-                    permissions: CacheLayout.folderPermissions)
-                try rename(to: target, in: items, .exclusive)
-            }
-        } catch {
-            guard error.errno == .fileExists else { throw .fileSystem(error) }
-            try onFiles { () throws(FileSystemError) in try replace(target, in: items) }
-        }
-    }
-
-    private func replace(_ target: FilePath, in items: Directory) throws(FileSystemError) {
-        let fileSystem = engine.environment.fileSystem
-        do {
-            try rename(to: target, in: items, .exchanging)
-        } catch {
-            // Evicted in the meantime, or a file system that cannot exchange.
-            guard error.isNotFound || error.isUnsupported else { throw error }
-            let found = try fileSystem.attributes(of: target, in: items.descriptor)
-            guard found?.kind ?? .regular == .regular else { throw foreign(target) }
-            return try rename(to: target, in: items, .replacing)
-        }
-        do throws(FileSystemError) {
-            let displaced = try fileSystem.attributes(of: partial, in: incoming.descriptor)
-            guard displaced?.kind ?? .regular == .regular else { throw foreign(target) }
-            try fileSystem.unlink(partial, in: incoming.descriptor)
-        } catch {
-            guard !error.isNotFound else { return }
-            // An old file that stays is to be charged, and as the item it is; and a link or the like that lay in its place
-            // is not ours.
-            try rename(to: target, in: items, .exchanging)
-            throw error
-        }
-    }
-
-    private func foreign(_ target: FilePath) -> FileSystemError {
-        FileSystemError("rename", errno: .fileExists).naming(target)
-    }
-
-    private func rename(to target: FilePath, in items: Directory, _ mode: RenameMode) throws(FileSystemError)
-    {
-        try engine.environment.fileSystem.rename(
-            partial, in: incoming.descriptor, to: target, in: items.descriptor, mode)
     }
 }

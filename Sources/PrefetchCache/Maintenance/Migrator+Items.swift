@@ -8,24 +8,45 @@ extension Migrator {
     func store(_ original: Original) throws(CacheError) -> MigratedFile.Outcome {
         if try engine.promotedEntry(original.key) != nil { return .left(.keyIsTaken) }
         return try withOriginal(original) { opened throws(CacheError) in
-            if try promoter.hasCachedCopy(original.key) { return try merge(original, opened) }
-            var metadata = ItemMetadata(
-                key: original.key, source: request.source, destination: original.destination)
-            metadata.storedAt = engine.environment.now()
-            if let refusal = try refusal(of: metadata, opened.attributes.length) {
-                return .left(.refused(refusal))
+            guard try promoter.hasCachedCopy(original.key) else {
+                var metadata = ItemMetadata(
+                    key: original.key, source: request.source, destination: original.destination)
+                metadata.storedAt = engine.environment.now()
+                return try store(original, opened, as: metadata)
             }
-            guard !isDryRun else { return .stored(.item(original.key.hash)) }
-            switch try engine.store(opened.file, opened.attributes.length, as: metadata) {
-            case .refused(let refusal): return .left(.refused(refusal))
-            case .delivered: return .left(.keyIsTaken)
-            case .stored:
-                guard try isUnchanged(original, opened) else {
-                    _ = try engine.remove(original.key)
-                    return .left(.changed)
-                }
-                guard case .merged(let place) = try merge(original, opened) else { return .left(.changed) }
-                return .stored(place)
+            var known: ItemMetadata?
+            let outcome = try withSameItem(original, opened) { _, metadata in
+                known = metadata
+                return .merged(.item(original.key.hash))
+            }
+            guard let known, !isDryRun else { return outcome }
+            // Written anew: nobody knows whether a flush of it has failed before, and after that the next one succeeds
+            // although the content is lost.
+            _ = try engine.remove(original.key)
+            let stored = try store(original, opened, as: known)
+            guard case .stored(let place) = stored else { return stored }
+            return .merged(place)
+        }
+    }
+
+    private func store(_ original: Original, _ opened: OpenOriginal, as metadata: ItemMetadata)
+        throws(CacheError) -> MigratedFile.Outcome
+    {
+        if let refusal = try refusal(of: metadata, opened.attributes.length) {
+            return .left(.refused(refusal))
+        }
+        guard !isDryRun else { return .stored(.item(original.key.hash)) }
+        switch try engine.store(opened.file, opened.attributes.length, as: metadata) {
+        case .refused(let refusal): return .left(.refused(refusal))
+        case .delivered: return .left(.keyIsTaken)
+        case .stored:
+            guard try isUnchanged(original, opened) else {
+                _ = try engine.remove(original.key)
+                return .left(.changed)
+            }
+            return try withSameItem(original, opened) { item, _ throws(CacheError) in
+                try flush(item, of: original.key.hash)
+                return try drop(original, opened) ? .stored(.item(original.key.hash)) : .left(.changed)
             }
         }
     }
@@ -42,39 +63,40 @@ extension Migrator {
         return .overBudget(needed: needed, budget: report.ceilingBytes)
     }
 
-    /// Removes a file that is an item already, when the item holds just its content, whole and durable.
-    private func merge(_ original: Original, _ opened: OpenOriginal) throws(CacheError)
-        -> MigratedFile.Outcome
-    {
+    /// Calls `body` with the item, open, when it holds just the content of the original, and whole.
+    private func withSameItem(
+        _ original: Original, _ opened: OpenOriginal,
+        _ body: (Descriptor, ItemMetadata) throws(CacheError) -> MigratedFile.Outcome
+    ) throws(CacheError) -> MigratedFile.Outcome {
         guard let item = try engine.folders.openItem(original.key.hash) else { return .left(.changed) }
         defer { fileSystem.close(item) }
-        do throws(ItemFormatError) {
+        let footer: ItemFooter
+        do {
             let reader = try ItemReader(item, of: fileSystem, codecs: engine.codecs)
-            let footer = reader.footer
+            footer = reader.footer
             guard footer.metadata.key == original.key, footer.contentLength == opened.attributes.length else {
                 return .left(.keyIsTaken)
             }
             try reader.stream(0..<footer.contentLength) { _ in }
-            do throws(CacheError) {
-                guard try checksum(of: opened.file) == footer.contentChecksum else {
-                    return .left(.keyIsTaken)
-                }
-            } catch {
-                return .left(.failed(error))
-            }
         } catch {
             return .left(.failed(.item(error)))
         }
-        let place = AreaPath.item(original.key.hash)
-        if isDryRun { return .merged(place) }
-        // Stores are not flushed; but what they are made of here cannot be had again by reading it once more.
+        do {
+            guard try checksum(of: opened.file) == footer.contentChecksum else { return .left(.keyIsTaken) }
+        } catch {
+            return .left(.failed(error))
+        }
+        return try body(item, footer.metadata)
+    }
+
+    /// Stores are not flushed; but what they are made of here cannot be had again by reading it once more.
+    private func flush(_ item: Descriptor, of hash: KeyHash) throws(CacheError) {
         try onFiles { () throws(FileSystemError) in
             try fileSystem.synchronize(item)
-            let (items, name) = (engine.folders.current.items, CacheLayout.folder(of: original.key.hash))
+            let (items, name) = (engine.folders.current.items, CacheLayout.folder(of: hash))
             if let folder = try items.open(name) { try fileSystem.synchronize(folder.descriptor) }
             let caches = engine.folders.areas.caches.pushing(CacheLayout.root)
             try durableNames.flush(caches.pushing(CacheLayout.items).pushing(name), in: fileSystem)
         }
-        return try drop(original, opened) ? .merged(place) : .left(.changed)
     }
 }

@@ -13,16 +13,11 @@ struct CallAPI: AsyncParsableCommand {
             being used, and its books are compared with the disk.
             """)
 
-    @Option(help: "The app's container.")
-    var container: String
-    @Option(help: "How long.")
-    var seconds: Double
+    @OptionGroup var options: RunOptions
     @Option(help: "How many tasks.")
     var tasks = 8
     @Option(help: "How many open a few keys at once.")
     var opens = 2000
-    @Option(help: "Different numbers make different work.")
-    var seed: UInt64 = 1
     @Flag(help: "Count without protection, for a sanitizer to report.")
     var broken = false
 
@@ -32,7 +27,7 @@ struct CallAPI: AsyncParsableCommand {
     func run() async throws {
         if broken { await UnprotectedCounter.count() }
         var report = APIReport()
-        let cache = try await PrefetchCache(inContainer: container)
+        let cache = try await PrefetchCache(inContainer: options.container)
         let listener = Task { [events = cache.events] in
             var count = 0
             for await _ in events { count += 1 }
@@ -42,7 +37,7 @@ struct CallAPI: AsyncParsableCommand {
         try await openAtOnce(cache, &report)
         await closeInTheMiddle(cache, &report)
         report.events = await listener.value
-        report.faults += try await Books(inContainer: container).faults()
+        report.faults += try await Books(inContainer: options.container).faults()
         if record {
             report.record.report()
         } else {
@@ -57,12 +52,12 @@ struct CallAPI: AsyncParsableCommand {
     }
 
     private func callAtRandom(_ cache: PrefetchCache, _ report: inout APIReport) async {
-        let deadline = ContinuousClock.now + .seconds(seconds)
+        let deadline = options.deadline
         await withTaskGroup(of: APIReport.self) { group in
             for task in 0..<tasks {
-                group.addTask { [seed, container] in
+                group.addTask { [options] in
                     var caller = APICaller(
-                        cache, inContainer: container, seed: seed &* 1000 &+ UInt64(task))
+                        cache, inContainer: options.container, seed: options.seed &* 1000 &+ UInt64(task))
                     // Half of them change threads with every call.
                     if task.isMultiple(of: 2) {
                         await withTaskExecutorPreference(cache.executor) {
@@ -101,8 +96,9 @@ struct CallAPI: AsyncParsableCommand {
     private func closeInTheMiddle(_ cache: PrefetchCache, _ report: inout APIReport) async {
         await withTaskGroup(of: APIReport.self) { group in
             for task in 0..<tasks {
-                group.addTask { [seed, container] in
-                    var caller = APICaller(cache, inContainer: container, seed: seed &+ UInt64(task))
+                group.addTask { [options] in
+                    var caller = APICaller(
+                        cache, inContainer: options.container, seed: options.seed &+ UInt64(task))
                     await caller.workUntilClosed()
                     return caller.report
                 }

@@ -9,8 +9,9 @@ import FileSystemTestSupport
 /// Runs libFuzzer on one target: `fuzz TARGET [ARGUMENT...]`, with the arguments of libFuzzer.
 @main
 enum Fuzz {
-    // libFuzzer calls back on one thread, and so does `exit`.
+    // Unprotected, as libFuzzer calls back on one thread, and so does `exit`; and the calls reach nothing but globals.
     nonisolated(unsafe) private static var target: FuzzTarget?
+    // As above.
     nonisolated(unsafe) private static var cases = 0
 
     static func main() {
@@ -38,6 +39,7 @@ enum Fuzz {
         do {
             try target?.run(input)
         } catch {
+            // The trap is how libFuzzer learns of a finding: it keeps the input, and goes on to make it smaller.
             fatalError("\(error)")
         }
     }

@@ -292,9 +292,10 @@ final class DamageRig {
     }
 }
 
-/// All of `range`, or as many of it as `count`, chosen by the seed, when there is little time.
+/// All of `range`; as many of it as `count`, chosen by the seed, in a short run of code that is not optimised.
 func chosen(_ range: Range<Int>, atMost count: Int) -> [Int] {
-    guard !TestRun.isLong, range.count > count else { return Array(range) }
+    let count = TestRun.count(debug: count, optimised: range.count, long: range.count)
+    guard count < range.count else { return Array(range) }
     var generator = SeededGenerator(seed: TestRun.seed)
     return (0..<count).map { _ in Int.random(in: range, using: &generator) }
 }

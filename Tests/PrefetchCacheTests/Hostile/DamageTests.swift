@@ -49,7 +49,7 @@ enum DamagedShape: String, CaseIterable, CustomTestStringConvertible {
         let rig = try shape.rig("payload-bits")
         let bits = 0..<rig.footer.lowerBound * 8
         var generator = SeededGenerator(seed: TestRun.seed)
-        for _ in 0..<(TestRun.isLong ? 2500 : shape.isChunked ? 6 : 16) {
+        for _ in 0..<TestRun.count(debug: shape.isChunked ? 6 : 16, optimised: 500, long: 2500) {
             let bit = Int.random(in: bits, using: &generator)
             try rig.flip(bit: bit)
             try rig.attack(
@@ -66,7 +66,7 @@ enum DamagedShape: String, CaseIterable, CustomTestStringConvertible {
         let chunks = shape.isChunked ? rig.chunkEnds : []
         let end = rig.image.count
         let boundaries = [0, 32, rig.footer.lowerBound, end - 32, end] + chunks
-        let margin = TestRun.isLong ? 70 : 1
+        let margin = TestRun.count(debug: 1, optimised: 20, long: 70)
         let lengths = Set(boundaries.flatMap { $0 - margin...$0 + margin }).filter { (0..<end).contains($0) }
         for length in lengths.sorted() {
             try rig.write(Array(rig.image.prefix(length)))
@@ -116,7 +116,7 @@ enum DamagedShape: String, CaseIterable, CustomTestStringConvertible {
         var record = AttackRecord("damage.swapped-items")
         let container = try TemporaryContainer()
         let engine = try container.engine()
-        let pairs = TestRun.isLong ? 200 : 10
+        let pairs = TestRun.count(debug: 10, optimised: 200, long: 200)
         func key(_ number: Int) throws -> ItemKey { try ItemKey(number: number) }
         for number in 0..<2 * pairs {
             try engine.store(prose(500, seed: UInt64(number)), key(number), encoding: .forced(.lz4))

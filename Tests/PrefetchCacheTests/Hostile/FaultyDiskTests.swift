@@ -34,8 +34,9 @@ import Testing
                 [false, true].map { Fault(errno: errno, call: call, isSticky: $0) }
             }
         }
-        if TestRun.isOptimised && TestRun.isLong { return all }
-        return Array(all.shuffled(using: &random).prefix(16))
+        return Array(
+            all.shuffled(using: &random)
+                .prefix(TestRun.count(debug: 16, optimised: 400, long: all.count)))
     }
 
     /// - Returns: How many calls there were, and whether one of them failed.

@@ -15,16 +15,15 @@ import Testing
         let object: Attacker.Object
     }
 
-    /// All of them, or as many as there is time for.
+    /// As many as there is time for; all of them in a long run.
     private static func cases(_ calls: Int, seed: UInt64) -> [Case] {
         var random = SeededGenerator(seed: seed)
         let all = (0..<calls).flatMap { call in
             Attacker.Object.allCases.map { Case(call: call, object: $0) }
         }
-        guard TestRun.isOptimised && TestRun.isLong else {
-            return Array(all.shuffled(using: &random).prefix(16))
-        }
-        return all
+        return Array(
+            all.shuffled(using: &random)
+                .prefix(TestRun.count(debug: 16, optimised: 400, long: all.count)))
     }
 
     /// What the cache alone is to write to: the folders of areas were named by the user, and may be links.

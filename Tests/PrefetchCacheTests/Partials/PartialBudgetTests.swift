@@ -14,12 +14,7 @@ import Testing
     private let content = noise(7 << 20)
 
     init() throws {
-        container = try TemporaryContainer()
-        let engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(budget))
-        configuration.largestItem = budget
-        try engine.configure(configuration)
-        try engine.close()
+        container = try TemporaryContainer(budget: budget)
     }
 
     private func keep(_ mebibytes: Int, _ key: ItemKey, in engine: Engine) throws {
@@ -204,12 +199,7 @@ import Testing
     /// Whatever the call of a resume at which another process makes the catalog anew, and wants the room.
     @Test func oneThatIsResumedWhileTheCatalogIsMadeAnewIsChargedAtEveryMoment() throws {
         for number in 0... {
-            let container = try TemporaryContainer(in: .fastTemporaryFolder)
-            let setup = try container.engine()
-            var configuration = CacheConfiguration(budget: .fixed(budget))
-            configuration.largestItem = budget
-            try setup.configure(configuration)
-            try setup.close()
+            let container = try TemporaryContainer(in: .fastTemporaryFolder, budget: budget)
             let fileSystem = InterceptingFileSystem()
             let first = try container.engine(fileSystem: fileSystem)
             let partial = try #require(try first.keep(content.prefix(5 << 20), "item-0"))

@@ -11,15 +11,10 @@ import Testing
     private let budget = ByteCount.mebibytes(8)
 
     init() throws {
-        container = try TemporaryContainer()
-        let engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(budget))
-        configuration.largestItem = budget
-        try engine.configure(configuration)
-        try engine.close()
+        container = try TemporaryContainer(budget: budget)
     }
 
-    private func purge(_ parts: PurgedPart...) throws {
+    private func purge(_ parts: [PurgedPart]) throws {
         var purger = Purger(of: container.root, seed: 1)
         for part in parts { try purger.purge(part) }
     }
@@ -32,24 +27,11 @@ import Testing
         return engine
     }
 
-    @Test func whatItHeldInAdvanceIsNotSpent() throws {
+    /// An emptied file's lock is held, and says nothing of what it stands for.
+    @Test(arguments: [[PurgedPart.lock], [.emptiedLock, .catalog]])
+    func whatItHeldInAdvanceIsNotSpent(_ purged: [PurgedPart]) throws {
         let first = try engineWithAnAllowance()
-        try purge(.lock)
-        let second = try container.engine()
-        let store = try second.begin("under way", expectedLength: 6 << 20)
-        try store.append(mebibytes: 6)
-        guard case .refused(.overBudget) = try first.store(noise(4 << 20), "late") else {
-            Issue.record("admitted beside a reservation that leaves no room")
-            return
-        }
-        #expect(try container.chargedOnDisk() <= budget.bytes)
-        store.cancel()
-    }
-
-    /// The lock is held, and says nothing of what it stands for.
-    @Test func whatItHeldInAdvanceIsNotSpentWhenTheFileIsEmptied() throws {
-        let first = try engineWithAnAllowance()
-        try purge(.emptiedLock, .catalog)
+        try purge(purged)
         let second = try container.engine()
         let store = try second.begin("under way", expectedLength: 6 << 20)
         try store.append(mebibytes: 6)
@@ -64,7 +46,7 @@ import Testing
     @Test func itsNextItemMakesANewOneThatOthersFind() throws {
         let first = try container.engine()
         try first.store(noise(100), "one")
-        try purge(.lock)
+        try purge([.lock])
         try first.store(noise(100), "two")
         let second = try container.engine()
         let store = try first.begin("under way", expectedLength: 6 << 20)

@@ -8,7 +8,7 @@ import Testing
 /// Contract 1, part by part: whatever the system takes of Caches and tmp, and whenever, the cache goes on, its books are
 /// right again after a repair, and what was handed over is not touched.
 @Suite struct SystemPurgeTests {
-    private static let combinations = TestRun.isLong ? 1000 : 6
+    private static let combinations = TestRun.count(debug: 6, optimised: 100, long: 1000)
 
     @Test(arguments: PurgedPart.allCases)
     func betweenRuns(part: PurgedPart) throws {

@@ -64,16 +64,3 @@ final class StressProcess: Sendable {
         }
     }
 }
-
-extension TemporaryContainer {
-    /// One whose cache is configured for the processes that will use it: with this budget, and items of at most
-    /// 16 MiB.
-    convenience init(budget: ByteCount) throws {
-        try self.init()
-        let engine = try engine()
-        var configuration = CacheConfiguration(budget: .fixed(budget))
-        configuration.largestItem = .mebibytes(16)
-        try engine.configure(configuration)
-        try engine.close()
-    }
-}

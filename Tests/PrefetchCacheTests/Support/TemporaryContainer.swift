@@ -18,6 +18,21 @@ final class TemporaryContainer: Sendable {
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
     }
 
+    /// One whose cache is configured before it is used.
+    ///
+    /// - Parameter largestItem: `nil` for the whole budget.
+    convenience init(
+        in folder: URL = FileManager.default.temporaryDirectory, budget: ByteCount,
+        largestItem: ByteCount? = nil
+    ) throws {
+        try self.init(in: folder)
+        let engine = try engine()
+        var configuration = CacheConfiguration(budget: .fixed(budget))
+        configuration.largestItem = largestItem ?? budget
+        try engine.configure(configuration)
+        try engine.close()
+    }
+
     deinit {
         do {
             try FileManager.default.removeItem(at: root)
