@@ -32,35 +32,20 @@ extension Migrator {
     private func store(_ original: Original, _ opened: OpenOriginal, as metadata: ItemMetadata)
         throws(CacheError) -> MigratedFile.Outcome
     {
-        if let refusal = try refusal(of: metadata, opened.attributes.length) {
-            return .left(.refused(refusal))
-        }
+        let length = opened.attributes.length
+        if let obstacle = try intake.obstacle(to: metadata, length: length) { return .left(obstacle) }
         guard !isDryRun else { return .stored(.item(original.key.hash)) }
-        switch try engine.store(opened.file, opened.attributes.length, as: metadata) {
-        case .refused(let refusal): return .left(.refused(refusal))
-        case .delivered: return .left(.keyIsTaken)
-        case .stored:
-            guard try isUnchanged(original, opened) else {
-                _ = try engine.remove(original.key)
-                return .left(.changed)
-            }
-            return try withSameItem(original, opened) { item, _ throws(CacheError) in
-                try flush(item, of: original.key.hash)
-                return try drop(original, opened) ? .stored(.item(original.key.hash)) : .left(.changed)
-            }
+        if let obstacle = try intake.store(opened.file, length: length, as: metadata) {
+            return .left(obstacle)
         }
-    }
-
-    /// Others do not make way for what is taken in, least of all what was taken in before it: its original is gone.
-    private func refusal(of metadata: ItemMetadata, _ length: Int64) throws(CacheError) -> Refusal? {
-        let report = try engine.capacity()
-        if let refusal = report.refusal { return refusal }
-        let needed = engine.charge(
-            storedLength: ItemFooter.storedLengthBound(contentLength: length, metadata: metadata))
-        let used = report.chargedBytes + report.heldBytes + report.catalogBytes
-        let (sum, overflow) = used.addingReportingOverflow(needed)
-        guard overflow || sum > Trimming.start(report.ceilingBytes) else { return nil }
-        return .overBudget(needed: needed, budget: report.ceilingBytes)
+        guard try isUnchanged(original, opened) else {
+            _ = try engine.remove(original.key)
+            return .left(.changed)
+        }
+        return try withSameItem(original, opened) { item, _ throws(CacheError) in
+            try flush(item, of: original.key.hash)
+            return try drop(original, opened) ? .stored(.item(original.key.hash)) : .left(.changed)
+        }
     }
 
     /// Calls `body` with the item, open, when it holds just the content of the original, and whole.

@@ -13,8 +13,17 @@ struct Migrator {
     let engine: Engine
     let request: MigrationRequest
     let isDryRun: Bool
+    let intake: any ItemIntake
     /// Of folders of items, made by the stores before.
     let durableNames = DurableNames()
+
+    /// - Parameter intake: `nil` for the cache.
+    init(engine: Engine, request: MigrationRequest, isDryRun: Bool, intake: (any ItemIntake)? = nil) {
+        self.engine = engine
+        self.request = request
+        self.isDryRun = isDryRun
+        self.intake = intake ?? CacheIntake(engine: engine)
+    }
 
     var promoter: Promoter { engine.promoter }
     var fileSystem: any FileSystem { engine.environment.fileSystem }

@@ -12,18 +12,21 @@ struct SimulatedMigration: Sendable {
     let role: MigrationRequest.Role
     /// By their paths below the folder.
     let originals: [String: [UInt8]]
-    /// Stored just before, as a migration does, but without the books; nothing of that is flushed.
+    /// What the originals become where they become items: stored without the books, and not flushed.
     var items: [SimulatedItem] = []
+    /// Those of them that were there before.
+    var known: [SimulatedItem] = []
 
     /// Takes them in, as far as that goes.
     ///
     /// - Returns: What stays, each with the reason.
     @discardableResult
     func run(_ world: SimulatedWorld) throws -> [String] {
-        for item in items where try !Self.isWhole(item, on: world.fileSystem.disk) { try world.cache(item) }
+        for item in known where try !Self.isWhole(item, on: world.fileSystem.disk) { try world.cache(item) }
         let request = MigrationRequest(of: Self.folder, as: role)
         var left: [String] = []
-        try Migrator(engine: try world.engine(), request: request, isDryRun: false).run { file in
+        let intake = SimulatedIntake(items: items, world: world)
+        try Migrator(engine: world.engine(), request: request, isDryRun: false, intake: intake).run { file in
             if case .left(let obstacle) = file.outcome { left.append("\(file.path): \(obstacle)") }
         }
         return left
@@ -43,6 +46,29 @@ struct SimulatedMigration: Sendable {
             return false
         }
         return content == item.content
+    }
+}
+
+/// Stores as the cache does, at once: a store is not what is disturbed here.
+private struct SimulatedIntake: ItemIntake {
+    let items: [SimulatedItem]
+    let world: SimulatedWorld
+
+    func obstacle(to _: ItemMetadata, length _: Int64) -> MigratedFile.Obstacle? { nil }
+
+    func store(_ file: Descriptor, length _: Int64, as metadata: ItemMetadata) throws(CacheError)
+        -> MigratedFile.Obstacle?
+    {
+        guard var item = items.first(where: { $0.key == metadata.key }) else { return .keyIsTaken }
+        item.metadata = metadata
+        do {
+            try world.cache(item)
+        } catch let error as FileSystemError {
+            throw .fileSystem(error)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+        return nil
     }
 }
 
@@ -100,6 +126,7 @@ extension CrashWorkload {
             role: .cached(to: .documents),
             originals: Dictionary(uniqueKeysWithValues: items.map { ($0.key.string, $0.content) }))
         migration.items = items
+        migration.known = [text]
         var workload = migrating("items", migration)
         workload.foreign = [:]
         return workload

@@ -255,12 +255,17 @@ import Testing
 
     @Test func whatWasStoredBeforeTheEndIsMerged() throws {
         let engine = try container.engine()
-        try engine.store(prose(3000), "a.txt")
+        let metadata = ItemMetadata(key: "a.txt", source: "feed", destination: .documents("another name"))
+        _ = try prose(3000).withBytes { bytes throws(CacheError) in
+            try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
         try engine.store(prose(3000), "b.txt")
         try write(prose(3000), "a.txt")
         try write(prose(3000, seed: 2), "b.txt")
         let outcomes = try migrate(engine, as: .cached(to: .documents))
         #expect(outcomes == ["a.txt": .merged(.item(ItemKey("a.txt").hash)), "b.txt": .left(.keyIsTaken)])
+        let kept = try #require(try engine.description(of: "a.txt")).metadata
+        #expect(kept.source == metadata.source && kept.destination == metadata.destination)
         #expect(try leftInOld == ["b.txt"])
     }
 
