@@ -89,7 +89,7 @@ import Testing
             record.foreignTouched += harm.count
             #expect(
                 harm == [] && outcome.wrongAnswers == [] && next.wrongAnswers == [],
-                "\(attacked.object) at call \(attacked.call), \(path.dropFirst(container.root.path.count)); seed \(seed)"
+                "\(attacked.object) at call \(attacked.call), \(path.dropFirst(container.root.path.count)); \(harm), seed \(seed)"
             )
         }
         record.report()
