@@ -61,6 +61,67 @@ import Testing
         #expect(try container.engine().open(key).value != nil)
     }
 
+    /// SQLite would follow it, and make or empty the file that it leads to.
+    @Test(arguments: [CacheLayout.catalog, CacheLayout.ledger], CacheLayout.databaseSides)
+    func inThePlaceOfASideFileItIsAnErrorThatNamesIt(database: String, side: String) throws {
+        let folder = database == CacheLayout.catalog ? container.caches : container.support
+        let place = folder.appending(path: database + side)
+        try plant(place, to: outside.root.appending(path: "nobody"))
+        #expect {
+            let engine = try container.engine()
+            _ = try engine.open(key)
+            _ = try engine.items()
+        } throws: { error in
+            "\(error)".contains(database + side)
+        }
+        try expectNothingOutsideHasChanged()
+        try FileManager.default.removeItem(at: place)
+        #expect(try container.engine().open(key).value != nil)
+    }
+
+    /// Each name has a journal of its own, and what is written under one of them is in all.
+    @Test func aLedgerWithASecondNameIsAnErrorThatNamesIt() throws {
+        _ = try container.engine().open(key)
+        let ledger = container.support.appending(path: CacheLayout.ledger)
+        let second = outside.root.appending(path: "second")
+        try FileManager.default.linkItem(at: ledger, to: second)
+        let before = try Data(contentsOf: second)
+        #expect {
+            _ = try container.engine().open(key)
+        } throws: { error in
+            "\(error)".contains(CacheLayout.ledger)
+        }
+        #expect(try Data(contentsOf: second) == before)
+        try FileManager.default.removeItem(at: second)
+        #expect(try container.engine().open(key).value != nil)
+    }
+
+    @Test func aCatalogWithASecondNameIsMadeAnew() throws {
+        let second = outside.root.appending(path: "second")
+        try FileManager.default.linkItem(at: container.catalog, to: second)
+        let before = try Data(contentsOf: second)
+        let engine = try container.engine()
+        try engine.store(noise(100), "other")
+        #expect(try engine.items().count == 2)
+        #expect(try Data(contentsOf: second) == before)
+    }
+
+    @Test func inThePlaceOfAFolderOfItemsItIsAnErrorThatNamesIt() throws {
+        let other: ItemKey = "other"
+        let folder = container.caches.appending(path: "items/\(CacheLayout.folder(of: other.hash).string)")
+        try plant(folder, to: outside.root)
+        let engine = try container.engine()
+        #expect {
+            _ = try engine.store(noise(100), other)
+        } throws: { error in
+            "\(error)".contains(folder.lastPathComponent)
+        }
+        try expectNothingOutsideHasChanged()
+        #expect(try engine.content(key) == prose(9000))
+        try FileManager.default.removeItem(at: folder)
+        #expect(try engine.store(noise(100), other).isStored)
+    }
+
     @Test func inThePlaceOfStagingItIsAnErrorThatNamesIt() throws {
         let staging = container.support.appending(path: "staging")
         try plant(staging, to: outside.root)

@@ -23,8 +23,7 @@ extension Catalog {
             }
             _ = try folders.repair()
             let root = folders.current.root
-            try root.requireDatabasePlace(FilePath(CacheLayout.catalog), at: rootPath)
-            identity = try CatalogFile.identity(in: root)
+            identity = try place(in: root)
             var fresh = try CatalogFile(in: root, at: rootPath)
             identity = fresh.identity
             let rebuilt = try prepare(fresh)
@@ -115,6 +114,17 @@ extension Catalog {
                 guard let useless, try CatalogFile.identity(in: root) == useless else { return }
                 try CatalogFile.remove(in: root)
             }
+        }
+    }
+
+    /// Where the file has several names, this one is given up: what is in it can be had anew.
+    private func place(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
+        do {
+            return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
+        } catch {
+            guard error.errno == .tooManyLinks else { throw error }
+            try CatalogFile.remove(in: root)
+            return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         }
     }
 

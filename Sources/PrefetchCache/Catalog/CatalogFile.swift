@@ -28,7 +28,7 @@ struct CatalogFile: Sendable {
         }
     }
 
-    static let sideFiles = ["-journal", "-wal", "-shm"].map { CacheLayout.catalog + $0 }
+    static let sideFiles = CacheLayout.databaseSides.map { CacheLayout.catalog + $0 }
 
     init(in root: Directory, at path: FilePath) throws {
         var configuration = Configuration()

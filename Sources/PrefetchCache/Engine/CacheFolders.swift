@@ -10,10 +10,11 @@ final class CacheFolders: Sendable {
         let root: Directory
         let items: Directory
         let incoming: Directory
+        let itemFolders = ItemFolders()
 
         /// The folders of items that are there, by the first byte of the hashes in them: a small cache has
         /// few of the 256.
-        func itemFolders() throws(FileSystemError) -> Set<UInt8> {
+        func itemFolderNumbers() throws(FileSystemError) -> Set<UInt8> {
             Set(
                 try items.fileSystem.entries(of: items.descriptor).compactMap {
                     UInt8($0.name.string, radix: 16)

@@ -25,6 +25,9 @@ enum CacheLayout {
     /// Below ``staging``, see ``LockFileCoordinator``.
     static let coordinationLock = FilePath("coordination.lock")
 
+    /// What SQLite appends to the name of a database.
+    static let databaseSides = ["-journal", "-wal", "-shm"]
+
     /// A name that no file has, see ``SupportFolders/isOneVolume(_:_:)``.
     static let nobody = FilePath(".PrefetchCache-nobody")
 

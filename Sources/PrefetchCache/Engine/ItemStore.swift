@@ -256,13 +256,13 @@ extension ItemStore {
         let publication = Publication(
             of: metadata.key.hash, partial: partial, in: incoming, engine.environment.fileSystem)
         do {
-            try publication.publish(in: engine.folders.current.items)
+            try publication.publish(in: engine.folders.current)
         } catch {
             // The system may have taken the folder of the items, and left the partial.
             guard case .fileSystem(let reason) = error, reason.isNotFound, try engine.folders.repair() else {
                 throw error
             }
-            try publication.publish(in: engine.folders.current.items)
+            try publication.publish(in: engine.folders.current)
         }
     }
 }

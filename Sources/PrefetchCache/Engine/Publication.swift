@@ -19,15 +19,15 @@ struct Publication {
         self.fileSystem = fileSystem
     }
 
-    func publish(in items: Directory) throws(CacheError) {
+    func publish(in folders: CacheFolders.Handles) throws(CacheError) {
+        let items = folders.items
         do throws(FileSystemError) {
+            try folders.itemFolders.require(for: hash, in: items)
             do throws(FileSystemError) {
                 try rename(in: items, .exclusive)
             } catch {
                 guard error.isNotFound else { throw error }
-                _ = try fileSystem.makeDirectory(
-                    CacheLayout.folder(of: hash), in: items.descriptor,
-                    permissions: CacheLayout.folderPermissions)
+                try folders.itemFolders.make(for: hash, in: items)
                 try rename(in: items, .exclusive)
             }
         } catch {

@@ -46,7 +46,7 @@ final class ItemCensus: Sendable {
     /// - Complexity: O(n) in the items, each of which is looked at, and opened when it has no row.
     func fill(_ database: Database, ordering: Ordering) throws -> Int {
         var sequence = try Catalog.value(of: Counter.sequence.rawValue, in: database)
-        let there = try folders.current.itemFolders()
+        let there = try folders.current.itemFolderNumbers()
         for prefix in 0...UInt8.max {
             try fill(folder: prefix, isThere: there.contains(prefix), database, &sequence)
         }

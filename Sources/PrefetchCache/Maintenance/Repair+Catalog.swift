@@ -33,7 +33,8 @@ extension Repair {
     }
 
     private func isEmpty() throws(CacheError) -> Bool {
-        let there = try onFiles { () throws(FileSystemError) in try engine.folders.current.itemFolders() }
+        let there = try onFiles { () throws(FileSystemError) in try engine.folders.current.itemFolderNumbers()
+        }
         for prefix in there where try !files(inFolder: prefix).isEmpty { return false }
         return true
     }

@@ -187,8 +187,8 @@ final class Ledger: PromotionLedger {
             // First: the last one to close a file takes its log away.
             try open?.queue.close()
             open = nil
-            try folder.requireDatabasePlace(FilePath(CacheLayout.ledger), at: path.removingLastComponent())
             let log = LedgerLog(in: folder)
+            try folder.requireDatabasePlace(CacheLayout.ledger, at: path.removingLastComponent())
             let fresh = OpenFile(
                 queue: try Self.open(path, log), log: log, identity: try attributes()?.identity)
             open = fresh
