@@ -23,11 +23,12 @@ public enum OpenMode: Sendable, Hashable {
     case readFollowingLinks
     /// The same, for a file that is to be regular: a pipe does not make the call wait for its other end.
     case readFollowingLinksWithoutWaiting
-    /// For reading and writing an existing file; a symbolic link is refused.
+    /// For reading and writing an existing file; a symbolic link is refused, and a file that has another name as well
+    /// (`EMLINK`).
     case readWrite
     /// For reading and writing a file that must not exist yet (`O_CREAT | O_EXCL`).
     case createNew(FilePermissions)
-    /// For reading and writing a file that is created when there is none; a link is refused.
+    /// For reading and writing a file that is created when there is none; links are refused as by ``readWrite``.
     case createIfMissing(FilePermissions)
     /// An existing folder; a symbolic link is refused.
     case directory

@@ -20,12 +20,29 @@ public struct LiveFileSystem: FileSystem {
             let file = try Platform.retrying("open", name) {
                 name.withPlatformString { openat(directory.rawValue, $0, flags | O_CLOEXEC, permissions) }
             }
-            return Descriptor(rawValue: file)
+            return try onlyName(Descriptor(rawValue: file), name, mode)
         } catch {
             // Only the owner of a file may read it without a trace.
             guard mode == .readUnnoticed, error.errno == .notPermitted else { throw error }
         }
         return try open(name, in: directory, .read)
+    }
+
+    /// Refuses to let a file be written that is somebody else's as well.
+    private func onlyName(_ file: Descriptor, _ name: FilePath, _ mode: OpenMode) throws(FileSystemError)
+        -> Descriptor
+    {
+        switch mode {
+        case .readWrite, .createIfMissing: break
+        default: return file
+        }
+        do throws(FileSystemError) {
+            guard try attributes(of: file).linkCount > 1 else { return file }
+            throw FileSystemError("open", path: name, errno: .tooManyLinks)
+        } catch {
+            close(file)
+            throw error
+        }
     }
 
     // An error of close is not reported: the descriptor is gone either way, and every path that

@@ -17,16 +17,17 @@ struct Quarantine: Sendable {
         // The catalog knows every file by its hash, and the key may be stored again at once.
         let hashThere = hash.setAside
         let name = FilePath(hashThere.hexadecimal)
+        let file = CacheLayout.file(of: hash)
         return try onFiles { () throws(FileSystemError) in
-            do throws(FileSystemError) {
-                try fileSystem.rename(
-                    CacheLayout.file(of: hash), in: items.descriptor, to: name, in: folder.descriptor,
-                    .replacing)
-            } catch {
-                guard error.isNotFound else { throw error }
+            // Before the rename: what fails after it leaves a file that no row accounts for.
+            guard let attributes = try fileSystem.attributes(of: file, in: items.descriptor) else {
                 return nil
             }
-            guard let attributes = try fileSystem.attributes(of: name, in: folder.descriptor) else {
+            do throws(FileSystemError) {
+                try fileSystem.rename(
+                    file, in: items.descriptor, to: name, in: folder.descriptor, .replacing)
+            } catch {
+                guard error.isNotFound else { throw error }
                 return nil
             }
             return CatalogRow(

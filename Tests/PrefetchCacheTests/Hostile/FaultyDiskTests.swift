@@ -39,20 +39,20 @@ import Testing
                 .prefix(TestRun.count(debug: 16, optimised: 400, long: all.count)))
     }
 
-    /// - Returns: How many calls there were, and whether one of them failed.
-    private static func run(_ work: AttackedWork, _ fault: Fault?) -> (calls: Int, isHit: Bool) {
+    /// - Returns: How many calls there were, and which was the first that failed.
+    private static func run(_ work: AttackedWork, _ fault: Fault?) -> (calls: Int, failed: String?) {
         let count = Atomic(0)
-        let isHit = Atomic(false)
+        let failed = Mutex<String?>(nil)
         let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
             let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
             guard let fault, fault.hits(operation, number) else { return }
-            isHit.store(true, ordering: .relaxed)
+            failed.withLock { $0 = $0 ?? "\(operation)" }
             throw FileSystemError("\(operation.kind)", path: FilePath(operation.name), errno: fault.errno)
         }
         work.run(on: fileSystem)
         // Its locks go with the process that could not close it.
         fileSystem.die()
-        return (count.load(ordering: .relaxed), isHit.load(ordering: .relaxed))
+        return (count.load(ordering: .relaxed), failed.withLock { $0 })
     }
 
     @Test func nothingIsLostOrWrongAndItWorksAgain() throws {
@@ -65,9 +65,9 @@ import Testing
         for fault in Self.faults(calls, seed: seed) {
             let container = try TemporaryContainer(in: .fastTemporaryFolder)
             let work = AttackedWork(container)
-            guard Self.run(work, fault).isHit else { continue }
+            guard let failed = Self.run(work, fault).failed else { continue }
             record.cases += 1
-            let comment: Comment = "\(fault), seed \(seed)"
+            let comment: Comment = "\(fault), \(failed), seed \(seed)"
             let engine = try container.engine()
             try engine.maintain()
             try expectBooksLikeDisk(engine, container, comment)
