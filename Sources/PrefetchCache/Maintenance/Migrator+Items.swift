@@ -8,24 +8,30 @@ extension Migrator {
     func store(_ original: Original) throws(CacheError) -> MigratedFile.Outcome {
         if try engine.promotedEntry(original.key) != nil { return .left(.keyIsTaken) }
         return try withOriginal(original) { opened throws(CacheError) in
+            var metadata = ItemMetadata(
+                key: original.key, source: request.source, destination: original.destination)
+            metadata.storedAt = engine.environment.now()
             guard try promoter.hasCachedCopy(original.key) else {
-                var metadata = ItemMetadata(
-                    key: original.key, source: request.source, destination: original.destination)
-                metadata.storedAt = engine.environment.now()
                 return try store(original, opened, as: metadata)
             }
-            var known: ItemMetadata?
-            let outcome = try withSameItem(original, opened) { _, metadata in
-                known = metadata
-                return .merged(.item(original.key.hash))
+            let place = AreaPath.item(original.key.hash)
+            let outcome = try withSameItem(original, opened) { _, known in
+                metadata = known
+                return .merged(place)
             }
-            guard let known, !isDryRun else { return outcome }
+            let isMerged: Bool
+            switch outcome {
+            case .merged: isMerged = true
+            // Torn by a power cut, before its flush.
+            case .left(.failed(.item(.damaged))), .left(.failed(.item(.purged))): isMerged = false
+            default: return outcome
+            }
+            if isDryRun { return isMerged ? outcome : .stored(place) }
             // Written anew: nobody knows whether a flush of it has failed before, and after that the next one succeeds
             // although the content is lost.
             _ = try engine.remove(original.key)
-            let stored = try store(original, opened, as: known)
-            guard case .stored(let place) = stored else { return stored }
-            return .merged(place)
+            let stored = try store(original, opened, as: metadata)
+            return isMerged && stored == .stored(place) ? .merged(place) : stored
         }
     }
 

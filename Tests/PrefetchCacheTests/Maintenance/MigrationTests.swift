@@ -269,6 +269,20 @@ import Testing
         #expect(try leftInOld == ["b.txt"])
     }
 
+    @Test(arguments: [0, 100]) func whatAPowerCutHasTornIsStoredAnew(length: UInt64) throws {
+        let engine = try container.engine()
+        try engine.store(prose(3000), "a.txt")
+        let item = try FileHandle(forWritingTo: container.item("a.txt"))
+        try item.truncate(atOffset: length)
+        try item.close()
+        try write(prose(3000), "a.txt")
+        let told = try migrate(engine, as: .cached(to: .documents), isDryRun: true)
+        let done = try migrate(engine, as: .cached(to: .documents))
+        #expect(told == done && done == ["a.txt": .stored(.item(ItemKey("a.txt").hash))])
+        #expect(try engine.content("a.txt") == prose(3000))
+        #expect(try leftInOld.isEmpty)
+    }
+
     @Test func noItemMakesWayForAnother() throws {
         let engine = try container.engine()
         _ = try engine.configure { $0.budget = .fixed(.mebibytes(2)) }
