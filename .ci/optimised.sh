@@ -7,6 +7,6 @@ optimised=(-c release -Xswiftc -warnings-as-errors -Xswiftc -enable-testing --sc
 build_optimised() {
     local product
     for product in PrefetchCachePackageTests cachectl cachestress promotingchild; do
-        swift build "${optimised[@]}" --product "$product"
+        swift build "${optimised[@]}" --product "$product" || return
     done
 }

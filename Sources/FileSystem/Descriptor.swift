@@ -28,7 +28,8 @@ public enum OpenMode: Sendable, Hashable {
     case readWrite
     /// For reading and writing a file that must not exist yet (`O_CREAT | O_EXCL`).
     case createNew(FilePermissions)
-    /// For reading and writing a file that is created when there is none; links are refused as by ``readWrite``.
+    /// For reading and writing a file that is created when there is none; a symbolic link is refused. A file that has
+    /// another name is not: a lock is none the worse for it.
     case createIfMissing(FilePermissions)
     /// An existing folder; a symbolic link is refused.
     case directory

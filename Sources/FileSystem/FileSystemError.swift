@@ -35,6 +35,9 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
         errno == .noSuchFileOrDirectory
     }
 
+    /// The file has another name as well, and is not written to.
+    package var isOfSecondName: Bool { errno == .tooManyLinks }
+
     /// What lies under that name is no regular file but a link, a folder, a pipe or the like: `ELOOP`,
     /// `EISDIR`, `ENOTDIR`, `ESPIPE`, `ENXIO`, or `EAGAIN` of an empty pipe.
     public var isNoRegularFile: Bool {

@@ -114,7 +114,7 @@ import Testing
         #expect {
             _ = try engine.store(noise(100), other)
         } throws: { error in
-            "\(error)".contains(folder.lastPathComponent)
+            "\(error)".contains("items/\(folder.lastPathComponent)")
         }
         try expectNothingOutsideHasChanged()
         #expect(try engine.content(key) == prose(9000))

@@ -20,7 +20,9 @@ public struct LiveFileSystem: FileSystem {
             let file = try Platform.retrying("open", name) {
                 name.withPlatformString { openat(directory.rawValue, $0, flags | O_CLOEXEC, permissions) }
             }
-            return try onlyName(Descriptor(rawValue: file), name, mode)
+            let descriptor = Descriptor(rawValue: file)
+            if mode == .readWrite { try requireOneName(descriptor, name) }
+            return descriptor
         } catch {
             // Only the owner of a file may read it without a trace.
             guard mode == .readUnnoticed, error.errno == .notPermitted else { throw error }
@@ -29,15 +31,9 @@ public struct LiveFileSystem: FileSystem {
     }
 
     /// Refuses to let a file be written that is somebody else's as well.
-    private func onlyName(_ file: Descriptor, _ name: FilePath, _ mode: OpenMode) throws(FileSystemError)
-        -> Descriptor
-    {
-        switch mode {
-        case .readWrite, .createIfMissing: break
-        default: return file
-        }
+    private func requireOneName(_ file: Descriptor, _ name: FilePath) throws(FileSystemError) {
         do throws(FileSystemError) {
-            guard try attributes(of: file).linkCount > 1 else { return file }
+            guard try attributes(of: file).linkCount > 1 else { return }
             throw FileSystemError("open", path: name, errno: .tooManyLinks)
         } catch {
             close(file)

@@ -129,7 +129,7 @@ final class WriterSession: Sendable {
             let name = CacheLayout.lock(session: session)
             guard entry.name.string == name.string else { continue }
             do {
-                let file = try fileSystem.open(name, in: incoming.descriptor, .readWrite)
+                let file = try fileSystem.open(name, in: incoming.descriptor, .read)
                 defer { fileSystem.unlock(file) }
                 guard try !fileSystem.lock(file, waiting: false) else { continue }
                 bounds[session] = try WriterBound(of: file, in: fileSystem).bytes
@@ -177,7 +177,7 @@ final class WriterSession: Sendable {
         let lock: Descriptor
         do {
             lock = try fileSystem.open(
-                CacheLayout.lock(session: session), in: incoming.descriptor, .readWrite)
+                CacheLayout.lock(session: session), in: incoming.descriptor, .read)
         } catch {
             guard error.isNotFound else { throw error }
             return try body()

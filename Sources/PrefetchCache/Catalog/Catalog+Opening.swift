@@ -23,7 +23,7 @@ extension Catalog {
             }
             _ = try folders.repair()
             let root = folders.current.root
-            identity = try place(in: root)
+            identity = try clearedPlace(in: root)
             var fresh = try CatalogFile(in: root, at: rootPath)
             identity = fresh.identity
             let rebuilt = try prepare(fresh)
@@ -117,13 +117,14 @@ extension Catalog {
         }
     }
 
-    /// Where the file has several names, this one is given up: what is in it can be had anew.
-    private func place(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
+    /// Where the file or one beside it has several names, these are given up: what is in them can be had anew.
+    private func clearedPlace(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
         do {
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         } catch {
-            guard error.errno == .tooManyLinks else { throw error }
-            try CatalogFile.remove(in: root)
+            guard error.isOfSecondName else { throw error }
+            // Somebody else may have done so.
+            if try CatalogFile.hasSecondName(in: root) { try CatalogFile.remove(in: root) }
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         }
     }

@@ -154,6 +154,15 @@ struct CatalogFile: Sendable {
         try durableTransaction { try $0.execute(sql: "DELETE FROM unflushed") }
     }
 
+    /// Whether the file or one beside it has another name as well.
+    static func hasSecondName(in root: Directory) throws(FileSystemError) -> Bool {
+        for name in [CacheLayout.catalog] + sideFiles {
+            let file = try root.fileSystem.attributes(of: FilePath(name), in: root.descriptor)
+            if let file, file.linkCount > 1 { return true }
+        }
+        return false
+    }
+
     static func remove(in root: Directory) throws(FileSystemError) {
         for name in [CacheLayout.catalog] + sideFiles {
             do {

@@ -28,7 +28,7 @@ extension Directory {
         guard file.kind == .regular else {
             throw FileSystemError("open", path: path.appending(name), errno: .tooManySymbolicLinkLevels)
         }
-        guard file.linkCount == 1 else {
+        guard file.linkCount <= 1 else {
             throw FileSystemError("open", path: path.appending(name), errno: .tooManyLinks)
         }
         return file.identity

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import SystemPackage
 
 /// The folders of items that this process has made or looked at. A rename follows a link in front of the name: before
-/// the first item goes into a folder, it is seen to be one.
+/// the first item goes into a folder, it is seen to be one, and no link to one.
 final class ItemFolders: Sendable {
     private let known = Mutex<Set<UInt8>>([])
 
@@ -23,7 +23,7 @@ final class ItemFolders: Sendable {
             name, in: items.descriptor, permissions: CacheLayout.folderPermissions)
         if !isNew, let found = try items.fileSystem.attributes(of: name, in: items.descriptor) {
             guard found.kind == .directory else {
-                throw FileSystemError("open", path: name, errno: .notDirectory)
+                throw FileSystemError("open", path: CacheLayout.items.pushing(name), errno: .notDirectory)
             }
         }
         known.withLock { _ = $0.insert(Self.number(of: hash)) }

@@ -19,8 +19,8 @@ struct Quarantine: Sendable {
         let name = FilePath(hashThere.hexadecimal)
         let file = CacheLayout.file(of: hash)
         return try onFiles { () throws(FileSystemError) in
-            // Before the rename: what fails after it leaves a file that no row accounts for.
-            guard let attributes = try fileSystem.attributes(of: file, in: items.descriptor) else {
+            // What fails after the rename would leave a file that no row accounts for.
+            guard var attributes = try fileSystem.attributes(of: file, in: items.descriptor) else {
                 return nil
             }
             do throws(FileSystemError) {
@@ -29,6 +29,13 @@ struct Quarantine: Sendable {
             } catch {
                 guard error.isNotFound else { throw error }
                 return nil
+            }
+            do throws(FileSystemError) {
+                // Another process may have stored the key anew in between.
+                guard let now = try fileSystem.attributes(of: name, in: folder.descriptor) else { return nil }
+                attributes = now
+            } catch {
+                // As it was before.
             }
             return CatalogRow(
                 opaque: .quarantined, hash: hashThere, storedLength: attributes.length,

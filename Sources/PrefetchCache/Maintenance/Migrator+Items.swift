@@ -14,24 +14,24 @@ extension Migrator {
             guard try promoter.hasCachedCopy(original.key) else {
                 return try store(original, opened, as: metadata)
             }
-            let place = AreaPath.item(original.key.hash)
             let outcome = try withSameItem(original, opened) { _, known in
-                metadata = known
-                return .merged(place)
+                // Only what has not expired can be opened.
+                if !known.hasExpired(at: engine.environment.now) { metadata = known }
+                return .merged(.item(original.key.hash))
             }
-            let isMerged: Bool
-            switch outcome {
-            case .merged: isMerged = true
-            // Torn by a power cut, before its flush.
-            case .left(.failed(.item(.damaged))), .left(.failed(.item(.purged))): isMerged = false
-            default: return outcome
-            }
-            if isDryRun { return isMerged ? outcome : .stored(place) }
             // Written anew: nobody knows whether a flush of it has failed before, and after that the next one succeeds
             // although the content is lost.
-            _ = try engine.remove(original.key)
-            let stored = try store(original, opened, as: metadata)
-            return isMerged && stored == .stored(place) ? .merged(place) : stored
+            switch outcome {
+            case .merged:
+                let stored = try store(original, opened, as: metadata)
+                guard case .stored(let place) = stored else { return stored }
+                return .merged(place)
+            case .left(.failed(.item(let error))) where error.isLoss:
+                // Torn by a power cut, before its flush.
+                if !isDryRun { _ = try engine.missed(original.key, error) }
+                return try store(original, opened, as: metadata)
+            default: return outcome
+            }
         }
     }
 
@@ -88,6 +88,16 @@ extension Migrator {
             if let folder = try items.open(name) { try fileSystem.synchronize(folder.descriptor) }
             let caches = engine.folders.areas.caches.pushing(CacheLayout.root)
             try durableNames.flush(caches.pushing(CacheLayout.items).pushing(name), in: fileSystem)
+        }
+    }
+}
+
+extension ItemFormatError {
+    /// Whether the content is gone for good.
+    fileprivate var isLoss: Bool {
+        switch self {
+        case .purged, .damaged: true
+        default: false
         }
     }
 }

@@ -161,7 +161,11 @@ extension Engine {
                 keep(taken, journal, reservation)
                 return .refused(refusal)
             }
-            file = try openChunks(taken)
+            guard let opened = try openChunks(taken) else {
+                drop(taken, reservation)
+                return nil
+            }
+            file = opened
         } catch {
             // Nothing was touched yet.
             keep(taken, journal, reservation)
@@ -183,10 +187,14 @@ extension Engine {
         return nil
     }
 
-    private func openChunks(_ taken: TakenPartial) throws(CacheError) -> Descriptor {
-        try onFiles { () throws(FileSystemError) in
-            try environment.fileSystem.open(
+    /// - Returns: `nil` for a file that has another name as well: what is written to one is in both.
+    private func openChunks(_ taken: TakenPartial) throws(CacheError) -> Descriptor? {
+        do {
+            return try environment.fileSystem.open(
                 CacheLayout.keptPartial(of: taken.hash), in: taken.files.incoming.descriptor, .readWrite)
+        } catch {
+            guard error.isOfSecondName else { throw .fileSystem(error) }
+            return nil
         }
     }
 

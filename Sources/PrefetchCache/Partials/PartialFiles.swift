@@ -31,7 +31,8 @@ struct PartialFiles: Sendable {
         case kept(storedLength: Int64)
     }
 
-    /// Takes the lock of a partial, without waiting.
+    /// Takes the lock of a partial, without waiting. One whose journal has another name as well is given up: it would
+    /// be written under both.
     ///
     /// - Parameter creating: Whether the journal is made when there is none.
     func lock(_ hash: KeyHash, creating: Bool = false) throws(FileSystemError) -> Locking {
@@ -41,6 +42,10 @@ struct PartialFiles: Sendable {
             do {
                 journal = try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, mode)
             } catch {
+                if error.isOfSecondName {
+                    try unlink(hash)
+                    continue
+                }
                 guard error.isNotFound && !creating || error.isNoRegularFile else { throw error }
                 return .absent
             }
@@ -51,9 +56,10 @@ struct PartialFiles: Sendable {
                 }
                 let attributes = try fileSystem.attributes(of: journal)
                 // Somebody may have removed it before it was locked.
-                if attributes.kind == .regular, attributes.linkCount > 0 { return .locked(journal) }
+                if attributes.kind == .regular, attributes.linkCount == 1 { return .locked(journal) }
                 fileSystem.unlock(journal)
                 guard attributes.kind == .regular else { return .absent }
+                if attributes.linkCount > 1 { try unlink(hash) }
             } catch {
                 fileSystem.close(journal)
                 // Without locks nobody can tell whether a partial is in use: none is kept.

@@ -10,7 +10,7 @@ struct Books {
 
     /// - Parameter patience: A cache that was dropped without being closed holds what it held until it has written its notes,
     ///   a second later. So long faults are not believed.
-    func faults(patience: Duration = .seconds(10)) async throws -> [String] {
+    func faults(patience: Duration = .seconds(3)) async throws -> [String] {
         let deadline = ContinuousClock.now + patience
         while true {
             let faults = try await look()

@@ -283,6 +283,35 @@ import Testing
         #expect(try leftInOld.isEmpty)
     }
 
+    @Test func whatIsThereAndExpiredCanBeOpenedAgain() throws {
+        let engine = try container.engine()
+        var metadata = ItemMetadata(key: "a.txt", destination: .documents("a.txt"))
+        metadata.expiresAt = 1
+        _ = try prose(3000).withBytes { bytes throws(CacheError) in
+            try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+        try write(prose(3000), "a.txt")
+        _ = try migrate(engine, as: .cached(to: .documents))
+        #expect(try leftInOld.isEmpty)
+        #expect(try engine.open("a.txt").value != nil)
+    }
+
+    @Test func whereThereIsNoRoomToWriteItAnewWhatIsThereStays() throws {
+        let engine = try container.engine()
+        try engine.store(noise(400_000), "a.bin")
+        try write(noise(400_000), "a.bin")
+        _ = try engine.configure { $0.budget = .fixed(.kibibytes(600)) }
+        let told = try migrate(engine, as: .cached(to: .documents), isDryRun: true)
+        let done = try migrate(engine, as: .cached(to: .documents))
+        #expect(told == done)
+        guard case .left(.refused) = done["a.bin"] else {
+            Issue.record("\(done)")
+            return
+        }
+        #expect(try leftInOld == ["a.bin"])
+        #expect(try engine.content("a.bin") == noise(400_000))
+    }
+
     @Test func noItemMakesWayForAnother() throws {
         let engine = try container.engine()
         _ = try engine.configure { $0.budget = .fixed(.mebibytes(2)) }

@@ -115,6 +115,24 @@ import Testing
         try expectBooksLikeDisk(engine, container)
     }
 
+    /// What is written to one name is in both.
+    @Test(arguments: ["", ".chunks"]) func oneWithASecondNameIsGoneAndNotWrittenTo(ending: String) throws {
+        let engine = try container.engine()
+        let partial = try #require(try engine.keep(content.prefix(2_200_000), "key"))
+        let name = try ItemKey("key").hash.hexadecimal + ending
+        let file = container.caches.appending(path: "incoming/\(name)")
+        let second = container.root.appending(path: "second")
+        try FileManager.default.linkItem(at: file, to: second)
+        let before = try Data(contentsOf: second)
+        if case .begun = try engine.resume(partial, replay: { _ in }) { Issue.record("resumed") }
+        #expect(try Data(contentsOf: second) == before)
+        #expect(try container.partials() == [])
+        try engine.keep(content.prefix(2_200_000), "key")
+        let (store, _) = try engine.resume("key")
+        try store.append(content.dropFirst(2 << 20))
+        #expect(try store.commit().isStored)
+    }
+
     @Test func aSmallItemKeepsNothing() throws {
         let engine = try container.engine()
         let log = try engine.beginKept("small")
