@@ -119,7 +119,7 @@ import Testing
     @Test(arguments: ["", ".chunks"]) func oneWithASecondNameIsGoneAndNotWrittenTo(ending: String) throws {
         let engine = try container.engine()
         let partial = try #require(try engine.keep(content.prefix(2_200_000), "key"))
-        let name = try ItemKey("key").hash.hexadecimal + ending
+        let name = ItemKey("key").hash.hexadecimal + ending
         let file = container.caches.appending(path: "incoming/\(name)")
         let second = container.root.appending(path: "second")
         try FileManager.default.linkItem(at: file, to: second)
