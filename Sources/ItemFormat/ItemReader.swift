@@ -163,8 +163,14 @@ package final class ItemReader {
         let count = try onFiles { () throws(FileSystemError) in
             try fileSystem.readAll(file, into: buffer, at: start)
         }
-        guard count == length else { throw .damaged(.chunkContent) }
+        guard count == length else { throw try lossOfEnd() }
         return UnsafeRawBufferPointer(buffer)
+    }
+
+    /// Why the file is shorter than it was when its footer was read: the system empties files that are in use, too.
+    private func lossOfEnd() throws(ItemFormatError) -> ItemFormatError {
+        let attributes = try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
+        return attributes.length < Int64(Trailer.length) ? .purged : .damaged(.chunkContent)
     }
 }
 

@@ -34,16 +34,17 @@ import Testing
         #expect(try failure(reading: image + image) == .damaged(.footerFields))
     }
 
-    @Test func aFileThatShrinksUnderTheReaderIsDamaged() throws {
+    @Test(arguments: [(0, ItemFormatError.purged), (1000, .damaged(.chunkContent))])
+    func aFileThatShrinksUnderTheReaderIsAMiss(length: Int, error: ItemFormatError) throws {
         try withItemFile { file in
             try file.write(Sample.noise(Sample.mebibyte), .plain())
             let reader = try file.reader()
             var buffer = [UInt8](repeating: 0, count: Sample.mebibyte)
             try buffer.withUnsafeMutableBytes { buffer in
                 try reader.read(0..<Int64(buffer.count), into: buffer)
-                try file.replace(with: [])
+                try file.replace(with: Sample.noise(length))
                 // What the buffer holds from before must not pass for what was read.
-                #expect(throws: ItemFormatError.damaged(.chunkContent)) {
+                #expect(throws: error) {
                     try reader.read(0..<Int64(buffer.count), into: buffer)
                 }
             }
