@@ -10,7 +10,6 @@ extension Migrator {
         return try withOriginal(original) { opened throws(CacheError) in
             var metadata = ItemMetadata(
                 key: original.key, source: request.source, destination: original.destination)
-            metadata.storedAt = engine.environment.now()
             guard try promoter.hasCachedCopy(original.key) else {
                 return try store(original, opened, as: metadata)
             }

@@ -8,13 +8,14 @@ struct Books {
         self.container = container
     }
 
-    /// - Parameter patience: A cache that was dropped without being closed holds what it held until it has written its notes,
-    ///   a second later. So long faults are not believed.
-    func faults(patience: Duration = .seconds(3)) async throws -> [String] {
-        let deadline = ContinuousClock.now + patience
+    /// A cache that was dropped without being closed holds what it held until it has written its notes, a second later: for
+    /// three seconds faults are not believed.
+    func faults() async throws -> [String] {
+        let deadline = ContinuousClock.now + .seconds(3)
         while true {
             let faults = try await look()
             if faults.isEmpty || ContinuousClock.now > deadline { return faults }
+            // Nothing tells when a dropped cache has let go: it has no users any more.
             try await Task.sleep(for: .milliseconds(100))
         }
     }
