@@ -7,6 +7,14 @@ package enum Checksum {
         XXH3_64bits(bytes.baseAddress, bytes.count)
     }
 
+    /// Stands for a boot of the machine in a footer.
+    ///
+    /// - Parameter identifier: What the system gives every boot.
+    /// - Returns: `nil` for an empty one: the boot is unknown.
+    package static func ofBoot(_ identifier: String) -> UInt64? {
+        identifier.isEmpty ? nil : Array(identifier.utf8).withUnsafeBytes { of($0) }
+    }
+
     /// The checksum of a whole content, made from the checksums of its chunks in order (as
     /// little-endian words), so that chunks can be checked in any order and in parallel.
     static func ofContent(chunks: [Chunk]) -> UInt64 {

@@ -28,6 +28,7 @@ extension ItemFooter {
         contentLength = head.contentLength
         chunks = fields.chunks
         storedLength = fileLength
+        boot = fields.boot
         try checkChunkTable(claimed: head, chunksLength: fileLength - Int64(bytes.count))
     }
 
@@ -128,6 +129,7 @@ private struct Fields {
     var texts: [UInt16: String] = [:]
     var attributes: [UInt8] = []
     var chunks: [Chunk] = []
+    var boot: UInt64?
 
     init(_ reader: inout ByteReader) throws(ItemFormatError) {
         // No writer writes a field twice; of two, nobody could tell which one to believe.
@@ -149,6 +151,10 @@ private struct Fields {
                 texts[tag] = text
             case FieldTag.attributes:
                 attributes = [UInt8](value)
+            case FieldTag.boot:
+                var number = ByteReader(value)
+                boot = number.take(UInt64.self)
+                guard boot != nil, number.count == 0 else { throw .damaged(.footerFields) }
             case FieldTag.chunkTable:
                 var table = ByteReader(value)
                 chunks.reserveCapacity(value.count / ItemFooter.bytesPerChunk)

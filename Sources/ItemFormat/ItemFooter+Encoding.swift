@@ -8,19 +8,20 @@ extension ItemFooter {
     private static let fieldHeadLength = 8
 
     /// Bytes of the footer of an item with `chunkCount` chunks.
-    static func length(metadata: ItemMetadata, chunkCount: Int) -> Int {
+    static func length(metadata: ItemMetadata, chunkCount: Int, boot: UInt64? = nil) -> Int {
         let texts = textFields(of: metadata)
         return 8 + headLength + texts.reduce(0) { $0 + fieldHeadLength + $1.text.utf8.count }
             + (metadata.attributes.isEmpty ? 0 : fieldHeadLength + metadata.attributes.count)
+            + (boot == nil ? 0 : fieldHeadLength + MemoryLayout<UInt64>.size)
             + fieldHeadLength + chunkCount * bytesPerChunk + Trailer.length
     }
 
     /// The footer of an item whose chunks take `chunksLength` bytes of the file.
     static func encode(
         metadata: ItemMetadata, encoding: ItemEncoding, contentLength: Int64, chunks: [Chunk],
-        chunksLength: Int64
+        chunksLength: Int64, boot: UInt64? = nil
     ) -> [UInt8] {
-        let length = length(metadata: metadata, chunkCount: chunks.count)
+        let length = length(metadata: metadata, chunkCount: chunks.count, boot: boot)
         var writer = ByteWriter(capacity: length)
         writer.append(frameMagic)
         writer.append(UInt32(length - 8))
@@ -44,6 +45,10 @@ extension ItemFooter {
         if !metadata.attributes.isEmpty {
             writer.appendFieldHead(FieldTag.attributes, length: metadata.attributes.count)
             writer.append(bytes: metadata.attributes)
+        }
+        if let boot {
+            writer.appendFieldHead(FieldTag.boot, length: MemoryLayout<UInt64>.size)
+            writer.append(boot)
         }
         writer.appendFieldHead(FieldTag.chunkTable, length: chunks.count * bytesPerChunk)
         for chunk in chunks {

@@ -27,6 +27,17 @@ package struct ItemFooter: Hashable, Sendable {
     package let chunks: [Chunk]
     /// Bytes of the whole file.
     package let storedLength: Int64
+    /// The ``Checksum/ofBoot(_:)`` of the machine's boot in which the file was written; `nil` where it is not
+    /// recorded, see ``recordsBoot(_:contentLength:)``.
+    package let boot: UInt64?
+
+    /// Whether an item is promoted without its content being read if it was written since the machine was
+    /// started, so that its footer says when that was. Stores are not flushed: what a crash has left of an
+    /// earlier item has to be verified. At most 4 MiB are verified in less time than the flushes of a
+    /// promotion take; a larger item is not read, so that promoting it takes the same time whatever its size.
+    package static func recordsBoot(_ encoding: ItemEncoding, contentLength: Int64) -> Bool {
+        encoding == .identity && contentLength > ItemLimits.alwaysVerifiedLength
+    }
 
     /// The checksum of the whole content, see ``Checksum``.
     package var contentChecksum: UInt64 { Checksum.ofContent(chunks: chunks) }
@@ -50,6 +61,7 @@ package struct ItemFooter: Hashable, Sendable {
     package static func storedLengthBound(contentLength: Int64, metadata: ItemMetadata) -> Int64 {
         guard contentLength <= ItemLimits.contentLength else { return .max }
         let chunks = chunkCount(contentLength: contentLength)
+        // The frames of an item that is not encoded and records its boot would take more than that record.
         return contentLength + Int64(chunks) * Int64(LZ4Frame.overhead)
             + Int64(length(metadata: metadata, chunkCount: chunks))
     }
@@ -107,7 +119,8 @@ enum FieldTag {
     static let lastModified: UInt16 = 5
     static let attributes: UInt16 = 6
     static let chunkTable: UInt16 = 7
-    /// Whoever does not know it would hand the item over in the wrong place.
+    static let boot: UInt16 = 9
+    /// A reader that does not know it would hand the item over in the wrong place.
     static let destinationFolder: UInt16 = critical | 8
     static let critical: UInt16 = 0x8000
 
@@ -116,6 +129,7 @@ enum FieldTag {
         switch tag {
         case key...chunkTable: 1 << tag
         case destinationFolder: 1 << 8
+        case boot: 1 << boot
         default: nil
         }
     }

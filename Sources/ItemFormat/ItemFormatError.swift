@@ -11,6 +11,8 @@ public enum ItemFormatError: Error, Hashable, Sendable {
     /// The content is longer than ``ItemLimits/contentLength``.
     case contentTooLong
     case metadataTooLong(field: String, bytes: Int, limit: Int)
+    /// A text with a NUL character in it.
+    case metadataContainsNUL(field: String)
     /// The caller of the writer refused the space that the next bytes need.
     case notAdmitted
     /// A priority outside 0…1.
@@ -42,6 +44,7 @@ extension ItemFormatError: CustomStringConvertible {
         case .contentTooLong: "the content is longer than \(ItemLimits.contentLength) bytes"
         case .metadataTooLong(let field, let bytes, let limit):
             "the \(field) has \(bytes) bytes; at most \(limit) are allowed"
+        case .metadataContainsNUL(let field): "the \(field) contains a NUL character"
         case .notAdmitted: "there is no room for the item"
         case .priorityOutOfRange(let priority): "the priority \(priority) is not between 0 and 1"
         case .rangeOutOfBounds(let range, let contentLength):

@@ -13,6 +13,10 @@ public enum ItemLimits {
     /// The most that a caller may attach to an item, in bytes.
     public static let attributesLength = 1 << 16
 
+    /// The longest content of an identity item, in bytes, that is read and verified by every promotion; see
+    /// ``ItemFooter/recordsBoot(_:contentLength:)``.
+    package static let alwaysVerifiedLength: Int64 = 4 << 20
+
     /// The most content that `storedLength` bytes of LZ4 can hold: it expands at most 255 times.
     static func contentLength(storedLength: Int64) -> Int64 {
         guard storedLength < contentLength else { return contentLength }

@@ -64,8 +64,10 @@ public struct ItemMetadata: Hashable, Sendable {
         return expiresAt <= now()
     }
 
-    /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)`` or
-    ///   ``ItemFormatError/priorityOutOfRange(_:)``.
+    /// Texts may not contain NUL: a database that takes it for their end would hold one source for another.
+    ///
+    /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)``,
+    ///   ``ItemFormatError/metadataContainsNUL(field:)`` or ``ItemFormatError/priorityOutOfRange(_:)``.
     public func validate() throws(ItemFormatError) {
         let fields = [
             ("source", source.utf8.count, ItemLimits.sourceLength),
@@ -76,6 +78,11 @@ public struct ItemMetadata: Hashable, Sendable {
         for (field, bytes, limit) in fields where bytes > limit {
             throw .metadataTooLong(field: field, bytes: bytes, limit: limit)
         }
+        let texts = [
+            ("source", source), ("entity tag", validator.entityTag ?? ""),
+            ("last-modified date", validator.lastModified ?? ""),
+        ]
+        for (field, text) in texts where text.utf8.contains(0) { throw .metadataContainsNUL(field: field) }
         guard (0...1).contains(priority) else { throw .priorityOutOfRange(priority) }
     }
 }

@@ -22,6 +22,7 @@ package final class ItemWriter {
     private let fileSystem: any FileSystem
     private let codecs: CodecPool
     private let metadata: ItemMetadata
+    private let boot: UInt64?
     private let admit: (Int64) throws(ItemFormatError) -> Void
     private let note: (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void
     /// `nil` until the first chunk was compressed for trial.
@@ -35,6 +36,7 @@ package final class ItemWriter {
     package private(set) var contentLength: Int64 = 0
 
     /// - Parameters:
+    ///   - boot: The ``Checksum/ofBoot(_:)`` of the running machine; `nil` where it is unknown.
     ///   - kept: What is in the file already, which the content goes on after.
     ///   - note: Called with the whole chunks that have been written.
     ///   - admit: Called before every write with the length in bytes that the file will then have; when it
@@ -43,7 +45,7 @@ package final class ItemWriter {
     ///   ``ItemFormatError/priorityOutOfRange(_:)``.
     package init(
         _ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool, metadata: ItemMetadata,
-        encoding: EncodingChoice = .automatic, after kept: KeptChunks? = nil,
+        encoding: EncodingChoice = .automatic, boot: UInt64? = nil, after kept: KeptChunks? = nil,
         noting note: @escaping (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void = { _, _ in
         },
         admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
@@ -53,6 +55,7 @@ package final class ItemWriter {
         self.fileSystem = fileSystem
         self.codecs = codecs
         self.metadata = metadata
+        self.boot = boot
         self.note = note
         self.admit = admit
         if let kept {
@@ -167,9 +170,11 @@ package final class ItemWriter {
     }
 
     private func footer(chunksLength: Int64) -> [UInt8] {
-        ItemFooter.encode(
-            metadata: metadata, encoding: encoding ?? .identity, contentLength: contentLength,
-            chunks: chunks, chunksLength: chunksLength)
+        let encoding = encoding ?? .identity
+        return ItemFooter.encode(
+            metadata: metadata, encoding: encoding, contentLength: contentLength, chunks: chunks,
+            chunksLength: chunksLength,
+            boot: ItemFooter.recordsBoot(encoding, contentLength: contentLength) ? boot : nil)
     }
 
     private func decideEncoding(by frame: Frame, of content: UnsafeRawBufferPointer) -> ItemEncoding {

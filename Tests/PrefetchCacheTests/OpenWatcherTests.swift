@@ -76,10 +76,11 @@ import Testing
     }
 
     @Test func verifyingALargeIdentityItemIsReportedAndCanBeLeft() throws {
-        let now = Int64(Date().timeIntervalSince1970 * 1000)
         let content = noise(9 << 20)
-        let engine = try container.engine(bootedAt: now + 3_600_000, now: { now + 7_200_000 })
-        try engine.store(content, "key")
+        let earlier = try container.engine(boot: "boot-1")
+        try earlier.store(content, "key")
+        try earlier.close()
+        let engine = try container.engine(boot: "boot-2")
         #expect(throws: CacheError.cancelled) {
             try engine.open("key", for: Watching(patience: 1).watcher)
         }
@@ -90,8 +91,7 @@ import Testing
     }
 
     @Test func anItemThatOnlyChangesItsNameHasNothingToReport() throws {
-        let now = Int64(Date().timeIntervalSince1970 * 1000)
-        let engine = try container.engine(bootedAt: now - 3_600_000, now: { now + 3_600_000 })
+        let engine = try container.engine()
         try engine.store(noise(9 << 20), "key")
         let watching = Watching()
         #expect(try engine.open("key", for: watching.watcher).value != nil)

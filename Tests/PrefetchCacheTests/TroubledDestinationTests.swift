@@ -197,19 +197,24 @@ import VolumeCapacity
         #expect(try container.files(below: container.documents).isEmpty)
     }
 
-    /// Files have the times of the machine, whatever the clock of the engine says.
-    @Test(arguments: [nil, 1, -1] as [Int64?])
-    func aLargeIdentityItemIsReadWhenItWasStoredBeforeTheMachineWasStarted(hoursFromNow: Int64?) throws {
+    /// Whatever the clock says: it may have been wrong when the item was stored, or be wrong now.
+    @Test(
+        arguments: [("boot-1", "boot-1", true), ("boot-1", "boot-2", false), ("", "", false)],
+        [-10 * 365 * 86_400_000, 0, 10 * 365 * 86_400_000] as [Int64])
+    func aLargeIdentityItemIsReadUnlessItWasStoredInThisBoot(
+        _ boots: (stored: String, opened: String, isTrusted: Bool), shift: Int64
+    ) throws {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
-        let engine = try container.engine(
-            bootedAt: hoursFromNow.map { now + $0 * 3_600_000 }, now: { now + 7_200_000 })
-        try engine.store(noise(5_000_000), "key")
+        let writer = try container.engine(boot: boots.stored, now: { now })
+        try writer.store(noise(5_000_000), "key")
+        try writer.close()
         let file = try FileHandle(forUpdating: container.item("key"))
         try file.seek(toOffset: 700_000)
         try file.write(contentsOf: Data(repeating: 0, count: 4096))
         try file.close()
-        if hoursFromNow == -1 {
-            // Its bytes are those that this machine was given since it was started.
+
+        let engine = try container.engine(boot: boots.opened, now: { now + shift })
+        if boots.isTrusted {
             #expect(try engine.open("key").value != nil)
         } else {
             guard case .miss(.damaged) = try engine.open("key") else { Issue.record("handed over"); return }

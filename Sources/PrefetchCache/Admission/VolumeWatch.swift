@@ -188,9 +188,9 @@ private struct Remembered: Equatable {
         pressure = standing.pressure
     }
 
-    init(_ row: Row) {
-        budget = row[0]
-        pressure = Pressure(rawValue: row[1]) ?? .normal
+    init(_ row: Row) throws {
+        budget = try row.value(0)
+        pressure = Pressure(rawValue: try row.value(1)) ?? .normal
     }
 
     func write(to database: Database) throws {

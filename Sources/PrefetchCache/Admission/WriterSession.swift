@@ -37,8 +37,8 @@ final class WriterSession: Sendable {
     }
 
     /// Takes the lock, unless it is held. Comes before the first reservation: others take a writer
-    /// without a lock for dead. When `incoming/` was made anew, the lock in the old one is worth
-    /// nothing, and one in the new is taken; so is one for a lock file that was removed or emptied.
+    /// without a lock for dead. A new lock replaces one whose folder was recreated, and one whose file was
+    /// removed or got a second name: writing to that file would change somebody else's.
     ///
     /// - Parameter moving: What this process may hold once the old lock is lost.
     func begin(_ moving: () -> Int64) throws(FileSystemError) {
@@ -47,7 +47,7 @@ final class WriterSession: Sendable {
             var bound: Int64 = 0
             if let held = lock {
                 let found = try environment.fileSystem.attributes(of: held.file)
-                if held.incoming === incoming, found.linkCount > 0 {
+                if held.incoming === incoming, found.linkCount == 1 {
                     guard held.bound > 0, found.length < WriterBound.length else { return }
                     // Whoever has made the catalog anew since then believes that nothing is held.
                     lock?.bound = moving()
@@ -71,6 +71,10 @@ final class WriterSession: Sendable {
             guard let held = lock else { return }
             let bound = bound()
             guard bound != held.bound else { return }
+            guard try environment.fileSystem.attributes(of: held.file).linkCount <= 1 else {
+                throw FileSystemError(
+                    "write", path: CacheLayout.lock(session: environment.session), errno: .tooManyLinks)
+            }
             try WriterBound(bound).write(to: held.file, in: environment.fileSystem)
             lock?.bound = bound
         }
@@ -83,13 +87,17 @@ final class WriterSession: Sendable {
             let file = try fileSystem.open(
                 name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions))
             do {
-                // Whoever finds the lock held reads the bound.
-                if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
-                // Somebody who cleans up may have locked and removed the file in between.
-                if try fileSystem.lock(file, waiting: true),
-                    try fileSystem.attributes(of: file).linkCount > 0
-                {
-                    return file
+                if try fileSystem.attributes(of: file).linkCount > 1 {
+                    try Self.remove(name, in: incoming)
+                } else {
+                    // Another process that finds the lock held reads the bound.
+                    if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
+                    // A process that cleans up may have locked and removed the file in between.
+                    if try fileSystem.lock(file, waiting: true),
+                        try fileSystem.attributes(of: file).linkCount > 0
+                    {
+                        return file
+                    }
                 }
             } catch {
                 fileSystem.close(file)
@@ -134,34 +142,59 @@ final class WriterSession: Sendable {
                 guard try !fileSystem.lock(file, waiting: false) else { continue }
                 bounds[session] = try WriterBound(of: file, in: fileSystem).bytes
             } catch {
-                guard error.isNotFound else { throw error.naming(name) }
+                guard error.isNotFound || error.isNoRegularFile else { throw error.naming(name) }
             }
         }
         return bounds
     }
 
-    /// Removes the partials of writers that are no more, and their lock files.
-    static func sweep(_ incoming: Directory) throws(FileSystemError) {
-        let entries = try incoming.fileSystem.entries(of: incoming.descriptor)
-        let sessions = Dictionary(grouping: entries.map(\.name)) { CacheLayout.session(of: $0) }
-        for (session, names) in sessions {
-            guard let session else { continue }
-            _ = try ifDead(session, in: incoming) { () throws(FileSystemError) in
-                // The lock file goes last: until then a second sweeper comes to the same verdict.
-                for name in names.sorted(by: { $0.extension != "lock" && $1.extension == "lock" }) {
-                    try remove(name, in: incoming)
+    /// Files of a dead writer that cannot be removed.
+    struct Leftover {
+        let session: String
+        /// Bytes that they take on the volume.
+        let bytes: Int64
+        let error: FileSystemError
+    }
+
+    /// Removes the partials of dead writers, and their lock files.
+    ///
+    /// - Returns: What has to stay. It is no reason to leave anything else, or to refuse the cache.
+    static func sweep(_ incoming: Directory) throws(FileSystemError) -> [Leftover] {
+        var leftovers: [Leftover] = []
+        for (session, names) in try sessions(in: incoming) {
+            do throws(FileSystemError) {
+                _ = try ifDead(session, in: incoming) { () throws(FileSystemError) in
+                    // The lock file goes last: until then a second sweeper comes to the same verdict.
+                    for name in names.sorted(by: { $0.extension != "lock" && $1.extension == "lock" }) {
+                        try remove(FilePath(root: nil, [name]), in: incoming)
+                    }
                 }
+            } catch {
+                var bytes: Int64 = 0
+                for name in names {
+                    let file = try incoming.fileSystem.attributes(
+                        of: FilePath(root: nil, [name]), in: incoming.descriptor)
+                    bytes += file?.allocated ?? 0
+                }
+                leftovers.append(Leftover(session: session, bytes: bytes, error: error))
             }
         }
+        return leftovers
+    }
+
+    /// The names in `incoming/` that belong to a writer, by its session.
+    private static func sessions(in incoming: Directory) throws(FileSystemError)
+        -> [(session: String, names: [FilePath.Component])]
+    {
+        let entries = try incoming.fileSystem.entries(of: incoming.descriptor)
+        return Dictionary(grouping: entries.map(\.name)) { CacheLayout.session(of: $0) }
+            .compactMap { session, names in session.map { ($0, names) } }
     }
 
     /// What ``sweep(_:)`` would remove.
     static func orphans(in incoming: Directory) throws(FileSystemError) -> [FilePath.Component] {
-        let entries = try incoming.fileSystem.entries(of: incoming.descriptor)
-        let sessions = Dictionary(grouping: entries.map(\.name)) { CacheLayout.session(of: $0) }
         var orphans: [FilePath.Component] = []
-        for (session, names) in sessions {
-            guard let session, try !isAlive(session, in: incoming) else { continue }
+        for (session, names) in try sessions(in: incoming) where try !isAlive(session, in: incoming) {
             orphans += names
         }
         return orphans
@@ -179,16 +212,17 @@ final class WriterSession: Sendable {
             lock = try fileSystem.open(
                 CacheLayout.lock(session: session), in: incoming.descriptor, .read)
         } catch {
-            guard error.isNotFound else { throw error }
+            // Nobody holds a lock on a link or a folder.
+            guard error.isNotFound || error.isNoRegularFile else { throw error }
             return try body()
         }
         defer { fileSystem.unlock(lock) }
         return try fileSystem.lock(lock, waiting: false) ? body() : nil
     }
 
-    private static func remove(_ name: FilePath.Component, in incoming: Directory) throws(FileSystemError) {
+    private static func remove(_ name: FilePath, in incoming: Directory) throws(FileSystemError) {
         do {
-            try incoming.fileSystem.unlink(FilePath(root: nil, [name]), in: incoming.descriptor)
+            try incoming.fileSystem.unlink(name, in: incoming.descriptor)
         } catch {
             guard error.isNotFound else { throw error }
         }

@@ -42,7 +42,9 @@ extension Catalog {
             // Flushed as a whole: before that it bears no mark.
             rebuilt = try file.durableTransaction { try fill($0) }
         }
-        let hasWritten = try file.transaction(boot: environment.bootIdentifier) { try join($0) }
+        let hasWritten = try file.transaction(boot: environment.bootIdentifier) {
+            try join($0, hadJournal: file.hadJournal)
+        }
         if rebuilt != nil || hasWritten { inMemory { $0.hasWritten = true } }
         return rebuilt
     }
@@ -55,24 +57,32 @@ extension Catalog {
             sql: "INSERT INTO unflushed VALUES (?)", arguments: [environment.bootIdentifier])
         // Whoever died had partials that no row accounts for. Whoever lives may be writing, without looking
         // at the catalog, what a lost file had granted.
-        try WriterSession.sweep(folders.current.incoming)
+        let leftovers = try WriterSession.sweep(folders.current.incoming)
         // A partial that somebody writes now is in what its process may hold, which is read after it; one that
         // somebody suspends or dies with meanwhile is found by the census, which comes after that.
         try census.fillPartials(database)
         for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
-            try database.execute(sql: "INSERT INTO writer VALUES (?, ?)", arguments: [session, bound])
+            try enter(session, holding: bound, in: database)
         }
+        for leftover in leftovers { try enter(leftover.session, holding: leftover.bytes, in: database) }
         try reenter(database)
         return try census.fill(database, ordering: .byStoreTime)
     }
 
+    private func enter(_ session: String, holding bytes: Int64, in database: Database) throws {
+        try database.execute(sql: "INSERT INTO writer VALUES (?, ?)", arguments: [session, bytes])
+    }
+
     /// Enters this process into a file that is filled.
     /// - Returns: Whether anything was written for that.
-    private func join(_ database: Database) throws -> Bool {
+    private func join(_ database: Database, hadJournal: Bool) throws -> Bool {
         let version = try CatalogSchema.version(of: database)
         guard version == CatalogSchema.version else { throw CatalogFile.Useless("it has version \(version)") }
         guard try isTrusted(database) else {
             throw CatalogFile.Useless("the machine went down while it was in use")
+        }
+        if !hadJournal, try !deadWriters(database).isEmpty {
+            throw CatalogFile.Useless("a process died that used it, and its journal is gone")
         }
         let changes = database.totalChangesCount
         try reenter(database)
@@ -137,10 +147,12 @@ extension Catalog {
     func settleDeadWriters(_ database: Database) throws -> Bool {
         let dead = try deadWriters(database)
         guard !dead.isEmpty else { return false }
-        // Their partials were covered by what is now taken back.
-        try WriterSession.sweep(folders.current.incoming)
+        // Their partials were covered by what is now taken back; those that stay still are.
+        let leftovers = Set(try WriterSession.sweep(folders.current.incoming).map(\.session))
+        let settled = dead.filter { !leftovers.contains($0) }
+        guard !settled.isEmpty else { return false }
         _ = try census.fill(database, ordering: .mostRecent)
-        for session in dead { try delete(session, from: database) }
+        for session in settled { try delete(session, from: database) }
         return true
     }
 

@@ -252,7 +252,8 @@ final class Catalog: Sendable {
 
     /// Whether the file itself is at fault, rather than the request, the process or the volume: all
     /// processes lose it then.
-    private static func isFaultOfTheFile(_ error: any Error) -> Bool {
+    static func isFaultOfTheFile(_ error: any Error) -> Bool {
+        if error is UnreadableValue || error is RowDecodingError { return true }
         guard let error = error as? DatabaseError else { return false }
         // The last is an `EIO` on reading.
         return [

@@ -13,6 +13,9 @@ internal import SystemPackage
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     let identity: FileAttributes.Identity
+    /// Whether there was a journal when the file was opened. After the first transaction there always is, so that
+    /// one that is missing or empty was purged. Where a process died meanwhile, it may have been needed.
+    let hadJournal: Bool
     /// That of the allowance that was entered into it.
     var generation = 0
 
@@ -30,7 +33,13 @@ struct CatalogFile: Sendable {
 
     static let sideFiles = CacheLayout.databaseSides.map { CacheLayout.catalog + $0 }
 
+    /// Bytes of the journal that stay after a transaction.
+    private static let journalLimit = 64 << 10
+
     init(in root: Directory, at path: FilePath) throws {
+        let journal = try root.fileSystem.attributes(
+            of: FilePath(CacheLayout.catalogJournal), in: root.descriptor)
+        hadJournal = journal.map { $0.length > 0 } ?? false
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
         configuration.busyMode = .timeout(30)
@@ -39,10 +48,11 @@ struct CatalogFile: Sendable {
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
-            // TRUNCATE keeps the journal's name: one folder operation less per transaction.
+            // PERSIST keeps the journal, see ``hadJournal``: one folder operation less per transaction, too.
             try database.execute(
                 sql: """
-                    PRAGMA journal_mode = TRUNCATE;
+                    PRAGMA journal_mode = PERSIST;
+                    PRAGMA journal_size_limit = \(Self.journalLimit);
                     PRAGMA synchronous = OFF;
                     PRAGMA temp_store = MEMORY;
                     """)
@@ -62,6 +72,22 @@ struct CatalogFile: Sendable {
 
     static func attributes(in root: Directory) throws(FileSystemError) -> FileAttributes? {
         try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)
+    }
+
+    /// Whether there is a file that may be a database with a rollback journal. One with a write-ahead log is not ours, and reading it would leave files behind. The descriptor is closed before SQLite
+    /// opens the file, whose locks would go with it.
+    static func hasRollbackJournal(in root: Directory) throws(FileSystemError) -> Bool {
+        let fileSystem = root.fileSystem
+        guard let file = try attributes(in: root), file.kind == .regular else { return false }
+        var header = [UInt8](repeating: 0, count: 20)
+        let count = try fileSystem.withFile(FilePath(CacheLayout.catalog), in: root.descriptor, .read) {
+            file throws(FileSystemError) in
+            try header.withMutableBytes { buffer throws(FileSystemError) in
+                try fileSystem.readAll(file, into: buffer, at: 0)
+            }
+        }
+        // sqlite.org/fileformat.html: 1 for a rollback journal, 2 for a log.
+        return count == header.count && header[18] == 1 && header[19] == 1
     }
 
     /// SQLite goes on working on a file that was deleted under it; the name tells.

@@ -18,7 +18,7 @@ extension CacheEnvironment {
             now: { Int64(Date().timeIntervalSince1970 * 1000) },
             uptime: { start.duration(to: .now) },
             session: String(UInt64.random(in: .min ... .max), radix: 16).leftPadded(to: 16),
-            bootIdentifier: currentBootIdentifier(fileSystem), bootedAt: bootTime(fileSystem),
+            bootIdentifier: currentBootIdentifier(fileSystem),
             parallelism: ProcessInfo.processInfo.activeProcessorCount,
             logger: logger)
     }
@@ -30,13 +30,6 @@ extension CacheEnvironment {
             guard sysctlbyname("kern.bootsessionuuid", &buffer, &length, nil, 0) == 0 else { return "" }
             return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
-
-        private static func bootTime(_ fileSystem: LiveFileSystem) -> Int64? {
-            var time = timeval()
-            var length = MemoryLayout<timeval>.size
-            guard sysctlbyname("kern.boottime", &time, &length, nil, 0) == 0 else { return nil }
-            return (Int64(time.tv_sec) + 1) * 1000
-        }
     #else
         private static func currentBootIdentifier(_ fileSystem: LiveFileSystem) -> String {
             do {
@@ -46,21 +39,6 @@ extension CacheEnvironment {
             } catch {
                 // Unknown: every catalog that was not closed in order counts as from an earlier boot.
                 return ""
-            }
-        }
-
-        /// The line `btime` of `/proc/stat` has whole seconds, cut off.
-        private static func bootTime(_ fileSystem: LiveFileSystem) -> Int64? {
-            do {
-                let bytes = try fileSystem.contents(
-                    ofStream: "/proc/stat", in: .workingDirectory, limit: 1 << 20)
-                let lines = bytes.split(separator: UInt8(ascii: "\n"))
-                guard let line = lines.first(where: { $0.starts(with: "btime ".utf8) }),
-                    let seconds = Int64(String(decoding: line.dropFirst(6), as: UTF8.self))
-                else { return nil }
-                return (seconds + 1) * 1000
-            } catch {
-                return nil
             }
         }
     #endif

@@ -21,12 +21,9 @@ public struct CacheEnvironment: Sendable {
     public var coordinator: (any FileCoordinating)?
     /// Distinguishes the writers of a cache: 16 hexadecimal digits.
     public var session: String
-    /// Changes with every start of the operating system.
+    /// Changes with every start of the operating system; empty where it is unknown. What a crash of the
+    /// machine may have torn is told by it, never by the clock.
     public var bootIdentifier: String
-    /// When the operating system was started, in milliseconds since 1970 and by the clock of ``now``;
-    /// `nil` when nobody knows. What was stored before it is read before it is handed over, whatever its
-    /// size: a crash may have kept it from the device.
-    public var bootedAt: Int64?
     /// How many chunks of a large item are compressed or decompressed at a time.
     public var parallelism: Int
     public var logger: Logger
@@ -38,7 +35,7 @@ public struct CacheEnvironment: Sendable {
         fileSystem: any FileSystem, now: @escaping @Sendable () -> Int64,
         uptime: @escaping @Sendable () -> Duration, probe: (any VolumeProbing)? = nil,
         coordinator: (any FileCoordinating)? = nil, session: String, bootIdentifier: String,
-        bootedAt: Int64? = nil, parallelism: Int, logger: Logger
+        parallelism: Int, logger: Logger
     ) {
         self.fileSystem = fileSystem
         self.now = now
@@ -47,7 +44,6 @@ public struct CacheEnvironment: Sendable {
         self.coordinator = coordinator
         self.session = session
         self.bootIdentifier = bootIdentifier
-        self.bootedAt = bootedAt
         self.parallelism = parallelism
         self.logger = logger
     }

@@ -130,9 +130,14 @@ final class CacheFolders: Sendable {
         let attributes = try onFiles { () throws(FileSystemError) in
             try fileSystem.attributes(of: root.descriptor)
         }
-        guard attributes.owner == fileSystem.userID,
-            attributes.permissions.isDisjoint(with: [.groupWrite, .otherWrite])
-        else { throw .notOurs(area.pushing(CacheLayout.root)) }
+        guard attributes.isWritableByOwnerAlone(fileSystem.userID) else { throw .notOurs(area.pushing(CacheLayout.root)) }
         return (folder, root)
+    }
+}
+
+extension FileAttributes {
+    /// Whether `owner` owns the file and nobody else may write to it.
+    func isWritableByOwnerAlone(_ owner: UInt32) -> Bool {
+        self.owner == owner && permissions.isDisjoint(with: [.groupWrite, .otherWrite])
     }
 }

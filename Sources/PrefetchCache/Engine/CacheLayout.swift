@@ -28,8 +28,10 @@ enum CacheLayout {
     /// What SQLite appends to the name of a database.
     static let databaseSides = ["-journal", "-wal", "-shm"]
 
-    /// A name that no file has, see ``SupportFolders/isOneVolume(_:_:)``.
-    static let nobody = FilePath(".PrefetchCache-nobody")
+    static let catalogJournal = "\(catalog)-journal"
+
+    /// A name that no file has, and that no one can guess, see ``SupportFolders/isOneVolume(_:_:)``.
+    static let nobody = FilePath(".PrefetchCache-\(String(UInt64.random(in: .min ... .max), radix: 16))")
 
     static let folderPermissions: FilePermissions = [.ownerReadWriteExecute]
     static let filePermissions: FilePermissions = [.ownerReadWrite]

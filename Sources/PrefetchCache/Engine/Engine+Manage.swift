@@ -179,21 +179,21 @@ extension CacheStatistics {
         for row in try Row.fetchAll(
             database, sql: "SELECT kind, items, contentLength, storedLength, chargedLength FROM total")
         {
-            chargedBytes += row[4]
-            switch CatalogRow.Kind(rawValue: row[0]) {
+            chargedBytes += try row.value(4)
+            switch CatalogRow.Kind(rawValue: try row.value(0)) {
             case .item:
-                items = row[1]
-                contentBytes = row[2]
-                storedBytes = row[3]
-            case .quarantined: quarantinedItems = row[1]
+                items = try row.value(1)
+                contentBytes = try row.value(2)
+                storedBytes = try row.value(3)
+            case .quarantined: quarantinedItems = try row.value(1)
             case .partial:
-                partials = row[1]
-                partialBytes = row[4]
+                partials = try row.value(1)
+                partialBytes = try row.value(4)
             default: break
             }
         }
         for row in try Row.fetchAll(database, sql: "SELECT name, value FROM counter") {
-            count(row[0], row[1])
+            count(try row.value(0), try row.value(1))
         }
     }
 

@@ -104,17 +104,17 @@ extension Engine {
     func contains(_ key: ItemKey) throws(CacheError) -> Bool {
         if let file = try folders.openItem(key.hash) {
             defer { environment.fileSystem.close(file) }
-            let attributes = try promoter.attributes(of: file)
-            if attributes.kind == .regular, attributes.length > 0, try !hasExpired(file) { return true }
+            if try canServe(key, from: file) { return true }
         }
         guard let entry = try promotedEntry(key) else { return false }
         return try promoter.existingFile(of: entry) != nil
     }
 
-    private func hasExpired(_ file: Descriptor) throws(CacheError) -> Bool {
+    /// As far as the footer shows: no chunk is read.
+    private func canServe(_ key: ItemKey, from file: Descriptor) throws(CacheError) -> Bool {
         do throws(ItemFormatError) {
-            return try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer.metadata
-                .hasExpired(at: environment.now)
+            let metadata = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer.metadata
+            return metadata.key == key && !metadata.hasExpired(at: environment.now)
         } catch {
             _ = try Miss(error)
             return false

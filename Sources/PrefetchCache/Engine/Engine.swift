@@ -76,9 +76,22 @@ final class Engine: Sendable {
 
         _ = try configuration.current()
         guard isSettling else { return }
-        let incoming = folders.current.incoming
-        try onFiles { () throws(FileSystemError) in try WriterSession.sweep(incoming) }
+        sweepIncoming()
         Recovery(promoter).run()
+    }
+
+    /// What has to stay is charged as long as its writer has a row, and is no reason to refuse the cache.
+    private func sweepIncoming() {
+        var failures: [FileSystemError] = []
+        do {
+            failures = try WriterSession.sweep(folders.current.incoming).map(\.error)
+        } catch {
+            failures = [error]
+        }
+        for error in failures {
+            environment.logger.warning(
+                "A dead writer's files stay behind.", metadata: ["error": "\(error)"])
+        }
     }
 
     /// The volume's unit of allocation. What can be read must not depend on it.

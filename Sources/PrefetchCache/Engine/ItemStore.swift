@@ -43,7 +43,7 @@ final class ItemStore: StoreUnderWay {
         do throws(ItemFormatError) {
             writer = try ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
-                encoding: encoding,
+                encoding: encoding, boot: Checksum.ofBoot(engine.environment.bootIdentifier),
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper?.note(chunks, encoding) }
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {
@@ -74,7 +74,7 @@ final class ItemStore: StoreUnderWay {
         do {
             writer = try ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
-                after: KeptChunks(journal),
+                boot: Checksum.ofBoot(engine.environment.bootIdentifier), after: KeptChunks(journal),
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper.note(chunks, encoding) }
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {

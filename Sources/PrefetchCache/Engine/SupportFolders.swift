@@ -108,8 +108,19 @@ struct SupportFolders: Sendable {
         }
         let foreign = try host.openOrCreate(
             CacheLayout.foreignStaging, permissions: CacheLayout.folderPermissions, flushing: true)
+        try requireOurs(foreign)
         try Self.excludeFromBackup(foreign)
         return foreign
+    }
+
+    /// In a folder that others may write to, somebody else may have made the one for staging.
+    ///
+    /// - Throws: `EPERM` when it belongs to somebody else, or others may write to it.
+    private func requireOurs(_ foreign: Directory) throws(FileSystemError) {
+        guard try fileSystem.attributes(of: foreign.descriptor).isWritableByOwnerAlone(fileSystem.userID)
+        else {
+            throw FileSystemError("open", path: CacheLayout.foreignStaging, errno: .notPermitted)
+        }
     }
 
     /// Flushes, once per process, the names of all folders that lead to a destination and to the ledger:
@@ -153,7 +164,8 @@ struct SupportFolders: Sendable {
                 try fileSystem.open(areas.documents, in: .workingDirectory, .directoryFollowingLinks),
                 of: fileSystem)
             guard let foreign = try documents.open(CacheLayout.foreignStaging) else { return [staging] }
-            return [staging, foreign]
+            let attributes = try fileSystem.attributes(of: foreign.descriptor)
+            return attributes.isWritableByOwnerAlone(fileSystem.userID) ? [staging, foreign] : [staging]
         } catch {
             guard error.isNotFound else { throw error }
             return [staging]

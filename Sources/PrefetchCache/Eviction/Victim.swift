@@ -23,11 +23,13 @@ struct Victim: Sendable {
 extension Victim {
     static let select = "SELECT hash, key, kind, chargedLength, priority FROM item "
 
-    init?(_ row: Row) {
-        guard let hash = KeyHash(data: row[0] as Data), let kind = CatalogRow.Kind(rawValue: row[2])
+    /// - Returns: `nil` for a row of a kind that is not known here.
+    init?(_ row: Row) throws {
+        guard let hash = KeyHash(data: try row.value(0)), let kind = CatalogRow.Kind(rawValue: try row.value(2))
         else { return nil }
         self.init(
-            hash: hash, key: row[1], kind: kind, chargedLength: row[3], priority: Float(row[4] as Double))
+            hash: hash, key: try row.value(1), kind: kind, chargedLength: try row.value(3),
+            priority: Float(try row.value(4, as: Double.self)))
     }
 
     /// The files in the order of kind, priority and `lastUse`.
@@ -67,7 +69,7 @@ extension Victim {
             database.cachedStatement(sql: select + condition), arguments: arguments)
         var victims: [Victim] = []
         while let row = try rows.next() {
-            if let victim = Victim(row) { victims.append(victim) }
+            if let victim = try Victim(row) { victims.append(victim) }
         }
         return victims
     }

@@ -39,7 +39,7 @@ package struct CatalogSnapshot {
         in caches: Directory, at path: FilePath, _ body: (Entry) -> Void
     ) throws(CacheError) -> Int? {
         guard let root = try onFiles({ () throws(FileSystemError) in try caches.open(CacheLayout.root) }),
-            try isReadable(in: root)
+            try onFiles({ () throws(FileSystemError) in try CatalogFile.hasRollbackJournal(in: root) })
         else { return nil }
         do {
             var configuration = Configuration()
@@ -57,7 +57,7 @@ package struct CatalogSnapshot {
                         FROM item WHERE kind = 0
                         """)
                 while let row = try rows.next() {
-                    if let entry = Entry(row) { body(entry) }
+                    if let entry = try Entry(row) { body(entry) }
                 }
                 return version
             }
@@ -69,36 +69,14 @@ package struct CatalogSnapshot {
     }
 
     package static var currentVersion: Int { CatalogSchema.version }
-
-    /// A file with a write-ahead log is none of ours, and reading it would leave files behind. The descriptor is
-    /// closed before SQLite opens the file, whose locks would go with it.
-    private static func isReadable(in root: Directory) throws(CacheError) -> Bool {
-        let name = FilePath(CacheLayout.catalog)
-        return try onFiles { () throws(FileSystemError) in
-            let fileSystem = root.fileSystem
-            guard try fileSystem.attributes(of: name, in: root.descriptor)?.kind == .regular else {
-                return false
-            }
-            var header = [UInt8](repeating: 0, count: 20)
-            let count = try fileSystem.withFile(name, in: root.descriptor, .read) {
-                file throws(FileSystemError) in
-                try header.withMutableBytes { buffer throws(FileSystemError) in
-                    try fileSystem.readAll(file, into: buffer, at: 0)
-                }
-            }
-            // sqlite.org/fileformat.html: 1 for a rollback journal, 2 for a log.
-            return count == header.count && header[18] == 1 && header[19] == 1
-        }
-    }
 }
 
 extension CatalogSnapshot.Entry {
-    fileprivate init?(_ row: Row) {
-        guard let hash = KeyHash(data: row[0] as Data), let intent = Intent(rawValue: row[3]) else {
-            return nil
-        }
+    fileprivate init?(_ row: Row) throws {
+        guard let hash = KeyHash(data: try row.value(0)), let intent = Intent(rawValue: try row.value(3))
+        else { return nil }
         self.init(
-            hash: hash, key: row[1], source: row[2], intent: intent, contentLength: row[4],
-            storedLength: row[5], storedAt: row[6])
+            hash: hash, key: try row.value(1), source: try row.value(2), intent: intent,
+            contentLength: try row.value(4), storedLength: try row.value(5), storedAt: try row.value(6))
     }
 }

@@ -17,8 +17,8 @@ extension Engine {
                     """
             ).map { row in
                 SourceUsage(
-                    source: row[0], items: row[1], contentBytes: row[2], storedBytes: row[3],
-                    chargedBytes: row[4])
+                    source: try row.value(0), items: try row.value(1), contentBytes: try row.value(2), storedBytes: try row.value(3),
+                    chargedBytes: try row.value(4))
             }
         }
     }

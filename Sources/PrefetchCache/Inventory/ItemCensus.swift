@@ -73,7 +73,9 @@ final class ItemCensus: Sendable {
         var known: [Data: Int64] = [:]
         let rows = try database.cachedStatement(
             sql: "SELECT hash, storedLength FROM item WHERE kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?")
-        for row in try Row.fetchAll(rows, arguments: [start.data, end.data]) { known[row[0]] = row[1] }
+        for row in try Row.fetchAll(rows, arguments: [start.data, end.data]) {
+            known[try row.value(0)] = try row.value(1)
+        }
 
         if isThere, let folder = try folders.current.items.open(CacheLayout.folder(of: start)) {
             for entry in try environment.fileSystem.entries(of: folder.descriptor) {

@@ -24,11 +24,9 @@ struct CatalogView: Sendable {
 
     /// The version of the file, whatever else is in it; `nil` where there is none, or none that can be read.
     static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
-        let root = folders.current.root
-        let found = try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) }
-        guard found != nil else { return nil }
+        guard case .usable(let queue) = try open(in: folders) else { return nil }
         do {
-            return try Self.queue(in: folders).read { try CatalogSchema.version(of: $0) }
+            return try queue.read { try CatalogSchema.version(of: $0) }
         } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
             return nil
         } catch {
@@ -36,13 +34,34 @@ struct CatalogView: Sendable {
         }
     }
 
-    private static func queue(in folders: CacheFolders) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.label = "PrefetchCache.catalog.view"
-        configuration.readonly = true
-        configuration.busyMode = .timeout(30)
-        let path = folders.areas.caches.pushing(CacheLayout.root).appending(CacheLayout.catalog)
-        return try DatabaseQueue(path: path.string, configuration: configuration)
+    private enum Opening {
+        case usable(DatabaseQueue)
+        case missing
+        case useless(String)
+    }
+
+    /// - Throws: ``CacheError/fileSystem(_:)`` for anything that is not a file.
+    private static func open(in folders: CacheFolders) throws(CacheError) -> Opening {
+        let root = folders.current.root
+        do {
+            let path = folders.areas.caches.pushing(CacheLayout.root)
+            let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
+            if isMissing { return .missing }
+            guard try CatalogFile.hasRollbackJournal(in: root) else {
+                return .useless("it is not a database with a rollback journal")
+            }
+            var configuration = Configuration()
+            configuration.label = "PrefetchCache.catalog.view"
+            configuration.readonly = true
+            configuration.busyMode = .timeout(30)
+            return .usable(
+                try DatabaseQueue(
+                    path: path.appending(CacheLayout.catalog).string, configuration: configuration))
+        } catch let error as FileSystemError where error.isOfSecondName {
+            return .useless("it has a second name")
+        } catch {
+            throw Catalog.wrapped(error)
+        }
     }
 
     /// What the rows say of one file.
@@ -53,11 +72,13 @@ struct CatalogView: Sendable {
 
     /// - Parameter isThorough: Whether every page is looked at, which takes a second for 10⁶ items.
     static func look(in folders: CacheFolders, isThorough: Bool = false) throws(CacheError) -> Finding {
-        let root = folders.current.root
-        let found = try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) }
-        guard found != nil else { return .missing }
+        let queue: DatabaseQueue
+        switch try open(in: folders) {
+        case .usable(let opened): queue = opened
+        case .missing: return .missing
+        case .useless(let reason): return .useless(reason)
+        }
         do {
-            let queue = try Self.queue(in: folders)
             let problem = try queue.read { database -> String? in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return "it has version \(version)" }
@@ -68,6 +89,8 @@ struct CatalogView: Sendable {
             if let problem { return .useless(problem) }
             return .usable(CatalogView(queue: queue))
         } catch {
+            // One that is busy, or that cannot be read for want of descriptors, is as good as before.
+            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error) }
             return .useless("\(error)")
         }
     }
@@ -83,8 +106,8 @@ struct CatalogView: Sendable {
                 ),
                 arguments: [range.lowerBound.data, range.upperBound.data])
             while let row = try rows.next() {
-                guard let hash = KeyHash(data: row[0] as Data) else { continue }
-                known[hash] = Known(key: row[1], storedLength: row[2])
+                guard let hash = KeyHash(data: try row.value(0)) else { continue }
+                known[hash] = Known(key: try row.value(1), storedLength: try row.value(2))
             }
             return known
         }
@@ -95,9 +118,9 @@ struct CatalogView: Sendable {
         try read { database in
             let rows = try Row.fetchAll(
                 database, sql: "SELECT hash, kind FROM item WHERE kind BETWEEN 1 AND 2")
-            return rows.reduce(into: [:]) { known, row in
-                guard let hash = KeyHash(data: row[0] as Data) else { return }
-                known[hash] = CatalogRow.Kind(rawValue: row[1])
+            return try rows.reduce(into: [:]) { known, row in
+                guard let hash = KeyHash(data: try row.value(0)) else { return }
+                known[hash] = CatalogRow.Kind(rawValue: try row.value(1))
             }
         }
     }
@@ -107,7 +130,7 @@ struct CatalogView: Sendable {
         try read { database in
             let row = try Row.fetchOne(
                 database, sql: "SELECT items, contentLength FROM total WHERE kind = 0")
-            return (row?[0] ?? 0, row?[1] ?? 0)
+            return (try row?.value(0) ?? 0, try row?.value(1) ?? 0)
         }
     }
 

@@ -186,7 +186,9 @@ extension Repair {
                     OR total.storedLength <> IFNULL(SUM(item.storedLength), 0)
                 """
         ).map { row in
-            "\(row[1] as Int) files of \(row[2] as Int64) charged bytes, counted \(row[3] as Int) of \(row[4] as Int64)"
+            let (files, charged) = (try row.value(1, as: Int.self), try row.value(2, as: Int64.self))
+            let (counted, sum) = (try row.value(3, as: Int.self), try row.value(4, as: Int64.self))
+            return "\(files) files of \(charged) charged bytes, counted \(counted) of \(sum)"
         }
     }
 }

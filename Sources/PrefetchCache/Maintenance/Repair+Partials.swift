@@ -10,8 +10,14 @@ extension Repair {
     func removeOrphans() throws(CacheError) {
         let incoming = engine.folders.current.incoming
         let orphans = try onFiles { () throws(FileSystemError) in try WriterSession.orphans(in: incoming) }
-        if !isDryRun {
-            try onFiles { () throws(FileSystemError) in try WriterSession.sweep(incoming) }
+        let leftovers = try onFiles { () throws(FileSystemError) in
+            isDryRun ? [] : try WriterSession.sweep(incoming)
+        }
+        for leftover in leftovers {
+            let place = CacheLayout.incoming.pushing(CacheLayout.lock(session: leftover.session))
+            attempt(.ours(place, in: .caches)) { () throws(CacheError) in
+                throw .fileSystem(leftover.error)
+            }
         }
         for name in orphans.sorted(by: { $0.string < $1.string }) {
             let path = FilePath(root: nil, [name])

@@ -37,8 +37,8 @@ struct PartialCensus {
         for row in try Row.fetchAll(
             database, sql: "SELECT hash, storedLength, chargedLength FROM item WHERE kind IN (-2, 2)")
         {
-            guard let hash = KeyHash(data: row[0] as Data) else { continue }
-            known[hash] = Known(storedLength: row[1], chargedLength: row[2])
+            guard let hash = KeyHash(data: try row.value(0)) else { continue }
+            known[hash] = Known(storedLength: try row.value(1), chargedLength: try row.value(2))
         }
         var rows: [CatalogRow] = []
         for hash in try files.hashes() {

@@ -125,7 +125,7 @@ struct JointPromotion {
         forEach { member throws(CacheError) in
             try watcher.requireInterest()
             guard member.entry.mode == .decode else {
-                return try promoter.damage(of: member.item, member.reader, for: watcher).map(Fate.missed)
+                return try promoter.damage(member.reader, for: watcher).map(Fate.missed)
                     ?? .stays
             }
             try promoter.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)

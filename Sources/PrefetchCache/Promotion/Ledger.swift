@@ -84,7 +84,7 @@ final class Ledger: PromotionLedger {
                     database,
                     sql: LedgerEntry.select + " WHERE state = ? AND hash > ? ORDER BY hash LIMIT ?",
                     arguments: [LedgerEntry.State.committed.rawValue, last, limit])
-                guard let next = try rows.last.map({ try ItemKey($0[0]).hash.data }) else { break }
+                guard let next = try rows.last?.value(14, as: Data.self) else { break }
                 entries = rows.compactMap(LedgerEntry.init)
                 last = next
             }

@@ -2,6 +2,7 @@ internal import GRDB
 internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
+internal import SystemPackage
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -53,26 +54,38 @@ struct LedgerEntry: Sendable, Hashable {
 }
 
 extension LedgerEntry {
+    /// In bytes. No volume is larger, and sums of it do not overflow.
+    private static let longestContent: Int64 = 1 << 60
+
     static let select = """
         SELECT key, state, mode, area, name, backup, contentLength, contentChecksum, stagedName,
-            inode, openedAt, folder, plainName, birthTime
+            inode, openedAt, folder, plainName, birthTime, hash
         FROM promotion
         """
 
+    /// - Returns: `nil` for a row that this code could not have written. The ledger may come from a backup, and
+    ///   a name or a length in it is used: a staged file is removed by its name.
     init?(_ row: Row) {
         do {
-            let key = try ItemKey(row[0])
-            let name = try FileName(row[4])
-            let folder = try FolderPath?(stored: row[11])
-            let plainName: String = row[12]
-            guard let state = State(rawValue: row[1]), let mode = Mode(rawValue: row[2]),
-                let area = Area(rawValue: row[3]), let backup = BackupPolicy(rawValue: row[5])
+            let key = try ItemKey(try row.value(0))
+            let name = try FileName(try row.value(4))
+            let folder = try FolderPath?(stored: try row.value(11))
+            let plainName: String = try row.value(12)
+            let contentLength: Int64 = try row.value(6)
+            let stagedName: String = try row.value(8)
+            guard let state = State(rawValue: try row.value(1)), let mode = Mode(rawValue: try row.value(2)),
+                let area = Area(rawValue: try row.value(3)),
+                let backup = BackupPolicy(rawValue: try row.value(5)),
+                (0...Self.longestContent).contains(contentLength),
+                let component = FilePath.Component(stagedName),
+                CacheLayout.hash(ofStaged: component) == key.hash
             else { return nil }
             self.init(
                 key: key, state: state, mode: mode, area: area, folder: folder, name: name,
                 plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
-                contentLength: row[6], contentChecksum: UInt64(bitPattern: row[7]), stagedName: row[8],
-                inode: UInt64(bitPattern: row[9]), birthTime: row[13], openedAt: row[10])
+                contentLength: contentLength, contentChecksum: UInt64(bitPattern: try row.value(7)),
+                stagedName: stagedName, inode: UInt64(bitPattern: try row.value(9)),
+                birthTime: try row.value(13), openedAt: try row.value(10))
         } catch {
             return nil
         }

@@ -100,7 +100,11 @@ extension Promoter {
         catalog.noteAbsent(key.hash)
     }
 
+    /// Gives the staged file its name, and sees that it is the very one that was staged: whoever may write to a
+    /// staging folder can exchange it until then. Where inodes do not survive a rename, its content decides.
+    ///
     /// - Returns: `false` when there is a file of that name.
+    /// - Throws: `ESTALE` for another file, which goes back into staging.
     func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> Bool
     {
@@ -108,11 +112,21 @@ extension Promoter {
             try fileSystem.rename(
                 FilePath(entry.stagedName), in: staging.descriptor, to: entry.name.path,
                 in: folder.descriptor, .exclusive)
-            return true
         } catch {
             if error.errno == .fileExists { return false }
             throw .destination(path(of: entry), error)
         }
+        guard let file = try attributes(of: entry, in: folder), file.identity.inode != entry.inode,
+            try !isIdentical(entry, in: folder)
+        else { return true }
+        try onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.rename(
+                entry.name.path, in: folder.descriptor, to: FilePath(entry.stagedName),
+                in: staging.descriptor, .exclusive)
+        }
+        throw .destination(
+            path(of: entry),
+            FileSystemError("rename", path: FilePath(entry.stagedName), errno: .staleNFSFileHandle))
     }
 
     /// Whether the file under the entry's name holds just the content of the item.

@@ -4,30 +4,17 @@ internal import SystemPackage
 
 /// Getting the content of an item into staging, whole and durable: decoded, or by taking its file.
 extension Promoter {
-    /// An identity item of at most this many bytes is verified before it is handed over, which takes
-    /// less time than the flushes. A larger one is not read, so that its promotion does not depend on its
-    /// size, unless it was stored before the machine was started: stores are not flushed, and what a crash
-    /// has left of it is anybody's guess.
-    static let longestVerified: Int64 = 4 << 20
-
-    func damage(of item: FileAttributes, _ reader: ItemReader, for watcher: OpenWatcher)
-        throws(CacheError) -> Miss?
-    {
-        guard reader.footer.contentLength <= Self.longestVerified || !wasStoredSinceBoot(item) else {
-            return nil
-        }
+    /// Verifies an identity item, unless it is large and was written since the machine was started, see
+    /// ``ItemFormat/ItemFooter/recordsBoot(_:contentLength:)``.
+    func damage(_ reader: ItemReader, for watcher: OpenWatcher) throws(CacheError) -> Miss? {
+        let isIntact = reader.footer.boot.map { $0 == boot } ?? false
+        guard !isIntact else { return nil }
         do {
             try stream(reader, for: watcher) { _, _ in }
             return nil
         } catch .item(let damage) {
             return try Miss(damage)
         }
-    }
-
-    private func wasStoredSinceBoot(_ item: FileAttributes) -> Bool {
-        guard let bootedAt = environment.bootedAt else { return false }
-        // A time in the future is that of a clock which was set back since.
-        return (bootedAt...max(bootedAt, environment.now())).contains(item.modified / 1_000_000)
     }
 
     /// Decodes the content into a new staging file, every chunk verified.

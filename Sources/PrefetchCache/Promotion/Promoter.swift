@@ -20,6 +20,8 @@ final class Promoter: Sendable {
     let codecs: CodecPool
     let admission: Admission
     let coordinator: any FileCoordinating
+    /// As footers record it.
+    let boot: UInt64?
     private let lastNumber = Atomic<UInt64>(0)
 
     init(
@@ -36,6 +38,7 @@ final class Promoter: Sendable {
         self.codecs = codecs
         self.admission = admission
         self.coordinator = coordinator
+        boot = Checksum.ofBoot(environment.bootIdentifier)
     }
 
     var fileSystem: any FileSystem { environment.fileSystem }
@@ -167,7 +170,7 @@ final class Promoter: Sendable {
             }
         case .rename:
             try requireWritable(place, for: entry)
-            if let damage = try damage(of: item, reader, for: watcher) { return .miss(damage) }
+            if let damage = try damage(reader, for: watcher) { return .miss(damage) }
             try ledger.put(entry)
             guard try take(item, as: entry, into: place.staging) else {
                 try withdraw(entry, replacing: earlier)

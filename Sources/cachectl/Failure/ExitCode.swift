@@ -78,7 +78,7 @@ extension ExitCode {
             switch error {
             case .purged: .notFound
             case .damaged, .newerVersion, .contentTooLong: .damaged
-            case .metadataTooLong, .priorityOutOfRange, .rangeOutOfBounds: .usage
+            case .metadataTooLong, .metadataContainsNUL, .priorityOutOfRange, .rangeOutOfBounds: .usage
             case .notAdmitted: .refused
             case .fileSystem(let error): ExitCode(error)
             }

@@ -60,7 +60,7 @@ final class TemporaryContainer: Sendable {
     ///   - isSettling: Whether what a crash left behind is settled.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
-        bootedAt: Int64? = nil, probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
+        probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
         coordinator: (any FileCoordinating)? = nil, areas: StorageAreas? = nil,
         ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil, isSettling: Bool = true
     ) throws -> Engine {
@@ -71,8 +71,7 @@ final class TemporaryContainer: Sendable {
             environment: CacheEnvironment(
                 fileSystem: fileSystem, now: { now?() ?? clock.next() }, uptime: { clock.uptime },
                 probe: probe, coordinator: coordinator,
-                session: session, bootIdentifier: boot, bootedAt: bootedAt,
-                parallelism: 2,
+                session: session, bootIdentifier: boot, parallelism: 2,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
             ledger: ledger, isSettling: isSettling)
     }

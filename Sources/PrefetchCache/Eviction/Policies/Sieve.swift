@@ -22,7 +22,7 @@ struct Sieve: EvictionPolicy {
         let worthless = try Row.fetchAll(
             database.cachedStatement(
                 sql: Victim.select + "WHERE kind > 0 ORDER BY kind DESC, priority, lastUse")
-        ).lazy.compactMap(Victim.init).first { !passedOver.contains($0.hash) }
+        ).compactMap(Victim.init).first { !passedOver.contains($0.hash) }
         if let worthless { return [worthless] }
 
         var last = -1.0
@@ -72,8 +72,9 @@ struct Sieve: EvictionPolicy {
             arguments: [priority, start])
         var found: (victim: Victim, place: Int64)?
         while found == nil, let row = try rows.next() {
-            guard let victim = Victim(row), row[6] == 0, !passedOver.contains(victim.hash) else { continue }
-            found = (victim, row[5])
+            guard let victim = try Victim(row), try row.value(6) == 0, !passedOver.contains(victim.hash)
+            else { continue }
+            found = (victim, try row.value(5))
         }
         try database.cachedStatement(
             sql: """
