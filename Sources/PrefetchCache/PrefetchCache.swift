@@ -53,6 +53,12 @@ public final class PrefetchCache: Sendable {
         flushing.watchWhileIdle()
     }
 
+    deinit {
+        // What lets go of locks and databases touches files, which must not happen wherever the last reference is
+        // dropped.
+        blocking.run(after: .zero) { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
+    }
+
     /// The executor that the cache works on. A task that does much with the cache and little else
     /// saves a change of threads per call by preferring it:
     ///

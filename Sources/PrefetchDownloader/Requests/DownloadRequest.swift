@@ -113,9 +113,11 @@ public struct DownloadRequest: Sendable {
             && (item.intent == intent || intent == .userRequested)
     }
 
-    /// Whether somebody who made the other request is served by this one.
+    /// Whether the download of this request does for the other as well. The priority and the expiry of the first
+    /// request win.
     func serves(_ other: DownloadRequest) -> Bool {
         key == other.key && urlRequest == other.urlRequest && intent == other.intent
+            && source == other.source && destination == other.destination && attributes == other.attributes
             && Expectations(expectations) == Expectations(other.expectations)
             && whenCached == other.whenCached && whenPromoted == other.whenPromoted
     }

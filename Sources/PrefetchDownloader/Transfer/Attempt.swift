@@ -239,7 +239,7 @@ struct Attempt: Sendable {
         request.httpMethod = "GET"
         request.httpBody = nil
         for (name, value) in plan.headers { request.setValue(value, forHTTPHeaderField: name) }
-        for _ in 0...configuration.redirects {
+        for _ in 0...max(0, configuration.redirects) {
             let reception: Reception
             do {
                 reception = try await Reception.open(request, configuration, environment)

@@ -28,7 +28,7 @@ final class Reception: Sendable {
     ) async throws(Interruption) -> Reception {
         let exchange = environment.transport.start(request)
         let watch = StallWatch()
-        let timeout = configuration.stallTimeout
+        let timeout = max(configuration.stallTimeout, .milliseconds(1))
         let watching = Task { await watch.watch(exchange, timeout: timeout, sleep: environment.sleep) }
         do {
             let head = try await watch.waiting { () async throws(TransferFailure) in try await exchange.head()

@@ -30,15 +30,12 @@ struct TreeWalk {
                 continue
             }
             let number = frames[top].folder
-            let parent = frames[top].handle ?? reopened(number, visitor)
+            let parent = frames[top].handle ?? reopened(number, &visitor)
             frames[top].handle = parent
             // Its handle is not needed any more, and a chain of folders could be longer than a process may
             // hold open.
             if frames[top].pending.isEmpty { frames.removeLast() }
-            guard let parent else {
-                visitor.noteVanished()
-                continue
-            }
+            guard let parent else { continue }
             enter(name, in: parent, number, &visitor)
         }
     }
@@ -84,16 +81,22 @@ struct TreeWalk {
     }
 
     /// Opens a folder again, unless another one is in its place by now.
-    private func reopened(_ number: Int32, _ visitor: InventoryVisitor) -> Directory? {
+    private func reopened(_ number: Int32, _ visitor: inout InventoryVisitor) -> Directory? {
         do {
-            guard let folder = try root.open(visitor.inventory.components(ofFolder: number)),
+            if let folder = try root.open(visitor.inventory.components(ofFolder: number)),
                 try fileSystem.attributes(of: folder.descriptor).identity
                     == visitor.inventory.folders[Int(number)].attributes.identity
-            else { return nil }
-            return folder
+            {
+                return folder
+            }
+            visitor.noteVanished()
         } catch {
-            // As one that went: it could be opened before.
-            return nil
+            if error.isNotFound || error.isNoRegularFile {
+                visitor.noteVanished()
+            } else {
+                visitor.note(error, at: number)
+            }
         }
+        return nil
     }
 }

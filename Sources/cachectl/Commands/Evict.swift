@@ -105,8 +105,9 @@ struct Evict: CacheCommand {
             let name =
                 file.kind == .item
                 ? "" : file.kind == .partial ? "the partial of " : "a damaged item set aside "
-            try session.output.print(
-                "\(dryRun ? "would evict" : "evicted") \(name)\((file.key?.string ?? "").escapedForTerminal)")
+            let key = (file.key?.string ?? "").escapedForTerminal
+            try session.output.report(
+                "\(dryRun ? "would evict" : "evicted") \(name)\(key)", isDryRun: dryRun)
         }
         guard dryRun else { return try report(freed, in: session) }
         try session.output.print(freed == 0 ? "nothing would be evicted" : "would free \(Size.text(freed))")
@@ -121,11 +122,11 @@ struct Evict: CacheCommand {
         }
         if session.output.isJSON {
             try session.output.print(
-                json: EvictionRecord(evicted: evicted.map(\.string), dryRun: dryRun ? true : nil))
+                json: EvictionRecord(evicted: evicted.map(\.string), dryRun: dryRun))
         } else {
             for key in evicted {
-                try session.output.confirm(
-                    "\(dryRun ? "would evict" : "evicted") \(key.string.escapedForTerminal)")
+                try session.output.report(
+                    "\(dryRun ? "would evict" : "evicted") \(key.string.escapedForTerminal)", isDryRun: dryRun)
             }
         }
         guard unknown.isEmpty else {
@@ -149,5 +150,5 @@ private struct EvictionRecord: Encodable {
     /// Partials, and damaged items that were set aside.
     var others: Int?
     /// Whether nothing was evicted.
-    var dryRun: Bool?
+    var dryRun = false
 }

@@ -53,10 +53,11 @@ struct Purge: CacheCommand {
                 session.place.relativePath(file.location).escapedForTerminal,
             ])
         }
-        for line in table.lines { try session.output.print(line) }
+        for line in table.lines { try session.output.report(line, isDryRun: dryRun) }
         let sum = "\(report.purged.count) files, \(Size.text(report.purgedBytes))"
-        try session.output.confirm(
-            report.purged.isEmpty ? "nothing to purge" : dryRun ? "would free \(sum)" : "freed \(sum)")
+        try session.output.report(
+            report.purged.isEmpty ? "nothing to purge" : dryRun ? "would free \(sum)" : "freed \(sum)",
+            isDryRun: dryRun)
     }
 }
 

@@ -11,17 +11,19 @@ final class MigrationLog: Sendable {
 
     private let place: Place
     private let isJSON: Bool
+    private let isQuiet: Bool
     private let isDryRun: Bool
     private let state = Mutex(State())
 
-    init(in place: Place, isJSON: Bool, isDryRun: Bool) {
+    init(in place: Place, isJSON: Bool, isQuiet: Bool, isDryRun: Bool) {
         self.place = place
         self.isJSON = isJSON
+        self.isQuiet = isQuiet
         self.isDryRun = isDryRun
     }
 
     func note(_ file: MigratedFile) {
-        let line = isJSON ? nil : line(of: file)
+        let line = isJSON || isUnasked(file) ? nil : line(of: file)
         state.withLock { state in
             state.files.append(file)
             guard let line, state.failure == nil else { return }
@@ -32,6 +34,12 @@ final class MigrationLog: Sendable {
                 state.failure = error
             }
         }
+    }
+
+    /// Of a deed `--quiet` says nothing. What is left was meant to go.
+    private func isUnasked(_ file: MigratedFile) -> Bool {
+        if case .left = file.outcome { return false }
+        return isQuiet && !isDryRun
     }
 
     private func line(of file: MigratedFile) -> String {
@@ -60,8 +68,9 @@ final class MigrationLog: Sendable {
             try output.print(json: MigrationRecord(files, isDryRun: isDryRun, in: place))
         } else {
             let left = files.count { if case .left = $0.outcome { true } else { false } }
-            try output.print(
-                "\(files.count - left) files\(isDryRun ? " would be taken in" : " taken in"), \(left) left")
+            try output.report(
+                "\(files.count - left) files\(isDryRun ? " would be taken in" : " taken in"), \(left) left",
+                isDryRun: isDryRun)
         }
         if let failure = CommandFailure(files) { throw failure }
     }

@@ -20,6 +20,11 @@ final class Output {
         if !isQuiet { try print(line) }
     }
 
+    /// Prints a line about a deed; of a dry run, whose answer it is.
+    func report(_ line: String, isDryRun: Bool) throws(FileSystemError) {
+        if isDryRun { try print(line) } else { try confirm(line) }
+    }
+
     func print(_ line: String) throws(FileSystemError) {
         pending += line
         pending += "\n"
