@@ -94,4 +94,28 @@ import Testing
         #expect(item.footer.metadata == .plain())
         #expect(item.content == Sample.text(100))
     }
+
+    /// Only what may be promoted without being read says when it was written.
+    @Test(arguments: [
+        (Sample.noise(4 * Sample.mebibyte + 1), ItemEncoding.identity, 77 as UInt64?),
+        (Sample.noise(4 * Sample.mebibyte), .identity, nil),
+        (Sample.noise(4 * Sample.mebibyte + 1), .lz4, nil),
+    ])
+    func theBootIsRecordedInLargeIdentityItems(
+        _ content: [UInt8], _ encoding: ItemEncoding, _ expected: UInt64?
+    ) throws {
+        let written = try image(of: content, .full, encoding: .forced(encoding), boot: 77)
+        #expect(try read(written).footer.boot == expected)
+        #expect(
+            Int64(written.count)
+                <= ItemFooter.storedLengthBound(contentLength: Int64(content.count), metadata: .full))
+        #expect(try read(image(of: content, .full, encoding: .forced(encoding))).footer.boot == nil)
+    }
+
+    @Test(arguments: [0, 7, 9])
+    func aBootOfAnotherLengthIsDamage(length: Int) throws {
+        var forged = ForgedItem(content: Sample.text(100))
+        forged.fields.insert(.init(tag: 9, value: Array(repeating: 1, count: length)), at: 1)
+        #expect(throws: ItemFormatError.damaged(.footerFields)) { try read(forged.image) }
+    }
 }

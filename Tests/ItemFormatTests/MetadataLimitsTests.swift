@@ -1,4 +1,5 @@
 import ItemFormat
+import ItemFormatTestSupport
 import Testing
 
 @Suite struct MetadataLimitsTests {
@@ -80,5 +81,21 @@ import Testing
         #expect(throws: ItemFormatError.metadataTooLong(field: field, bytes: limit + 1, limit: limit)) {
             try metadata.validate()
         }
+    }
+
+    /// A database could take it for the end of the text, and one source for another.
+    @Test func aTextWithNULIsRefused() throws {
+        for (field, change) in [
+            ("source", { (metadata: inout ItemMetadata) in metadata.source = "feed\0x" }),
+            ("entity tag", { $0.validator.entityTag = "\0" }),
+            ("last-modified date", { $0.validator.lastModified = "a\0" }),
+        ] {
+            var metadata = ItemMetadata.full
+            change(&metadata)
+            #expect(throws: ItemFormatError.metadataContainsNUL(field: field)) { try metadata.validate() }
+        }
+        var forged = ForgedItem(content: Sample.text(100))
+        forged.fields.insert(.init(tag: 2, value: Array("feed\0x".utf8)), at: 1)
+        #expect(throws: ItemFormatError.damaged(.footerFields)) { try read(forged.image) }
     }
 }

@@ -58,6 +58,35 @@ import Testing
         for number in 0..<20 { #expect(try engine.content(ItemKey(number: number)) != nil) }
     }
 
+    /// A process may have died in the middle of a transaction, which only its journal could undo.
+    @Test(arguments: [nil, "removed", "emptied"])
+    func aCatalogWhoseJournalIsGoneIsTrustedOnlyIfNobodyDied(_ journal: String?) throws {
+        func lose() throws {
+            let file = URL(filePath: container.catalog.path + "-journal")
+            switch journal {
+            case "removed": try FileManager.default.removeItem(at: file)
+            case "emptied": try Data().write(to: file, options: [])
+            default: break
+            }
+        }
+        let fileSystem = InterceptingFileSystem()
+        let dying = try container.engine(fileSystem: fileSystem)
+        for _ in 0..<3 { _ = try dying.content(ItemKey(number: 0)) }
+        try dying.flush()
+        let stores = try dying.statistics().stores
+        #expect(stores > 0)
+        fileSystem.die()
+        try lose()
+        let engine = try container.engine()
+        #expect(try engine.items().count == 20)
+        // The counters are only in the catalog.
+        #expect(try engine.statistics().stores == (journal == nil ? stores : 0))
+        try engine.store(noise(100), "counted")
+        try engine.close()
+        try lose()
+        #expect(try container.engine().statistics().stores == (journal == nil ? stores + 1 : 1))
+    }
+
     @Test func aCatalogThatIsDeletedUnderAnOpenHandleIsNoticed() throws {
         let engine = try container.engine()
         #expect(try engine.items().count == 20)

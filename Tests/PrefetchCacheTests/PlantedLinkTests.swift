@@ -1,4 +1,5 @@
 import FileSystem
+import FileSystemTestSupport
 import Foundation
 import SystemPackage
 import Testing
@@ -94,6 +95,44 @@ import Testing
         #expect(try Data(contentsOf: second) == before)
         try FileManager.default.removeItem(at: second)
         #expect(try container.engine().open(key).value != nil)
+    }
+
+    /// Into the lock file goes what a writer may hold.
+    @Test func aWritersLockWithASecondNameIsGivenUp() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let lock = container.caches.appending(path: "incoming/\(engine.environment.session).lock")
+        let file = outside.root.appending(path: "file")
+        let calls = CallCounter()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .open, operation.name.hasSuffix(lock.lastPathComponent), calls.next() == 0
+            else { return }
+            // The first store takes the lock.
+            guard link(file.path, lock.path) == 0 else { throw FileSystemError("link", errno: .ioError) }
+        }
+        #expect(try engine.store(noise(100), "one").isStored)
+        #expect(calls.next() > 0)
+        try expectNothingOutsideHasChanged()
+
+        try FileManager.default.linkItem(at: lock, to: outside.root.appending(path: "late"))
+        let held = try Data(contentsOf: lock)
+        try engine.begin("two", expectedLength: 5 << 20).cancel()
+        #expect(try Data(contentsOf: outside.root.appending(path: "late")) == held)
+        #expect(try container.engine().store(noise(100), "three").isStored)
+    }
+
+    @Test(arguments: ["link", "pipe"])
+    func whatLooksAtTheCatalogDoesNotFollowItAndDoesNotWait(_ kind: String) throws {
+        let engine = try container.engine()
+        _ = try engine.items()
+        try plant(container.catalog, to: outside.root.appending(path: "file"))
+        if kind == "pipe" {
+            try FileManager.default.removeItem(at: container.catalog)
+            try #require(mkfifo(container.catalog.path, 0o600) == 0)
+        }
+        #expect(throws: CacheError.self) { _ = try CatalogView.look(in: engine.folders) }
+        #expect(throws: CacheError.self) { _ = try CatalogView.version(in: engine.folders) }
+        try expectNothingOutsideHasChanged()
     }
 
     @Test func aCatalogWithASecondNameIsMadeAnew() throws {

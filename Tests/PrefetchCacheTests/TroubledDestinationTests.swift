@@ -222,6 +222,37 @@ import VolumeCapacity
         }
     }
 
+    /// Whoever may write to staging can put another file there once the right one is verified.
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func aStagedFileThatIsExchangedIsNotHandedOver(_ encoding: ItemEncoding) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(9000), "key", encoding: .forced(encoding))
+        let staging = container.support.appending(path: "staging")
+        let calls = CallCounter()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .rename, operation.newName == "key", calls.next() == 0 else { return }
+            let staged = staging.appending(
+                path: operation.name.split(separator: "/").last.map(String.init) ?? "")
+            guard (try? Data("forged".utf8).write(to: staged, options: .atomic)) != nil else {
+                throw FileSystemError("write", errno: .ioError)
+            }
+        }
+        #expect {
+            try engine.open("key")
+        } throws: { error in
+            guard case CacheError.destination(_, let cause) = error else { return false }
+            return cause.errno == .staleNFSFileHandle
+        }
+        #expect(calls.next() > 0)
+        #expect(try container.files(below: container.documents).isEmpty)
+        // Nothing but that file was lost: of an item that is decoded, the cached copy is still there.
+        let opened = try container.engine().open("key").value
+        #expect((opened != nil) == (encoding == .lz4))
+        if let opened { #expect(try Data(contentsOf: opened.url) == prose(9000)) }
+        try #require(try container.files(below: container.documents).count == (encoding == .lz4 ? 1 : 0))
+    }
+
     @Test func aDamagedIdentityItemOfUsualSizeIsNotHandedOver() throws {
         let engine = try container.engine()
         try engine.store(noise(1_500_000), "key")

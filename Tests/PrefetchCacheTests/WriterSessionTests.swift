@@ -27,6 +27,57 @@ import Testing
         #expect(error.path == FilePath(name))
     }
 
+    /// A folder cannot be unlinked, and a link or a pipe in a lock's place is none that anybody holds.
+    @Test(arguments: ["folder", "link", "pipe"], ["0123456789abcdef-1", "0123456789abcdef.lock"])
+    func whatCannotBeSweptRefusesNothing(_ kind: String, _ name: String) throws {
+        try container.engine().close()
+        let place = container.caches.appending(path: "incoming/\(name)")
+        switch kind {
+        case "folder":
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        case "link":
+            try FileManager.default.createSymbolicLink(at: place, withDestinationURL: container.documents)
+        default: try #require(mkfifo(place.path, 0o600) == 0)
+        }
+        // With and without a catalog.
+        for key in ["one", "two"] as [ItemKey] {
+            let engine = try container.engine()
+            #expect(try engine.store(noise(100), key).isStored)
+            #expect(try engine.content(key) == noise(100))
+            #expect(try engine.open(key).value != nil)
+            _ = try engine.repair(isDryRun: false)
+            try engine.close()
+            try FileManager.default.removeItem(at: container.catalog)
+        }
+    }
+
+    /// What a dead writer's row stands for, its partial that stays still takes.
+    @Test func aPartialThatCannotBeRemovedStaysCharged() throws {
+        let fileSystem = InterceptingFileSystem()
+        let dying = try container.engine(fileSystem: fileSystem)
+        let session = dying.environment.session
+        let store = try dying.begin("partial", expectedLength: 3 << 20)
+        try store.append(mebibytes: 3)
+        fileSystem.die()
+        let stubborn = InterceptingFileSystem()
+        stubborn.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .unlink, operation.name.contains("\(session)-") else { return }
+            throw FileSystemError("unlink", errno: .readOnlyFileSystem)
+        }
+        for hasCatalog in [true, false] {
+            if !hasCatalog { try FileManager.default.removeItem(at: container.catalog) }
+            let engine = try container.engine(fileSystem: stubborn)
+            #expect(try engine.store(noise(100), "key").isStored)
+            let report = try engine.capacity()
+            #expect(try report.chargedBytes + report.heldBytes >= container.chargedOnDisk())
+            try engine.close()
+        }
+        let engine = try container.engine()
+        _ = try engine.items()
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+        #expect(try container.files(below: container.caches.appending(path: "incoming")).isEmpty)
+    }
+
     @Test(arguments: [FileSystemTestSupport.Operation.Kind.lock, .attributes])
     func aLockThatCannotBeTakenLeavesNoFileOpen(call: FileSystemTestSupport.Operation.Kind) throws {
         let fileSystem = InterceptingFileSystem()

@@ -43,7 +43,7 @@ extension Catalog {
             rebuilt = try file.durableTransaction { try fill($0) }
         }
         let hasWritten = try file.transaction(boot: environment.bootIdentifier) {
-            try join($0, hadJournal: file.hadJournal)
+            try join($0, hadJournal: file.hadJournal || rebuilt != nil)
         }
         if rebuilt != nil || hasWritten { inMemory { $0.hasWritten = true } }
         return rebuilt
@@ -81,8 +81,11 @@ extension Catalog {
         guard try isTrusted(database) else {
             throw CatalogFile.Useless("the machine went down while it was in use")
         }
-        if !hadJournal, try !deadWriters(database).isEmpty {
-            throw CatalogFile.Useless("a process died that used it, and its journal is gone")
+        // Within the transaction: no other process is about to make the journal.
+        if !hadJournal, try !CatalogFile.marks(database).isEmpty,
+            try !CatalogFile.hasJournal(in: folders.current.root)
+        {
+            throw CatalogFile.Useless("it was in use, and its journal is gone")
         }
         let changes = database.totalChangesCount
         try reenter(database)

@@ -13,8 +13,8 @@ internal import SystemPackage
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     let identity: FileAttributes.Identity
-    /// Whether there was a journal when the file was opened. After the first transaction there always is, so that
-    /// one that is missing or empty was purged. Where a process died meanwhile, it may have been needed.
+    /// Whether there was a journal before the file was opened, with which SQLite may have undone what a process
+    /// that died had begun.
     let hadJournal: Bool
     /// That of the allowance that was entered into it.
     var generation = 0
@@ -37,9 +37,7 @@ struct CatalogFile: Sendable {
     private static let journalLimit = 64 << 10
 
     init(in root: Directory, at path: FilePath) throws {
-        let journal = try root.fileSystem.attributes(
-            of: FilePath(CacheLayout.catalogJournal), in: root.descriptor)
-        hadJournal = journal.map { $0.length > 0 } ?? false
+        hadJournal = try Self.hasJournal(in: root)
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
         configuration.busyMode = .timeout(30)
@@ -48,7 +46,7 @@ struct CatalogFile: Sendable {
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
-            // PERSIST keeps the journal, see ``hadJournal``: one folder operation less per transaction, too.
+            // PERSIST keeps the journal, see ``hasJournal(in:)``: one folder operation less per transaction, too.
             try database.execute(
                 sql: """
                     PRAGMA journal_mode = PERSIST;
@@ -72,6 +70,14 @@ struct CatalogFile: Sendable {
 
     static func attributes(in root: Directory) throws(FileSystemError) -> FileAttributes? {
         try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)
+    }
+
+    /// Whether there is a journal, which there always is after a transaction. One that is missing or empty was purged,
+    /// and a process that died in the middle of a transaction may have needed it.
+    static func hasJournal(in root: Directory) throws(FileSystemError) -> Bool {
+        let journal = try root.fileSystem.attributes(
+            of: FilePath(CacheLayout.catalogJournal), in: root.descriptor)
+        return journal.map { $0.length > 0 } ?? false
     }
 
     /// Whether there is a file that may be a database with a rollback journal. One with a write-ahead log is not ours, and reading it would leave files behind. The descriptor is closed before SQLite

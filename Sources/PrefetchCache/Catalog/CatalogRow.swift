@@ -102,17 +102,22 @@ extension CachedItem {
     init?(_ row: Row) {
         do {
             let key = try ItemKey(try row.value(0))
-            guard let intent = Intent(rawValue: try row.value(2)), let area = Area(rawValue: try row.value(3)),
-                let backup = BackupPolicy(rawValue: try row.value(5)), let encoding = ItemEncoding(rawValue: try row.value(6)),
+            guard let intent = Intent(rawValue: try row.value(2)),
+                let area = Area(rawValue: try row.value(3)),
+                let backup = BackupPolicy(rawValue: try row.value(5)),
+                let encoding = ItemEncoding(rawValue: try row.value(6)),
                 let destination = Destination(
                     area: area, name: try FileName(try row.value(4)),
                     in: try FolderPath?(stored: try row.value(14)),
                     backup: backup)
             else { return nil }
             self.init(
-                key: key, source: try row.value(1), intent: intent, destination: destination, encoding: encoding,
-                contentLength: try row.value(7), storedLength: try row.value(8), chargedLength: try row.value(9),
-                priority: Float(try row.value(10, as: Double.self)), storedAt: try row.value(11), expiresAt: try row.value(12),
+                key: key, source: try row.value(1), intent: intent, destination: destination,
+                encoding: encoding,
+                contentLength: try row.value(7), storedLength: try row.value(8),
+                chargedLength: try row.value(9),
+                priority: Float(try row.value(10, as: Double.self)), storedAt: try row.value(11),
+                expiresAt: try row.value(12),
                 lastUse: try row.value(13))
         } catch {
             return nil

@@ -130,7 +130,9 @@ final class CacheFolders: Sendable {
         let attributes = try onFiles { () throws(FileSystemError) in
             try fileSystem.attributes(of: root.descriptor)
         }
-        guard attributes.isWritableByOwnerAlone(fileSystem.userID) else { throw .notOurs(area.pushing(CacheLayout.root)) }
+        guard attributes.isWritableByOwnerAlone(fileSystem.userID) else {
+            throw .notOurs(area.pushing(CacheLayout.root))
+        }
         return (folder, root)
     }
 }

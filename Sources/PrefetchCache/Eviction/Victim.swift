@@ -25,7 +25,8 @@ extension Victim {
 
     /// - Returns: `nil` for a row of a kind that is not known here.
     init?(_ row: Row) throws {
-        guard let hash = KeyHash(data: try row.value(0)), let kind = CatalogRow.Kind(rawValue: try row.value(2))
+        guard let hash = KeyHash(data: try row.value(0)),
+            let kind = CatalogRow.Kind(rawValue: try row.value(2))
         else { return nil }
         self.init(
             hash: hash, key: try row.value(1), kind: kind, chargedLength: try row.value(3),

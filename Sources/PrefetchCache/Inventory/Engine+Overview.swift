@@ -17,7 +17,8 @@ extension Engine {
                     """
             ).map { row in
                 SourceUsage(
-                    source: try row.value(0), items: try row.value(1), contentBytes: try row.value(2), storedBytes: try row.value(3),
+                    source: try row.value(0), items: try row.value(1), contentBytes: try row.value(2),
+                    storedBytes: try row.value(3),
                     chargedBytes: try row.value(4))
             }
         }

@@ -2,7 +2,6 @@ internal import GRDB
 internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
-internal import SystemPackage
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

@@ -126,7 +126,8 @@ struct Evict: CacheCommand {
         } else {
             for key in evicted {
                 try session.output.report(
-                    "\(dryRun ? "would evict" : "evicted") \(key.string.escapedForTerminal)", isDryRun: dryRun)
+                    "\(dryRun ? "would evict" : "evicted") \(key.string.escapedForTerminal)", isDryRun: dryRun
+                )
             }
         }
         guard unknown.isEmpty else {

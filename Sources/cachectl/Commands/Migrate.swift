@@ -79,7 +79,8 @@ struct Migrate: CacheCommand {
         let request = MigrationRequest(
             of: FilePath(from), as: request(role), source: source ?? "", keyPrefix: keyPrefix,
             backup: backup.policy)
-        let log = MigrationLog(in: session.place, isJSON: session.output.isJSON, isQuiet: session.output.isQuiet,
+        let log = MigrationLog(
+            in: session.place, isJSON: session.output.isJSON, isQuiet: session.output.isQuiet,
             isDryRun: dryRun)
         try await session.cache.migrate(request, dryRun: dryRun) { log.note($0) }
         try log.finish(to: session.output)

@@ -11,12 +11,12 @@ struct ItemFile {
     let fileSystem: RecordingFileSystem
 
     func writer(
-        _ metadata: ItemMetadata, encoding: EncodingChoice = .automatic, parallelism: Int = 1,
-        admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
+        _ metadata: ItemMetadata, encoding: EncodingChoice = .automatic, boot: UInt64? = nil,
+        parallelism: Int = 1, admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
     ) throws(ItemFormatError) -> ItemWriter {
         try ItemWriter(
             descriptor, of: fileSystem, codecs: CodecPool(parallelism: parallelism), metadata: metadata,
-            encoding: encoding, admit: admit)
+            encoding: encoding, boot: boot, admit: admit)
     }
 
     func reader(parallelism: Int = 1) throws(ItemFormatError) -> ItemReader {
@@ -27,9 +27,9 @@ struct ItemFile {
     @discardableResult
     func write(
         _ content: [UInt8], _ metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
-        parallelism: Int = 1
+        boot: UInt64? = nil, parallelism: Int = 1
     ) throws -> ItemSummary {
-        let writer = try writer(metadata, encoding: encoding, parallelism: parallelism)
+        let writer = try writer(metadata, encoding: encoding, boot: boot, parallelism: parallelism)
         return try content.withUnsafeBytes { try writer.finish(appending: $0) }
     }
 
@@ -97,10 +97,11 @@ func withItemFile<Result>(mostPerCall: Int = .max, _ body: (ItemFile) throws -> 
 
 /// The file of an item.
 func image(
-    of content: [UInt8], _ metadata: ItemMetadata, encoding: EncodingChoice = .automatic, parallelism: Int = 1
+    of content: [UInt8], _ metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+    boot: UInt64? = nil, parallelism: Int = 1
 ) throws -> [UInt8] {
     try withItemFile { file in
-        try file.write(content, metadata, encoding: encoding, parallelism: parallelism)
+        try file.write(content, metadata, encoding: encoding, boot: boot, parallelism: parallelism)
         return try file.image()
     }
 }

@@ -21,7 +21,9 @@ struct DescribedItem {
     /// What a reader makes of the file.
     let summary: ItemFooter
 
-    init(content: [UInt8], encoding: ItemEncoding, metadata: ItemMetadata = full) throws {
+    init(
+        content: [UInt8], encoding: ItemEncoding, metadata: ItemMetadata = full, boot: UInt64? = nil
+    ) throws {
         let folder = try TemporaryContainer()
         let live = LiveFileSystem()
         let codecs = CodecPool(parallelism: 1)
@@ -29,7 +31,7 @@ struct DescribedItem {
         let file = try live.open(path, in: .workingDirectory, .createNew(.ownerReadWrite))
         defer { live.close(file) }
         let writer = try ItemWriter(
-            file, of: live, codecs: codecs, metadata: metadata, encoding: .forced(encoding))
+            file, of: live, codecs: codecs, metadata: metadata, encoding: .forced(encoding), boot: boot)
         _ = try content.withBytes { bytes throws(ItemFormatError) in try writer.finish(appending: bytes) }
         self.content = content
         self.metadata = metadata
@@ -96,7 +98,8 @@ struct DescribedItem {
             "destination folder": Array((metadata.destination.folder?.string ?? "").utf8),
             "entity tag": Array((metadata.validator.entityTag ?? "").utf8),
             "last-modified date": Array((metadata.validator.lastModified ?? "").utf8),
-            "attributes of the caller": metadata.attributes, "chunk table": table,
+            "attributes of the caller": metadata.attributes,
+            "boot": summary.boot?.littleEndianBytes ?? [], "chunk table": table,
         ]
     }
 

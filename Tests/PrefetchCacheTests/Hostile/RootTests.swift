@@ -51,6 +51,32 @@ import Testing
         try expectRefused(root, container)
     }
 
+    /// Documents may be on a volume that others write to.
+    @Test(.enabled(if: MountedFolder.isPossible, "Mounting a volume needs root."))
+    func somebodyElsesStagingIsNotUsed() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        let folder = container.documents.appending(path: "Volume")
+        let volume = try MountedFolder(.tmpfs, at: folder)
+        try withExtendedLifetime(volume) {
+            try engine.store(prose(5000), "key", in: "Volume")
+            let staging = folder.appending(path: CacheLayout.foreignStaging.string)
+            try FileManager.default.createDirectory(at: staging, withIntermediateDirectories: false)
+            for (owner, mode) in [(65_534, 0o700), (0, 0o770), (0, 0o707)] as [(uid_t, mode_t)] {
+                try #require(chown(staging.path, owner, 0) == 0 && chmod(staging.path, mode) == 0)
+                #expect {
+                    try engine.open("key")
+                } throws: { error in
+                    guard case CacheError.destination(_, let cause) = error else { return false }
+                    return cause.errno == .notPermitted
+                }
+                #expect(try container.files(below: folder).isEmpty)
+            }
+            try #require(chown(staging.path, 0, 0) == 0 && chmod(staging.path, 0o700) == 0)
+            #expect(try engine.open("key").value?.isFirstOpen == true)
+        }
+    }
+
     @Test func whatTheCacheMakesIsForItsUserAlone() throws {
         let container = try TemporaryContainer()
         let engine = try container.engine()

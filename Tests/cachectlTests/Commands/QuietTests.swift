@@ -11,7 +11,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["put", "new", "-"], ["evict", "a"], ["evict", "--bytes", "1"], ["forget", "c"], ["trim"],
+        ["put", "new", "-"], ["evict", "a"], ["evict", "--bytes", "1"],
+        ["evict", "--to-bytes", "0"], ["forget", "c"], ["trim"],
         ["configure", "--budget", "5MiB"], ["report", "--html", "r.html"],
     ])
     func whatWasDoneIsNotTold(_ arguments: [String]) throws {
@@ -24,6 +25,7 @@ import Testing
 
     @Test(arguments: [
         ["list"], ["stats"], ["capacity"], ["configure"], ["show", "a"], ["cat", "a"], ["open", "a"],
+        ["evict", "a", "--dry-run"], ["evict", "--to-bytes", "0", "--dry-run"],
     ])
     func whatWasAskedForIsPrinted(_ arguments: [String]) throws {
         let options = ["--container", container.root.path]

@@ -1,0 +1,119 @@
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import Testing
+
+@testable import PrefetchCache
+
+/// Bits of the databases are flipped. SQLite notices some; of the others no value may end the process, change what
+/// is served or touch what was promoted. The catalog is rebuilt, a key whose ledger row is lost may be promoted again.
+@Suite struct HostileDatabaseTests {
+    enum DatabaseFile: String, CaseIterable, CustomTestStringConvertible {
+        case catalog, ledger
+
+        var testDescription: String { rawValue }
+
+        func file(in container: TemporaryContainer) -> URL {
+            switch self {
+            case .catalog: container.catalog
+            case .ledger: container.support.appending(path: CacheLayout.ledger)
+            }
+        }
+    }
+
+    private let container: TemporaryContainer
+    private let cached: [ItemKey]
+    private let opened: [ItemKey]
+
+    init() throws {
+        container = try TemporaryContainer()
+        cached = try (0..<12).map { try ItemKey(number: $0) }
+        opened = try (100..<104).map { try ItemKey(number: $0) }
+        let engine = try container.engine()
+        for key in cached + opened { try engine.store(content(key), key) }
+        for key in opened { _ = try engine.open(key) }
+        try engine.close()
+    }
+
+    private func content(_ key: ItemKey) -> Data { prose(3000, seed: key.hash.low) }
+
+    @Test(arguments: DatabaseFile.allCases)
+    func aBitOfADatabaseCostsNoByteAndNoProcess(_ database: DatabaseFile) throws {
+        let file = database.file(in: container)
+        let image = [UInt8](try Data(contentsOf: file))
+        var generator = SeededGenerator(seed: TestRun.seed)
+        for _ in 0..<TestRun.count(debug: 60, optimised: 1500, long: 10_000) {
+            let bit = Int.random(in: 0..<image.count * 8, using: &generator)
+            var damaged = image
+            damaged[bit / 8] ^= 1 << (bit % 8)
+            for side in CacheLayout.databaseSides
+            where FileManager.default.fileExists(atPath: file.path + side) {
+                try FileManager.default.removeItem(atPath: file.path + side)
+            }
+            try Data(damaged).write(to: file)
+            try use("bit \(bit), seed \(TestRun.seed)")
+        }
+    }
+
+    /// SQLite takes the values as they are: no page is damaged, and `row[index]` of GRDB would end the process.
+    @Test(arguments: [
+        "UPDATE item SET area = 256", "UPDATE item SET encoding = -1", "UPDATE item SET source = x'FF'",
+        "UPDATE item SET storedLength = 'much'", "UPDATE item SET priority = x'00'",
+        "UPDATE total SET chargedLength = 'none'", "UPDATE item SET contentLength = 1e300",
+    ])
+    func aValueThatItsColumnCannotHoldInTheCatalog(_ change: String) throws {
+        try execute("PRAGMA ignore_check_constraints = ON; \(change)", in: .catalog)
+        try use(change)
+    }
+
+    @Test(arguments: [
+        "area = 256", "backup = 300", "contentLength = -1", "contentLength = 'long'",
+        "contentLength = 9223372036854775807", "inode = x'00'", "state = 77", "name = x'FF'", "key = 5",
+        "stagedName = '../../../Documents/item-100'", "stagedName = x'2F'", "openedAt = 'then'",
+    ])
+    func aValueThatItsColumnCannotHoldInTheLedger(_ change: String) throws {
+        for state in [1, 2] {
+            try execute(
+                "PRAGMA ignore_check_constraints = ON; UPDATE promotion SET state = \(state), \(change)",
+                in: .ledger)
+            try use(change)
+        }
+    }
+
+    private func execute(_ sql: String, in database: DatabaseFile) throws {
+        try DatabaseQueue(path: database.file(in: container).path).write { try $0.execute(sql: sql) }
+    }
+
+    /// A process that begins with what is there, and does all that reads a database.
+    private func use(_ what: String) throws {
+        let engine: Engine
+        do {
+            engine = try container.engine()
+        } catch {
+            Issue.record("\(what): the cache was refused: \(error)")
+            return
+        }
+        for key in cached {
+            answering {
+                guard let found = try engine.content(key) else { return }
+                #expect(found == content(key), "\(what): \(key)")
+            }
+        }
+        for key in opened { answering { _ = try engine.open(key) } }
+        answering { _ = try engine.items() }
+        answering { _ = try engine.statistics() }
+        answering { _ = try engine.sources() }
+        answering { _ = try engine.evict(1) }
+        answering { try engine.flush() }
+        answering { try engine.close() }
+        for key in opened {
+            let file = container.documents.appending(path: key.string)
+            #expect(try Data(contentsOf: file) == content(key), "\(what): \(key)")
+        }
+    }
+
+    /// An error is an answer, too.
+    private func answering(_ body: () throws -> Void) {
+        do { try body() } catch { return }
+    }
+}
