@@ -28,7 +28,7 @@ public final class Pin: Sendable {
     /// Lets the item be evicted again. Further calls have no effect.
     public func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
-        // // Closing the last descriptor of a removed file frees its blocks, which takes time.
+        // Closing the last descriptor of a removed file frees its blocks, which takes time.
         let engine = cache.engine
         cache.blocking.run(after: .zero) { engine.environment.fileSystem.close(file) }
     }
