@@ -6,31 +6,36 @@ public import VolumeCapacity
     internal import Darwin
 #endif
 
-/// What the engine takes from outside. Given the same environment and the same calls, it does the
-/// same.
+/// What the engine takes from outside. Given the same environment and the same calls, it does the same.
 public struct CacheEnvironment: Sendable {
+    /// The file system that all calls on files go through.
     public var fileSystem: any FileSystem
-    /// Milliseconds since 1970. Used for the times that people read, never to order items.
+    /// The time in milliseconds since 1970. Used for times that are shown, and for expiry; never to order
+    /// items.
     public var now: @Sendable () -> Int64
-    /// The time since some moment in the past. It never goes back, whatever is done to the clock.
+    /// The time since some moment in the past. It never goes back, even if the clock is changed.
     public var uptime: @Sendable () -> Duration
-    /// Tells how much space the volume of the cache has.
+    /// Measures the space of the cache's volume.
     public var probe: any VolumeProbing
-    /// Coordinates what is done in iCloud Drive. `nil` for the system's `NSFileCoordinator`, and where there
-    /// is none for a lock that the processes of one cache share.
+    /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator` or, where there is
+    /// none, a lock that the processes of one cache share.
     public var coordinator: (any FileCoordinating)?
-    /// Distinguishes the writers of a cache: 16 hexadecimal digits.
+    /// Distinguishes the writers of a cache: 16 hexadecimal digits, different for each.
     public var session: String
-    /// Changes with every start of the operating system.
+    /// Changes with every start of the operating system; empty if unknown.
     public var bootIdentifier: String
-    /// When the operating system was started, in milliseconds since 1970 and by the clock of ``now``;
-    /// `nil` when nobody knows. What was stored before it is read before it is handed over, whatever its
-    /// size: a crash may have kept it from the device.
+    /// When the operating system was started, in milliseconds since 1970 and by the clock of ``now``; `nil`
+    /// if unknown. Items stored before that are verified before they are handed over, whatever their size: a
+    /// crash may have kept their content from reaching the device.
     public var bootedAt: Int64?
-    /// How many chunks of a large item are compressed or decompressed at a time.
+    /// The number of threads for parallel work. ``PrefetchCache/verify(_:progress:)`` uses all of them; the
+    /// chunks of one item are compressed and decompressed by at most 4.
     public var parallelism: Int
+    /// Receives warnings and errors that no call throws.
     public var logger: Logger
 
+    /// Creates an environment from its parts.
+    ///
     /// - Parameters:
     ///   - probe: `nil` for one that asks the file system.
     ///   - coordinator: See ``coordinator``.

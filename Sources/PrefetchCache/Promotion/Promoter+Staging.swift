@@ -2,12 +2,12 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Getting the content of an item into staging, whole and durable: decoded, or by taking its file.
+/// Getting the content of an item into staging, complete and durable: decoded, or by moving its file.
 extension Promoter {
-    /// An identity item of at most this many bytes is verified before it is handed over, which takes
-    /// less time than the flushes. A larger one is not read, so that its promotion does not depend on its
-    /// size, unless it was stored before the machine was started: stores are not flushed, and what a crash
-    /// has left of it is anybody's guess.
+    /// An identity item of at most this many bytes is verified before it is handed over, which takes less
+    /// time than the flushes. A larger one is not read, so that its promotion does not depend on its size,
+    /// unless it was stored before the machine was started: stores are not flushed, so a crash may have
+    /// damaged it.
     static let longestVerified: Int64 = 4 << 20
 
     func damage(of item: FileAttributes, _ reader: ItemReader, for watcher: OpenWatcher)
@@ -26,14 +26,13 @@ extension Promoter {
 
     private func wasStoredSinceBoot(_ item: FileAttributes) -> Bool {
         guard let bootedAt = environment.bootedAt else { return false }
-        // A time in the future is that of a clock which was set back since.
+        // A time in the future comes from a clock that was set back since.
         return (bootedAt...max(bootedAt, environment.now())).contains(item.modified / 1_000_000)
     }
 
-    /// Decodes the content into a new staging file, every chunk verified.
+    /// Decodes the content into a new staging file, verifying every chunk.
     ///
-    /// - Parameter finish: Makes it durable, and does what is to be done with the file open. What it throws
-    ///   takes the file with it.
+    /// - Parameter finish: Makes the file durable while it is open. When it throws, the file is removed.
     func decode(
         _ reader: ItemReader, to entry: inout LedgerEntry, in staging: Directory, for watcher: OpenWatcher,
         _ finish: (LedgerEntry, Descriptor) throws(CacheError) -> Void
@@ -49,7 +48,7 @@ extension Promoter {
         }
     }
 
-    /// Makes a new staging file with what `body` writes to it, and enters into the intent which one it is.
+    /// Creates a staging file with what `body` writes to it, and records its identity in the intent.
     private func stage(
         _ entry: inout LedgerEntry, in staging: Directory,
         _ body: (LedgerEntry, Descriptor) throws(CacheError) -> Void
@@ -84,7 +83,7 @@ extension Promoter {
         do {
             for outcome in outcomes { try outcome.get() }
         } catch {
-            // An error of the ledger does not tell that nothing was entered.
+            // Even after an error of the ledger the intent may have been entered.
             if try ledger.entry(for: entry.key)?.stagedName == entry.stagedName {
                 try withdraw(entry, replacing: earlier)
             }
@@ -92,12 +91,12 @@ extension Promoter {
         }
     }
 
-    /// Takes back an intent of which nothing came.
+    /// Takes back an intent that came to nothing.
     func withdraw(_ intent: LedgerEntry, replacing earlier: LedgerEntry?) throws(CacheError) {
         if let earlier { try ledger.put(earlier) } else { try ledger.remove(intent.key) }
     }
 
-    /// On two threads where there are two.
+    /// Runs both in parallel, if there are two threads.
     private func both(
         _ one: () throws(CacheError) -> Void, _ other: () throws(CacheError) -> Void
     ) -> [Result<Void, CacheError>] {
@@ -107,9 +106,9 @@ extension Promoter {
         return environment.parallelism > 1 ? inParallel(2, run) : [run(0), run(1)]
     }
 
-    /// Hands the content of an item to `body`, verified, piece by piece, each with its offset.
+    /// Hands the verified content of an item to `body`, piece by piece, each with its offset.
     ///
-    /// - Throws: ``CacheError/item(_:)`` for damage, ``CacheError/cancelled``, and what `body` throws.
+    /// - Throws: ``CacheError/item(_:)`` for damage, ``CacheError/cancelled``, and whatever `body` throws.
     private func stream(
         _ reader: ItemReader, for watcher: OpenWatcher,
         _ body: (UnsafeRawBufferPointer, Int64) throws(CacheError) -> Void
@@ -136,8 +135,8 @@ extension Promoter {
         }
     }
 
-    /// Enters an intent whose file is staged. Where that fails the file goes: it may be large, and short of
-    /// space is what the volume may be.
+    /// Enters an intent whose file is staged. On failure the file is removed: it may be large, and the cause
+    /// may be a lack of space.
     func enter(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
         do {
             try ledger.put(intent)
@@ -147,18 +146,17 @@ extension Promoter {
         }
     }
 
-    /// An error does not tell that nothing was entered.
+    /// Removes the staged file of an intent, unless the intent was entered despite an error.
     func discardUnlessEntered(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
         if try ledger.entry(for: intent.key)?.stagedName != intent.stagedName {
             try discard(FilePath(intent.stagedName), in: staging)
         }
     }
 
-    /// Puts a copy, made durable here, in the place of a staged item that somebody else left behind.
+    /// Replaces a staged item that another process left behind by a copy, made durable here.
     ///
-    /// That one may have been flushed without success, of which the kernel tells only once: a flush that
-    /// succeeds now would mean nothing. What can be read is right when its checksum is, and is written
-    /// anew.
+    /// A flush of that item may have failed, which the kernel reports only once: a flush that succeeds now
+    /// would mean nothing. Content that can be read and matches its checksum is right, and is written again.
     ///
     /// - Returns: The intent for the copy; `nil` when the item is damaged.
     func restage(_ intent: LedgerEntry, from folder: Directory, in staging: Directory)
@@ -193,13 +191,14 @@ extension Promoter {
         return copy
     }
 
-    /// Takes the item's own file into staging and cuts its footer off.
-    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed.
+    /// Moves the item's own file into staging and cuts its footer off.
+    ///
+    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed then.
     func take(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
         throws(CacheError) -> Bool
     {
         guard try move(item, as: entry, into: staging) else { return false }
-        // Were the cut to survive the power and the new name not, the item would be there without its
+        // If the cut survived a power cut and the new name did not, the item would be left without its
         // footer.
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.synchronize(staging.descriptor)
@@ -208,8 +207,9 @@ extension Promoter {
         return true
     }
 
-    /// Renames the item's own file into staging; no name is durable yet.
-    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed.
+    /// Renames the item's own file into staging. No name is durable yet.
+    ///
+    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed then.
     func move(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
         throws(CacheError) -> Bool
     {
@@ -231,7 +231,7 @@ extension Promoter {
             throw .fileSystem(error)
         }
         guard try attributes(of: name, in: staging)?.identity == item.identity else {
-            // Stored anew since it was opened: this is another item, and it goes back.
+            // The item was replaced since it was opened: this is another one, and is moved back.
             try onFiles { () throws(FileSystemError) in
                 try fileSystem.rename(
                     name, in: staging.descriptor, to: origin, in: items.descriptor, .exclusive)
@@ -242,7 +242,7 @@ extension Promoter {
         return true
     }
 
-    /// Cuts the footer off a staged item, whose name is durable, and makes the content so, too.
+    /// Cuts the footer off a staged item whose name is durable, and makes the content durable as well.
     func finishTaking(_ entry: LedgerEntry, in staging: Directory) throws(CacheError) {
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.withFile(FilePath(entry.stagedName), in: staging.descriptor, .readWrite) {
