@@ -10,8 +10,8 @@ package import SystemPackage
     internal import Foundation
 #endif
 
-/// Reads the catalog as it lies there, for whoever looks at a cache from outside. The file is neither made nor
-/// made anew, and nothing beside it is.
+/// Reads the catalog as it is, for tools that inspect a cache from outside. Neither the file nor any file
+/// beside it is created or rebuilt.
 package struct CatalogSnapshot {
     /// What the catalog knows of one item.
     package struct Entry: Sendable, Hashable {
@@ -19,22 +19,23 @@ package struct CatalogSnapshot {
         package let key: String
         package let source: String
         package let intent: Intent
+        /// Bytes of content.
         package let contentLength: Int64
-        /// Bytes of the item's file when the row was written.
+        /// Stored bytes: the length of the item's file when the row was written.
         package let storedLength: Int64
-        /// Milliseconds since 1970.
+        /// When the item was stored, in milliseconds since 1970.
         package let storedAt: Int64
     }
 
     /// Calls `body` for every item.
     ///
     /// - Parameters:
-    ///   - caches: The root of Caches, open, and
-    ///   - path: where that is.
-    /// - Returns: The version of the file; `nil` when there is none, and for one of another version than
-    ///   ``currentVersion``, of which nothing is read.
-    /// - Throws: ``CacheError/fileSystem(_:)`` or ``CacheError/database(name:message:)``, the latter also for a
-    ///   file that was left in the middle of a change: the items say the same.
+    ///   - caches: The open root of Caches.
+    ///   - path: The path of that root.
+    /// - Returns: The version of the file, whose items are read only if it is ``currentVersion``; `nil` when
+    ///   there is no file.
+    /// - Throws: ``CacheError/fileSystem(_:)`` or ``CacheError/database(name:message:)``, the latter also for
+    ///   a file that was left in the middle of a change. The items contain the same information.
     package static func forEach(
         in caches: Directory, at path: FilePath, _ body: (Entry) -> Void
     ) throws(CacheError) -> Int? {
@@ -70,8 +71,9 @@ package struct CatalogSnapshot {
 
     package static var currentVersion: Int { CatalogSchema.version }
 
-    /// A file with a write-ahead log is none of ours, and reading it would leave files behind. The descriptor is
-    /// closed before SQLite opens the file, whose locks would go with it.
+    /// Whether the file can be read without side effects. A file with a write-ahead log is not ours, and
+    /// reading it would leave files behind. The descriptor is closed before SQLite opens the file, since
+    /// closing it later would release SQLite's locks.
     private static func isReadable(in root: Directory) throws(CacheError) -> Bool {
         let name = FilePath(CacheLayout.catalog)
         return try onFiles { () throws(FileSystemError) in
@@ -86,7 +88,7 @@ package struct CatalogSnapshot {
                     try fileSystem.readAll(file, into: buffer, at: 0)
                 }
             }
-            // sqlite.org/fileformat.html: 1 for a rollback journal, 2 for a log.
+            // sqlite.org/fileformat.html: 1 for a rollback journal, 2 for a write-ahead log.
             return count == header.count && header[18] == 1 && header[19] == 1
         }
     }
