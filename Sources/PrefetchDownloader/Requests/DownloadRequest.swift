@@ -88,8 +88,8 @@ public struct DownloadRequest: Sendable {
         self.whenPromoted = whenPromoted
     }
 
-    /// Creates a request for a URL that needs no headers. The other parameters are those of the initialiser for a
-    /// `URLRequest`.
+    /// Creates a request for a URL that needs no headers. The other parameters are those of the initialiser
+    /// for a `URLRequest`.
     public init(
         _ url: URL, key: ItemKey, source: String? = nil, destination: Destination,
         intent: Intent = .opportunistic, priority: Float = 0, expecting expectations: ContentExpectation...,
