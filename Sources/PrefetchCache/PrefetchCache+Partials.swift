@@ -34,7 +34,8 @@ extension PrefetchCache {
     ///   - forgettingPromotion: As in
     ///     ``beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:)``.
     ///   - replay: Receives the kept content, in order and in chunks of 1 MiB, for a digest of the whole.
-    ///     Each buffer is valid only during the call. What it has received is exactly what the writer holds.
+    ///     Each buffer is valid only during the call. Together they are exactly the content that the writer
+    ///     holds.
     /// - Returns: ``ResumedStoring/refused(_:)`` when there is no room for the rest; the partial stays.
     /// - Throws: ``CacheError/fileSystem(_:)``. The partial is then discarded, unless the error occurred
     ///   before it was touched.

@@ -6,7 +6,7 @@ internal import VolumeCapacity
 
 /// Decides whether there is room, before a byte is written.
 ///
-/// What is charged never exceeds the budget: in one transaction, the sum of all items, the catalog, the
+/// The charged bytes never exceed the budget: in one transaction, the sum of all items, the catalog, the
 /// ``Allowance`` of every living process and the new request is compared with it.
 final class Admission: Sendable {
     let catalog: Catalog

@@ -107,7 +107,7 @@ extension Catalog {
         return try boot.isEmpty && writers(database).contains { try isAlive($0) }
     }
 
-    /// Removes a file that was found unusable, unless another one is at its place by now.
+    /// Removes a file that was found unusable, unless another one has its name by now.
     func discard(_ useless: FileAttributes.Identity?) throws(CacheError) {
         let root = folders.current.root
         try file.withLock { file throws(CacheError) in
@@ -119,7 +119,7 @@ extension Catalog {
         }
     }
 
-    /// Checks the place of the file. If the file or a side file has several names, removes them: their
+    /// Checks the location of the file. If the file or a side file has several names, removes them: their
     /// content can be rebuilt.
     private func clearedPlace(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
         do {

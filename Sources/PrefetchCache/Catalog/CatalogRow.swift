@@ -30,8 +30,11 @@ struct CatalogRow: Sendable {
     var key: String
     var metadata: ItemMetadata?
     var encoding: ItemEncoding
+    /// Bytes of content.
     var contentLength: Int64
+    /// Stored bytes: the length of the file.
     var storedLength: Int64
+    /// Charged bytes, which count against the budget.
     var chargedLength: Int64
     /// Whether the catalog charges for the file already, under another row.
     var isSettled = false

@@ -115,7 +115,7 @@ struct PendingChanges: Sendable {
         for (hash, change) in newer.ordered {
             switch change {
             case .stored(var row):
-                // Set aside from a place whose row was on its way, and has not arrived.
+                // The row of the item that was set aside was on its way, and has not arrived.
                 if row.isSettled, older.isUnsettled(row.hash.setAside) { row.isSettled = false }
                 stored(row)
             case .touched: touched(hash)

@@ -78,7 +78,7 @@ final class CacheFolders: Sendable {
         do {
             file = try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read)
         } catch {
-            // A link or the like at the place of an item is not ours and is left alone.
+            // A link or the like under the name of an item is not ours and is left alone.
             guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
             return nil
         }

@@ -200,7 +200,7 @@ extension Engine {
         return try promoter.attributes(of: file).identity
     }
 
-    /// Whether a file is at the place of its item.
+    /// Whether a file has the name of its item.
     func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity else { return true }
         let items = folders.current.items

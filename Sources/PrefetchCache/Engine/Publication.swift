@@ -2,7 +2,7 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Moves a complete partial to its place among the items. An older item of the key is swapped out and then
+/// Moves a complete partial into the items. An older item of the key is swapped out and then
 /// removed, so that there is no moment without an item.
 struct Publication {
     private let hash: KeyHash
@@ -50,8 +50,8 @@ struct Publication {
             try fileSystem.unlink(partial, in: incoming.descriptor)
         } catch {
             guard !error.isNotFound else { return }
-            // An old file that stays must remain charged, and as the item it is. A link or the like at its
-            // place is not ours, and goes back as well.
+            // An old file that stays must remain charged, and as the item it is. A link or the like under its
+            // name is not ours, and is moved back as well.
             try rename(in: items, .exchanging)
             throw error
         }

@@ -42,7 +42,7 @@ struct SupportFolders: Sendable {
         do {
             return try top.open(folder.path)
         } catch {
-            // A link or a file is at the place of a folder.
+            // A link or a file has the name of the folder.
             guard error.isNoRegularFile else { throw error }
             return nil
         }

@@ -26,7 +26,7 @@ protocol CatalogedFiles: Sendable {
 
 enum Removal: Sendable {
     case removed
-    /// There was no such file, or something that is not ours is at its place.
+    /// There was no such file, or something that is not ours has its name.
     case gone
     /// It is being read or opened, or is pinned.
     case leased

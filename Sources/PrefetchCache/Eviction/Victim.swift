@@ -12,6 +12,7 @@ struct Victim: Sendable {
     let hash: KeyHash
     let key: String
     let kind: CatalogRow.Kind
+    /// Charged bytes, which eviction frees.
     let chargedLength: Int64
     let priority: Float
 

@@ -3,7 +3,7 @@ package import ItemFormat
 package import StorageAreas
 package import SystemPackage
 
-/// A folder that the cache uses, or one above it, recognised by its place alone.
+/// A folder that the cache uses, or one above it, recognised by its location alone.
 package enum CacheFolder: Hashable, Sendable {
     /// The root of Caches or of Application Support.
     case area(Area)
@@ -134,7 +134,7 @@ extension PrefetchCache {
         do {
             return try fileSystem.attributes(of: area.pushing(CacheLayout.root), in: .workingDirectory) != nil
         } catch {
-            // A file is in the place of a folder: opening the cache will report that.
+            // A file has the name of a folder: opening the cache will report that.
             if error.errno == .notDirectory { return true }
             throw error
         }

@@ -18,7 +18,7 @@ package struct LedgerSnapshot: Sendable {
     /// One promotion, complete or under way.
     package struct Entry: Sendable, Hashable {
         package let key: String
-        /// The place of the file, relative to its area.
+        /// The location of the file, relative to its area.
         package let location: AreaPath
         package let backup: BackupPolicy
         /// Bytes of content.

@@ -2,7 +2,7 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// The place for damaged files. They stay until space is needed, so that they can be examined, and are
+/// The folder for damaged files. They stay until space is needed, so that they can be examined, and are
 /// evicted before any item.
 struct Quarantine: Sendable {
     let folders: CacheFolders
@@ -10,7 +10,7 @@ struct Quarantine: Sendable {
 
     /// Moves an item's file to the quarantine, replacing an earlier damaged file of the same key.
     ///
-    /// - Returns: The row of the file at its new place, or `nil` when it was gone already.
+    /// - Returns: The row of the file at its new location, or `nil` when it was gone already.
     func setAside(_ hash: KeyHash) throws(CacheError) -> CatalogRow? {
         let fileSystem = folders.fileSystem
         let folder = try folders.quarantine()

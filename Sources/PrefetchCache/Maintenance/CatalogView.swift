@@ -47,6 +47,7 @@ struct CatalogView: Sendable {
     /// What a row says of one file.
     struct Known: Sendable, Hashable {
         let key: String
+        /// Stored bytes: the length of the file.
         let storedLength: Int64
     }
 

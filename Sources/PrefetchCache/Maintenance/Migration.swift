@@ -49,21 +49,21 @@ public struct MigratedFile: Hashable, Sendable {
     public enum Outcome: Hashable, Sendable {
         /// It became an item.
         case stored(AreaPath)
-        /// It was moved to this place as a file of the user's, and recorded.
+        /// It was moved to this location as a file of the user's, and recorded.
         case moved(AreaPath)
         /// The same content was there already, and the file was removed.
         case merged(AreaPath)
-        /// It stays at its place, and was recorded there.
+        /// It stays where it is, and was recorded there.
         case adopted(AreaPath)
         /// It stays as it is, and why.
         case left(Obstacle)
     }
 
-    /// Why a file stays at its place.
+    /// Why a file stays where it is.
     public enum Obstacle: Hashable, Sendable {
         /// It is a link, a socket, a device or the like.
         case notARegularFile
-        /// Its path cannot be a key, or a place in the area, and why.
+        /// Its path cannot be a key, or a location in the area, and why.
         case name(String)
         /// Its key belongs to other content that is cached or was opened.
         case keyIsTaken

@@ -7,7 +7,7 @@ public struct PurgeReport: Hashable, Sendable {
     public struct File: Hashable, Sendable {
         /// The key of the item.
         public let key: ItemKey
-        /// The place of the file.
+        /// The location of the file.
         public let location: AreaPath
         /// The length of the file in bytes.
         public let length: Int64

@@ -42,7 +42,7 @@ extension Repair {
         note(.promotionSettled, settled, key: intent.key, entry == nil ? "taken back" : "completed")
     }
 
-    /// The staging folders, each with its place. The usual one comes first.
+    /// The staging folders, each with its location. The usual one comes first.
     private func stagingFolders() throws(CacheError) -> [(Directory, AreaPath)] {
         let folders = try onFiles { () throws(FileSystemError) in
             try engine.promoter.support.stagingFolders()

@@ -7,7 +7,7 @@ public struct RepairReport: Hashable, Sendable {
     public struct Step: Hashable, Sendable {
         /// What was done, or would be.
         public let action: Action
-        /// The place of the file, which may be gone.
+        /// The location of the file, which may be gone.
         public let location: AreaPath
         /// The key of the item; `nil` if unknown.
         public let key: ItemKey?
@@ -45,7 +45,7 @@ public struct RepairReport: Hashable, Sendable {
 
     /// A part that could not be inspected or repaired.
     public struct Failure: Hashable, Sendable {
-        /// The place of the failure.
+        /// The location of the failure.
         public let location: AreaPath
         /// Why it could not be inspected or repaired.
         public let error: CacheError

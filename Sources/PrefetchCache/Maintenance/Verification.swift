@@ -38,7 +38,7 @@ public struct VerificationFinding: Hashable, Sendable {
 
     /// The key; `nil` for an item whose footer is damaged and that the catalog does not know.
     public let key: ItemKey?
-    /// The place of the file.
+    /// The location of the file.
     public let location: AreaPath
     /// Whether the item was opened, so that the file is the user's.
     public let isPromoted: Bool

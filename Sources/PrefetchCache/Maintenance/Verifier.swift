@@ -252,12 +252,12 @@ final class Verifier: Sendable {
 }
 
 extension AreaPath {
-    /// The place of an item's file.
+    /// The location of an item's file.
     static func item(_ hash: KeyHash) -> AreaPath {
         ours(CacheLayout.items.pushing(CacheLayout.file(of: hash)), in: .caches)
     }
 
-    /// A place below our root in an area.
+    /// A location below our root in an area.
     static func ours(_ path: FilePath, in area: Area) -> AreaPath {
         guard let location = AreaPath(area: area, relative: CacheLayout.root.pushing(path)) else {
             preconditionFailure("digits and plain names make no component '..'")

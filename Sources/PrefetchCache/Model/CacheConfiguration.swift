@@ -4,9 +4,9 @@ public import VolumeCapacity
 public struct CacheConfiguration: Hashable, Sendable {
     /// The most charged bytes that all files of the cache may take together.
     public enum Budget: Hashable, Sendable {
-        /// What the volume can spare, see ``CapacityModel``. The default.
+        /// As much as the volume can spare, see ``CapacityModel``. The default.
         case automatic
-        /// What the volume can spare, and at most this.
+        /// As much as the volume can spare, and at most this.
         case automaticUpTo(ByteCount)
         /// This many bytes, whatever the size of the volume. Nothing is stored, however, when that would
         /// leave the volume short of space.

@@ -11,8 +11,7 @@ public import SystemPackage
 public enum CacheError: Error, Hashable, Sendable {
     /// The locations of the app's areas could not be determined.
     case areas(StorageAreasError)
-    /// An item cannot do what was asked of it, such as return a range past its end, or exceeds a limit of the
-    /// format.
+    /// The request does not fit the item, such as a range past its end, or a limit of the format is exceeded.
     case item(ItemFormatError)
     /// The source of a store is not a regular file of this machine.
     case notARegularFile(String)

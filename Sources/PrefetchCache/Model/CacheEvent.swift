@@ -10,7 +10,7 @@ public enum CacheEvent: Hashable, Sendable {
     case refused(ItemKey, Refusal)
     /// An item was evicted, which freed this many charged bytes.
     case evicted(ItemKey, chargedBytes: Int64)
-    /// An item was handed over to the user, as a file at this place.
+    /// An item was handed over to the user, as a file at this location.
     case promoted(ItemKey, AreaPath)
     /// The item's file did not hold what was stored. It was moved to the quarantine, and the read was a miss.
     case quarantined(ItemKey, ItemFormatError)

@@ -30,7 +30,7 @@ public struct CachedItem: Hashable, Sendable {
     /// The position in the order of use: the item with the smallest number was used the longest ago.
     public let lastUse: Int64
 
-    /// The place of the item's file.
+    /// The location of the item's file.
     public var location: AreaPath { .item(key.hash) }
 }
 
@@ -49,7 +49,7 @@ public struct OpenedItem: Hashable, Sendable {
     /// The present path of the file. Absolute paths change when an app is updated: keep the key, and open it
     /// again.
     public let path: FilePath
-    /// The same place in a form that can be stored.
+    /// The location of the file, in a form that can be stored.
     public let location: AreaPath
     /// The folder of the destination below its area; `nil` for the area itself.
     public let folder: FolderPath?

@@ -8,7 +8,7 @@ public struct PromotedFile: Hashable, Sendable {
     public let key: ItemKey
     /// The path of the file. Absolute paths change when an app is updated.
     public let path: FilePath
-    /// The same place in a form that can be stored.
+    /// The location of the file, in a form that can be stored.
     public let location: AreaPath
     /// Whether the file is to be part of backups.
     public let backup: BackupPolicy

@@ -32,7 +32,7 @@ extension StorageAreas {
     /// The folder of iCloud Drive; `nil` where the user has no account.
     public var iCloudDriveURL: URL? { iCloudDrive.map { URL(filePath: $0.string) } }
 
-    /// The present URL of a place; `nil` in an area that is unavailable.
+    /// The present URL of a location; `nil` in an area that is unavailable.
     public func url(of location: AreaPath) -> URL? {
         path(of: location.area).map { URL(filePath: $0.pushing(location.relative).string) }
     }

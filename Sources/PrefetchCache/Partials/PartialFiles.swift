@@ -18,7 +18,7 @@ struct PartialFiles: Sendable {
         case locked(Descriptor)
         /// The lock is held elsewhere.
         case busy
-        /// There is no journal, or something that is not ours is at its place.
+        /// There is no journal, or something that is not ours has its name.
         case absent
     }
 

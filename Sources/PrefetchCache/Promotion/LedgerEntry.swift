@@ -31,7 +31,7 @@ struct LedgerEntry: Sendable, Hashable {
     var key: ItemKey
     var state: State
     var mode: Mode
-    /// The place of the file: the area, the folder below it, and the name.
+    /// The location of the file: the area, the folder below it, and the name.
     var area: Area
     var folder: FolderPath?
     /// The name that the file has or is about to get: the plain name, possibly with a number.
@@ -39,6 +39,7 @@ struct LedgerEntry: Sendable, Hashable {
     /// The name that the item asked for.
     var plainName: FileName
     var backup: BackupPolicy
+    /// Bytes of content.
     var contentLength: Int64
     var contentChecksum: UInt64
     /// The file's name in the staging folder of its volume.

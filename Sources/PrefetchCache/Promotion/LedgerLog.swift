@@ -3,7 +3,7 @@ internal import GRDB
 internal import Synchronization
 internal import SystemPackage
 
-/// The write-ahead log of the ledger: who may change it, how long it is, and when it is restarted.
+/// The write-ahead log of the ledger: which process may change it, how long it is, and when it is restarted.
 ///
 /// *One at a time.* Up to version 3.51.2 SQLite can lose a commit that restarts the log while another
 /// connection looks for what to copy out of it (sqlite.org/wal.html#walresetbug). So our own lock is held

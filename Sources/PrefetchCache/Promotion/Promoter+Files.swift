@@ -120,7 +120,7 @@ extension Promoter {
         }
     }
 
-    /// Whether there is a file at the place of an item.
+    /// Whether there is a file under the name of an item.
     func hasCachedCopy(_ key: ItemKey) throws(CacheError) -> Bool {
         try attributes(of: CacheLayout.file(of: key.hash), in: folders.current.items) != nil
     }
@@ -146,7 +146,7 @@ extension Promoter {
         let items = folders.current.items
         let name = CacheLayout.file(of: hash)
         try itemLocks.hold(hash) { () throws(CacheError) in
-            // A link or the like at the place of an item is not ours.
+            // A link or the like under the name of an item is not ours.
             guard let found = try attributes(of: name, in: items), found.kind == .regular,
                 identity == nil || found.identity == identity, try discard(name, in: items)
             else { return }

@@ -116,7 +116,7 @@ final class Promoter: Sendable {
         }
     }
 
-    /// The file of a committed promotion, or `nil` when it is not at its place.
+    /// The file of a committed promotion, or `nil` when it is no longer there.
     func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
         let isInPlace = try coordinated(.readMetadata, entry) { () throws(CacheError) in
             guard let folder = try existingFolder(of: entry) else { return false }
@@ -128,7 +128,7 @@ final class Promoter: Sendable {
     /// How often an item that was replaced while it was being promoted is looked up again.
     private static let attempts = 3
 
-    /// - Parameter earlier: The entry of a file that is no longer at its place.
+    /// - Parameter earlier: The entry of a file that is no longer there.
     private func promote(
         _ key: ItemKey, replacing earlier: LedgerEntry?, for watcher: OpenWatcher
     ) throws(CacheError) -> Lookup<OpenedItem> {

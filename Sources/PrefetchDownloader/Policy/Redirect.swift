@@ -17,7 +17,7 @@ enum Redirect {
     ]
 
     /// - Parameter location: The `Location` header.
-    /// - Returns: The request to the new place, without credentials if that is another origin.
+    /// - Returns: The request to the target, without credentials if that is another origin.
     static func next(
         after request: URLRequest, to location: String?, _ configuration: DownloaderConfiguration
     ) throws(DownloadError.Reason) -> URLRequest {
