@@ -13,8 +13,8 @@
 /// let outcome = try await writer.commit()
 /// ```
 ///
-/// Each call returns once its bytes have been handed to the operating system, so a caller that awaits it
-/// cannot outrun the disk. Nothing is visible before ``commit()``.
+/// Each call returns once its bytes have been handed to the operating system, except for less than one chunk
+/// of 1 MiB, so a caller that awaits it cannot outrun the disk. Nothing is visible before ``commit()``.
 ///
 /// A writer that is dropped cancels itself, unless it was begun with `keepingPartial`: then its whole chunks
 /// are kept, as by ``suspend()``, and they also outlive a crash of its process.

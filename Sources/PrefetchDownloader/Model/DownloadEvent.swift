@@ -16,7 +16,7 @@ public enum DownloadEvent: Hashable, Sendable {
 
 /// How far a download has come.
 public struct DownloadProgress: Hashable, Sendable {
-    /// Bytes of content that were handed to the operating system, including those of an earlier download.
+    /// Bytes of content that were written to the cache, including those of an earlier download.
     public let completedBytes: Int64
     /// Bytes of the whole content; `nil` if the server does not report them.
     public let totalBytes: Int64?
