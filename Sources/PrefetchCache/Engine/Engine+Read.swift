@@ -200,7 +200,7 @@ extension Engine {
         return try promoter.attributes(of: file).identity
     }
 
-    /// Whether a file has the name of its item.
+    /// Whether the file with this identity is the one under the item's name; `true` without an identity.
     func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity else { return true }
         let items = folders.current.items

@@ -10,7 +10,7 @@ final class ItemFolders: Sendable {
 
     /// Creates the folder for an item, unless it is known.
     ///
-    /// - Throws: `ENOTDIR` when something else has its name, such as a link to a folder.
+    /// - Throws: `ENOTDIR` when the name is taken by something else, such as a link to a folder.
     func require(for hash: KeyHash, in items: Directory) throws(FileSystemError) {
         if known.withLock({ $0.contains(Self.number(of: hash)) }) { return }
         try make(for: hash, in: items)

@@ -2,8 +2,8 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Moves a complete partial into the items. An older item of the key is swapped out and then
-/// removed, so that there is no moment without an item.
+/// Moves a complete partial into the items. An older item of the key is swapped out and then removed, so that
+/// there is no moment without an item.
 struct Publication {
     private let hash: KeyHash
     private let target: FilePath

@@ -54,6 +54,6 @@ public struct EvictedFile: Hashable, Sendable {
     public let kind: Kind
     /// The key of the item; `nil` for a quarantined item and for an unreadable partial.
     public let key: ItemKey?
-    /// Charged bytes, which were freed.
+    /// The charged bytes that were freed, or would be.
     public let chargedLength: Int64
 }

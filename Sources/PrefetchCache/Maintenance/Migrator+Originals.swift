@@ -13,8 +13,7 @@ struct OpenOriginal {
 extension Migrator {
     /// Opens a file that may have been removed or replaced since it was listed.
     ///
-    /// - Returns: What `body` returns, or ``MigratedFile/Outcome/left(_:)`` when there is no regular file any
-    ///   more.
+    /// - Returns: What `body` returns, or ``MigratedFile/Outcome/left(_:)`` when the file is gone.
     func withOriginal(
         _ original: Original, _ body: (OpenOriginal) throws(CacheError) -> MigratedFile.Outcome
     ) throws(CacheError) -> MigratedFile.Outcome {

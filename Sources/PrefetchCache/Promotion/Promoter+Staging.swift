@@ -198,7 +198,7 @@ extension Promoter {
         throws(CacheError) -> Bool
     {
         guard try move(item, as: entry, into: staging) else { return false }
-        // If the cut survived a power cut and the new name did not, the item would be left without its
+        // If the truncation survived a power cut and the new name did not, the item would be left without its
         // footer.
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.synchronize(staging.descriptor)
