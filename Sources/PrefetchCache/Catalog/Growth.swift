@@ -19,8 +19,8 @@ struct Growth {
 
     /// Evicts for the pages that were added.
     ///
-    /// - Returns: Whether the file may keep its length. It may if more than the ceiling was charged before
-    ///   already, because the ceiling has become lower.
+    /// - Returns: Whether the file may keep its length. It also may when more than the ceiling was charged
+    ///   beforehand, because the ceiling has become lower.
     func fit(below ceiling: (Database) -> Int64?, evicting evictor: Evictor) throws -> Bool {
         guard try Admission.catalogBytes(database) > catalogBytes, let ceiling = ceiling(database)
         else { return true }
