@@ -13,11 +13,14 @@
 /// let outcome = try await writer.commit()
 /// ```
 ///
-/// Every call returns when its bytes are with the operating system: whoever waits for it cannot run
-/// ahead of the disk. Nothing is visible before ``commit()``.
+/// Each call returns once its bytes have been handed to the operating system, except for less than one chunk
+/// of 1 MiB, so a caller that awaits it cannot outrun the disk. Nothing is visible before ``commit()``.
 ///
-/// A writer that is dropped cancels itself, unless it was begun with `keepingPartial`: then its whole
-/// chunks are kept as by ``suspend()``, and also when its process dies.
+/// A writer that is dropped cancels itself, unless it was begun with `keepingPartial`: then its whole chunks
+/// are kept, as by ``suspend()``, and they also outlive a crash of its process.
+///
+/// Besides the errors listed at ``PrefetchCache``, every call throws ``CacheError/writerIsFinished`` after
+/// the writer has ended.
 public final class CacheWriter: Sendable {
     private let cache: PrefetchCache
     private let store: OpenStore
@@ -28,17 +31,18 @@ public final class CacheWriter: Sendable {
     }
 
     deinit {
-        // Letting go touches files, which must not happen wherever the last reference is dropped.
+        // Cancelling touches files, which must not happen on the thread that drops the last reference.
         guard store.isUnderWay else { return }
         cache.blocking.run(after: .zero) { [store] in store.letGo() }
     }
 
     /// Appends content.
     ///
-    /// - Returns: `nil`, or why there is no more room for the item. The writer has ended then, and kept what it would by
-    ///   ``suspend()``, unless the item is larger than any may be or the volume is full.
-    /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/writerIsFinished``, and
-    ///   ``CacheError/closed`` when the cache was closed. After an error the item is gone.
+    /// - Returns: `nil`, or why there is no more room for the item. The writer has then ended and kept what
+    ///   ``suspend()`` would keep, unless the item exceeds the largest size allowed or the volume is full.
+    /// - Throws: ``CacheError/item(_:)`` when the content exceeds the limit of the format. For an item with
+    ///   the intent ``Intent/userRequested`` also ``CacheError/insufficientSpace(needed:available:)`` and
+    ///   ``CacheError/destination(_:_:)``. After an error the writer has ended, and nothing is kept.
     @discardableResult
     public func write(_ bytes: Data) async throws(CacheError) -> Refusal? {
         try await cache.run { [store] _ throws(CacheError) in
@@ -46,29 +50,40 @@ public final class CacheWriter: Sendable {
         }
     }
 
-    /// Completes the item and puts it in its place, where it replaces an older one of its key.
+    /// Completes the item and publishes it under its key, replacing an older one. An item with the intent
+    /// ``Intent/userRequested`` is moved to its destination instead, durably.
+    ///
+    /// - Returns: ``StoreOutcome/refused(_:)`` when space ran out at the end.
+    /// - Throws: For an item with the intent ``Intent/userRequested``:
+    ///   ``CacheError/insufficientSpace(needed:available:)``, ``CacheError/destination(_:_:)`` and
+    ///   ``CacheError/destinationUnavailable(_:)``. When only the last step fails, its content stays staged
+    ///   and the next ``PrefetchCache/open(_:progress:)-(ItemKey,_)`` completes it. With
+    ///   `forgettingPromotion` also what ``PrefetchCache/forget(_:)`` throws. After an error the writer has
+    ///   ended.
     public func commit() async throws(CacheError) -> StoreOutcome {
         try await cache.run { [store] _ throws(CacheError) in
             try store.commit(appending: UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
 
-    /// Bytes of content so far, as of the last call that has returned, including those of a partial that was
-    /// resumed.
+    /// Bytes of content written so far, as of the last call that returned. Includes the content of a resumed
+    /// partial.
     public var contentLength: Int64 { store.contentLength }
 
-    /// Breaks off: keeps the content's whole chunks of 1 MiB, and ends the writer.
+    /// Ends the writer and keeps the whole chunks, of 1 MiB of content each.
     ///
-    /// - Returns: What is kept, for ``PrefetchCache/resumeStoring(_:replay:)``. `nil` when there is nothing
-    ///   to keep: not a whole chunk, another writer keeps the partial of this key, the item goes straight to
-    ///   its destination, or it was begun without `keepingPartial`. The writer is cancelled then.
-    /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, and ``CacheError/fileSystem(_:)``:
-    ///   nothing is kept then.
+    /// - Returns: The partial, for ``PrefetchCache/resumeStoring(_:forgettingPromotion:replay:)``. `nil` when
+    ///   nothing can be kept: there is no whole chunk yet, another writer keeps the partial of this key, the
+    ///   item goes straight to its destination, or it was begun without `keepingPartial`. The item is
+    ///   cancelled then.
+    /// - Throws: ``CacheError/fileSystem(_:)`` when the partial could not be kept.
     public func suspend() async throws(CacheError) -> PartialItem? {
         try await cache.run { [store] _ throws(CacheError) in try store.suspend() }
     }
 
-    /// Gives the item up, and what would be kept of it.
+    /// Ends the writer and discards everything it has written.
+    ///
+    /// - Throws: ``CacheError/writerIsFinished`` when there is nothing left to cancel.
     public func cancel() async throws(CacheError) {
         try await cache.run { [store] _ throws(CacheError) in try store.giveUp() }
     }

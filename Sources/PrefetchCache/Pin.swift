@@ -4,12 +4,13 @@ internal import Synchronization
 
 /// Keeps an item from being evicted.
 ///
-/// An item that is being read or opened is kept anyway; a pin is for the time in between, such as the
-/// next episodes of a list that is playing. It lasts until it is released or dropped, and dies with its
-/// process: a longer promise is none that the Caches area could keep. Open the item to keep it.
+/// An item that is being read or opened is never evicted anyway; a pin covers the time in between, such as
+/// for the next episodes of a playlist. It lasts until it is released or dropped, and ends with its process:
+/// the Caches area can promise no more than that. To keep an item for good, open it.
 ///
-/// - Note: It holds one file open. The item may still be removed or replaced by name.
+/// - Note: A pin holds one file open. The item can still be removed or replaced explicitly.
 public final class Pin: Sendable {
+    /// The key of the pinned item.
     public let key: ItemKey
     private let cache: PrefetchCache
     private let file: Mutex<Descriptor?>
@@ -24,17 +25,20 @@ public final class Pin: Sendable {
         release()
     }
 
-    /// Lets go of the item. A second call does nothing.
+    /// Lets the item be evicted again. Further calls have no effect.
     public func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
-        // Closing the last descriptor of a removed file gives its blocks back, which takes time.
+        // Closing the last descriptor of a removed file frees its blocks, which takes time.
         let engine = cache.engine
         cache.blocking.run(after: .zero) { engine.environment.fileSystem.close(file) }
     }
 }
 
 extension PrefetchCache {
-    /// Keeps an item from being evicted until the pin is released; `nil` when there is none.
+    /// Keeps an item from being evicted until the pin is released.
+    ///
+    /// - Returns: `nil` when the item is not cached.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func pin(_ key: ItemKey) async throws(CacheError) -> Pin? {
         let cache = self
         return try await run { engine throws(CacheError) in

@@ -1,23 +1,26 @@
 internal import Synchronization
 
-/// Looking after a cache, from its app or from outside. All of it may be done while others use the cache.
+/// Maintaining a cache, from its app or from another process. Other tasks and processes may use the cache
+/// meanwhile.
 extension PrefetchCache {
-    /// Reads every byte of every cached item and of every promoted file, and compares checksums, on as many
-    /// threads as there are cores.
+    /// Reads every byte of every cached item and of every promoted file, and compares checksums, using all
+    /// threads of ``CacheEnvironment/parallelism``.
     ///
-    /// It is no use: neither the order of eviction nor the statistics change, and where the system can do that
-    /// the access times of files stay. An item is leased while it is being read, and no longer.
+    /// It does not count as a use: neither the order of eviction nor the statistics change, and access times
+    /// are preserved where the system allows it. An item cannot be evicted while it is being read.
     ///
-    /// A promoted file whose content is not what was handed over is ``VerificationFinding/Verdict/modified``
-    /// when it was replaced, or written to later, by whomever; only one that nobody is known to have written to is
-    /// ``VerificationFinding/Verdict/damaged``. It is never changed.
+    /// A promoted file whose content differs from what was handed over is
+    /// ``VerificationFinding/Verdict/modified`` if it has been replaced or written to since, and
+    /// ``VerificationFinding/Verdict/damaged`` if there is no sign of either. Promoted files are never
+    /// changed.
     ///
-    /// Cancelling the task ends the verification early, with what it has found until then.
+    /// Cancelling the task ends the verification early. It then returns what it has found so far, with
+    /// ``VerificationReport/isComplete`` set to `false`.
     ///
-    /// - Parameter progress: Is called for about every mebibyte, from several threads, which wait for it.
-    /// - Throws: ``CacheError/fileSystem(_:)`` and ``CacheError/database(name:message:)`` when the files cannot be listed,
-    ///   or a damaged one cannot be set aside. One that cannot be read is a finding.
-    /// - Complexity: O(n) in the bytes. Memory does not depend on the number of items, nor on their size.
+    /// - Parameter progress: Called about once per mebibyte read, from several threads, which wait for it.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``: when the files cannot be listed, or a
+    ///   damaged one cannot be set aside. A file that cannot be read is a finding.
+    /// - Complexity: O(n) in the bytes. Memory depends neither on the number of items nor on their size.
     public func verify(
         _ request: VerificationRequest = VerificationRequest(),
         progress: (@Sendable (VerificationProgress) -> Void)? = nil
@@ -35,23 +38,26 @@ extension PrefetchCache {
         return try result.get()
     }
 
-    /// Removes promoted files that are excluded from backups and that nobody has used for long. Backups are spared
-    /// such files because they can be downloaded again, and so it is the app that has to see to their number.
+    /// Removes promoted files that are excluded from backups and have not been used since a given time.
+    /// Backups omit such files because they can be downloaded again, so the app has to limit their number
+    /// itself.
     ///
-    /// A file is used when it is opened through the cache, read, or written to: what counts is the latest of the
-    /// moment when it was handed over, of its modification and of its last access. Where a volume keeps no
-    /// access times, ``open(_:progress:)-(ItemKey,_)`` notes them itself for excluded files, once a day at most.
+    /// A file's last use is the latest of its handing over, its modification and its last access. Since many
+    /// volumes do not record accesses, ``open(_:progress:)-(ItemKey,_)`` records them for excluded files, at
+    /// most once a day.
     ///
-    /// Only a file goes that is still just what was handed over, byte for byte: one that its user has changed,
-    /// replaced or moved stays. The record of the promotion goes after it, and its key is then like any other: it may
-    /// be stored again, and opened.
+    /// A file is removed only if it is still byte for byte what was handed over; one that the user has
+    /// changed, replaced or moved stays. The record of its promotion is removed with it, so its key can be
+    /// stored and opened again.
+    ///
+    /// Cancelling the task has no effect.
     ///
     /// - Parameters:
-    ///   - unusedSince: In milliseconds since 1970. What was used then or later stays.
-    ///   - dryRun: Whether it is only told what would go now, and nothing does.
-    /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/destination(_:_:)`` and
-    ///   ``CacheError/database(name:message:)``. What went before is gone.
-    /// - Complexity: O(n) in the promotions; the files that go are read once.
+    ///   - unusedSince: Milliseconds since 1970. Files used then or later stay.
+    ///   - dryRun: If `true`, only reports what would be removed.
+    /// - Throws: ``CacheError/destination(_:_:)`` when a file cannot be read or removed. Files removed before
+    ///   that stay removed.
+    /// - Complexity: O(n) in the promotions. Each file that qualifies is read once.
     @discardableResult
     public func purgeExcluded(unusedSince: Int64, dryRun: Bool = false) async throws(CacheError)
         -> PurgeReport
@@ -61,40 +67,47 @@ extension PrefetchCache {
         }
     }
 
-    /// Puts right what crashes, other programs and restored backups may have left: interrupted promotions are
-    /// settled; staged files and partials that nobody goes on with, emptied items, and damaged ones that were set
-    /// aside are removed; the catalog is made to fit the items, and its sums its rows; excluded files get a
-    /// lost mark again.
+    /// Repairs the effects of crashes, other programs and restored backups. It settles interrupted
+    /// promotions; removes abandoned staged files, unusable partials, emptied items and quarantined items;
+    /// makes the rows of the catalog match the items and its sums match its rows; and restores lost backup
+    /// marks of excluded files.
     ///
-    /// Nothing that is not the cache's is touched, and no promoted file but for its mark. Much of this happens by
-    /// itself, when a cache is opened or while it is used; to have it reported, open the cache with
-    /// ``init(areas:environment:isSettling:)``. The content of items is not read, see ``verify(_:progress:)``.
+    /// Nothing outside the cache is touched, and of promoted files only the mark. Much of this also happens
+    /// automatically when a cache is opened or used; to have it reported, open the cache with
+    /// ``init(areas:environment:isSettling:)``. The content of items is not read; use ``verify(_:progress:)``
+    /// for that.
     ///
-    /// - Parameter dryRun: Whether it is only told what would be done, and nothing is.
-    /// - Returns: What was done, file by file, and what could not be.
-    /// - Throws: ``CacheError/database(name:message:)`` when the catalog cannot be written in the end.
-    /// - Complexity: O(n) in the items, each of which is looked at, and opened when its row does not fit.
+    /// Cancelling the task has no effect.
+    ///
+    /// - Parameter dryRun: If `true`, only reports what would be done.
+    /// - Returns: Every repair, file by file, and what could not be repaired.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``, when the catalog cannot be written at
+    ///   the end. Other errors are part of the report.
+    /// - Complexity: O(n) in the items. Each is looked up, and opened if its row does not match.
     @discardableResult
     public func repair(dryRun: Bool = false) async throws(CacheError) -> RepairReport {
         try await run { engine throws(CacheError) in try engine.repair(isDryRun: dryRun) }
     }
 
-    /// Takes the files of a folder into the cache, such as the cache of another library, or downloads that an app
-    /// kept in Documents. Each file's key is its path below the folder, behind a prefix.
+    /// Takes the files of a folder into the cache, such as the cache of another library, or downloads that an
+    /// app kept in Documents. The key of a file is ``MigrationRequest/keyPrefix`` followed by its path below
+    /// the folder.
     ///
-    /// A file that becomes an item goes from the folder when the item is durable. One that becomes a file of the
-    /// user's is renamed on its volume, or copied to another one and then removed, and is as good as opened: the
-    /// ledger knows it. Nothing is overwritten: where a name is taken by other content, the file gets the next free
-    /// one. No item makes way for another. What stays is told with its reason.
+    /// A file that becomes an item is removed from the folder once the item is durable. A file that becomes a
+    /// promoted file is renamed if it stays on its volume, otherwise copied and then removed; the ledger
+    /// records it as if it had been opened. Nothing is overwritten: where a name is taken by other content,
+    /// the file gets the next free one. No other item is evicted. Each file that stays is reported with its
+    /// reason.
     ///
-    /// This can be killed at any moment and run again. No content is lost, and in the end none is in two places.
-    /// Folders stay, also when they have become empty.
+    /// The migration can be interrupted at any moment and run again: no content is lost, and in the end none
+    /// is in two places. Folders stay, even when they have become empty. Cancelling the task has no effect.
     ///
     /// - Parameters:
-    ///   - dryRun: Whether it is only told what would be done, and nothing is.
-    ///   - report: Is called for each file, on a thread of the cache, which waits for it.
+    ///   - dryRun: If `true`, only reports what would be done.
+    ///   - report: Called for each file, on a thread of the cache, which waits for it.
     /// - Throws: ``CacheError/fileSystem(_:)`` when the folder, or one in it, cannot be listed;
-    ///   ``CacheError/destination(_:_:)`` when an interrupted promotion cannot be settled.
+    ///   ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)`` when an interrupted
+    ///   promotion cannot be settled. What fails for one file is reported.
     /// - Complexity: O(n) in the bytes.
     public func migrate(
         _ request: MigrationRequest, dryRun: Bool = false, report: @Sendable (MigratedFile) -> Void
@@ -105,7 +118,7 @@ extension PrefetchCache {
     }
 }
 
-/// Whether somebody still wants the result of work that several threads do.
+/// Whether the result of work that runs on several threads is still wanted.
 private final class Interest: Sendable {
     private let lost = Atomic<Bool>(false)
 
@@ -115,7 +128,7 @@ private final class Interest: Sendable {
 }
 
 extension Result {
-    /// What comes of a body, for callers that lose the type of an error.
+    /// Keeps the typed error, which `withTaskCancellationHandler` would erase.
     fileprivate static func of(_ body: () async throws(Failure) -> Success) async -> Result {
         do {
             return .success(try await body())

@@ -1,42 +1,49 @@
 extension PrefetchCache {
-    /// Removes a cached item. A file that it became is its user's, and stays.
+    /// Removes a cached item. A file that it was promoted to is the user's and stays.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether the item was cached.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     @discardableResult
     public func remove(_ key: ItemKey) async throws(CacheError) -> Bool {
         try await run { engine throws(CacheError) in try engine.remove(key) }
     }
 
-    /// Forgets that an item was opened. Its file is its user's, and stays where it is.
+    /// Forgets that an item was opened. Its file is the user's and stays where it is.
     ///
-    /// The key is then like any other: it may be stored again, and its next ``open(_:progress:)-(ItemKey,_)`` hands it over
-    /// anew, under the next free name where the old one is taken by something else. There is no need to
-    /// forget a key whose file its user moved or deleted: that one may be stored again as it is.
+    /// The key can then be stored again like any other, and its next ``open(_:progress:)-(ItemKey,_)`` hands
+    /// it over again, under the next free name where the old one is taken by other content. A key whose file
+    /// the user has moved or deleted need not be forgotten: it can be stored again as it is.
     ///
     /// A promotion that was interrupted is completed first.
     ///
     /// - Returns: Whether there was a record of the key.
-    /// - Throws: ``CacheError/destination(_:_:)`` when an interrupted promotion cannot be completed;
-    ///   the record stays then.
+    /// - Throws: ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)`` when an
+    ///   interrupted promotion cannot be completed; the record stays then.
     @discardableResult
     public func forget(_ key: ItemKey) async throws(CacheError) -> Bool {
         try await run { engine throws(CacheError) in try engine.forget(key) }
     }
 
-    /// Evicts items, in the order of the policy in force, until `count` bytes of charged length are free.
+    /// Evicts items, in the order of the policy in force, until this call has freed at least `count` charged
+    /// bytes.
     ///
-    /// - Returns: The charged bytes that were freed.
+    /// Expired items come first. Items that are pinned or being read stay, and so do promoted files.
+    ///
+    /// - Returns: The charged bytes that were freed, which are fewer than `count` when no more can be
+    ///   evicted.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     @discardableResult
     public func evict(_ count: ByteCount) async throws(CacheError) -> Int64 {
         try await run { engine throws(CacheError) in try engine.evict(count.bytes) }
     }
 
-    /// Evicts what a request names, in the order in which it would go anyway. What is pinned, and what somebody
-    /// reads, stays; so does what was promoted.
+    /// Evicts the items that a request selects, in the order in which they would be evicted anyway. Items
+    /// that are pinned or being read stay, and so do promoted files.
     ///
-    /// - Parameter dryRun: Whether it is only told what would go now, and nothing does.
-    /// - Returns: What went.
-    /// - Complexity: O(n) in the items; those that go are returned at once.
+    /// - Parameter dryRun: If `true`, only reports what would be evicted now.
+    /// - Returns: The evicted files.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
+    /// - Complexity: O(n) in the items. All evicted files are returned at once.
     @discardableResult
     public func evict(_ request: EvictionRequest, dryRun: Bool = false) async throws(CacheError)
         -> [EvictedFile]
@@ -44,62 +51,74 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.evict(request, isDryRun: dryRun) }
     }
 
-    /// Evicts everything that is not pinned and that nobody reads. What was promoted stays.
+    /// Evicts everything that is neither pinned nor being read. Promoted files stay.
     ///
     /// - Returns: The charged bytes that were freed.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     @discardableResult
     public func evictAll() async throws(CacheError) -> Int64 {
         try await run { engine throws(CacheError) in try engine.evict(.max) }
     }
 
-    /// All cached items in the order of priority and, within one, of ``CachedItem/lastUse``. With `lru` and
-    /// `fifo` that is the order in which they would be evicted; with `sieve` it is the order of storing, and
-    /// items that were used since are spared once.
+    /// Returns all cached items, ordered by priority and, within one priority, by ``CachedItem/lastUse``.
+    /// With the policies `lru` and `fifo` that is the order of eviction; with `sieve` it is the order of
+    /// storing, and items that were used since are spared once.
     ///
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: O(n) in the items, all of which are returned at once.
     public func items() async throws(CacheError) -> [CachedItem] {
         try await run { engine throws(CacheError) in try engine.items() }
     }
 
-    /// Does at once what is done about once a second while the cache is in use: evicts what has expired,
-    /// follows the volume with the budget, and gives way under pressure.
+    /// Performs the maintenance that otherwise runs about once a second while the cache is in use: evicts
+    /// expired items, adjusts the budget to the volume, and evicts more under pressure.
+    ///
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func trim() async throws(CacheError) {
         try await run { engine throws(CacheError) in try engine.maintain() }
     }
 
-    /// How much space the volume has, and what follows from it.
+    /// Returns how much space the volume has, and the budget that follows from it.
     ///
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: Independent of the number of items.
     public func capacity() async throws(CacheError) -> CapacityReport {
         try await run { engine throws(CacheError) in try engine.capacity() }
     }
 
+    /// Returns what the cache holds, and what it has counted.
+    ///
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: Independent of the number of items.
     public func statistics() async throws(CacheError) -> CacheStatistics {
         try await run { engine throws(CacheError) in try engine.statistics() }
     }
 
-    /// The configuration in force.
+    /// Returns the configuration in force.
+    ///
+    /// - Throws: ``CacheError/configuration(_:)`` when `configuration.json` cannot be used, and
+    ///   ``CacheError/fileSystem(_:)``.
     public func configuration() async throws(CacheError) -> CacheConfiguration {
         try await run { engine throws(CacheError) in try engine.configuration.current() }
     }
 
     /// Replaces the configuration for all processes, durably. A smaller budget takes effect at once.
     ///
-    /// - Throws: ``CacheError/configuration(_:)`` for one that cannot be used, such as a capacity model
-    ///   that contradicts itself; the old one stays in force then.
+    /// - Throws: ``CacheError/configuration(_:)`` when `configuration` cannot be used, for example because
+    ///   its capacity model contradicts itself. The old one stays in force then.
     public func configure(_ configuration: CacheConfiguration) async throws(CacheError) {
         try await run { engine throws(CacheError) in try engine.configure(configuration) }
     }
 
-    /// Changes some of the configuration for all processes, durably, and leaves the rest as it is now,
-    /// whoever set it. A smaller budget takes effect at once.
+    /// Changes parts of the configuration for all processes, durably, and leaves the rest as it is. A smaller
+    /// budget takes effect at once.
     ///
     /// ```swift
     /// try await cache.configure { $0.isStoringEnabled = false }
     /// ```
     ///
-    /// - Parameter change: Changes the configuration in force. Others wait meanwhile.
+    /// - Parameter change: Changes the configuration in force. Other writers of the configuration wait
+    ///   meanwhile.
     /// - Returns: The new configuration.
     /// - Throws: As ``configure(_:)``.
     @discardableResult

@@ -1,41 +1,45 @@
 public import ItemFormat
 
-/// Items whose storing was broken off.
+/// Resuming items whose storing was interrupted.
 extension PrefetchCache {
-    /// What is kept of an item that was begun with `keepingPartial` and broken off, by this process or by one
-    /// that is no more.
+    /// Returns the partial of an item that was begun with `keepingPartial` and interrupted, by this process
+    /// or by one that has died.
     ///
-    /// - Returns: `nil` when nothing is kept, or when a living writer, of whatever process, is at it.
-    /// - Throws: ``CacheError/fileSystem(_:)``. What the system has purged is no error.
-    /// - Complexity: O(n) in the chunks, of which only the journal is read.
+    /// - Returns: `nil` when nothing is kept, or when a writer of any living process is using it.
+    /// - Throws: ``CacheError/fileSystem(_:)``. A partial that the system has purged is not an error.
+    /// - Complexity: O(n) in the chunks. Only the journal is read.
     public func partial(of key: ItemKey) async throws(CacheError) -> PartialItem? {
         try await run { engine throws(CacheError) in try engine.partial(of: key) }
     }
 
-    /// Goes on storing an item after its last whole chunk.
+    /// Resumes storing an item after its last whole chunk.
     ///
-    /// Every chunk that is kept is read and verified first. What is damaged, and all that is behind it, is cut
-    /// off: ask for the rest from ``CacheWriter/contentLength`` on, and not from
-    /// ``PartialItem/contentLength``.
+    /// Every kept chunk is read and verified first. From the first damaged one on, all chunks are discarded:
+    /// request the rest from ``CacheWriter/contentLength``, not from ``PartialItem/contentLength``.
     ///
     /// ```swift
     /// guard let partial = try await cache.partial(of: key),
+    ///     let tag = partial.metadata.validator.entityTag, !tag.hasPrefix("W/"),
     ///     case .writer(let writer) = try await cache.resumeStoring(partial)
     /// else { return try await downloadFromTheBeginning(key) }
     /// request.setValue("bytes=\(writer.contentLength)-", forHTTPHeaderField: "Range")
-    /// request.setValue(partial.metadata.validator.entityTag, forHTTPHeaderField: "If-Range")
+    /// request.setValue(tag, forHTTPHeaderField: "If-Range")
     /// ```
     ///
-    /// The writer keeps its whole chunks in turn. When the server has another version by now, cancel it and
-    /// begin anew.
+    /// Append only a 206 whose `Content-Range` begins at `writer.contentLength`; on a 200, cancel this writer
+    /// and begin again. The resumed writer keeps its own whole chunks as well. Cancelling the task has no
+    /// effect.
     ///
     /// - Parameters:
-    ///   - forgettingPromotion: As in ``beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:)``.
-    ///   - replay: Is handed the content that is kept, in order and in chunks of 1 MiB, each of which is valid only
-    ///     during the call: for a digest of the whole. What it was handed is what the writer has.
+    ///   - forgettingPromotion: As in
+    ///     ``beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:)``.
+    ///   - replay: Receives the kept content, in order and in chunks of 1 MiB, for a digest of the whole.
+    ///     Each buffer is valid only during the call. Together they are exactly the content that the writer
+    ///     holds.
     /// - Returns: ``ResumedStoring/refused(_:)`` when there is no room for the rest; the partial stays.
-    /// - Throws: ``CacheError/fileSystem(_:)``: the partial is gone, unless it was not touched yet.
-    /// - Complexity: O(n) in the bytes that are kept, and one transaction of the catalog.
+    /// - Throws: ``CacheError/fileSystem(_:)``. The partial is then discarded, unless the error occurred
+    ///   before it was touched.
+    /// - Complexity: O(n) in the kept bytes, and one transaction of the catalog.
     public func resumeStoring(
         _ partial: PartialItem, forgettingPromotion: Bool = false,
         replay: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
@@ -52,7 +56,7 @@ extension PrefetchCache {
         }
     }
 
-    /// Removes what is kept of an item that was broken off, if anything is and no living writer is at it.
+    /// Removes the partial of an item, unless a living writer is using it.
     ///
     /// - Throws: ``CacheError/fileSystem(_:)``.
     public func discardPartial(of key: ItemKey) async throws(CacheError) {

@@ -5,40 +5,52 @@
 #endif
 
 extension PrefetchCache {
-    /// Whether there is nothing to download: the item is cached, or was opened and its file is in its
-    /// place. Does not count as a use.
+    /// Returns whether there is nothing to download: the item is cached, or was opened and its file is at its
+    /// destination. Does not count as a use.
+    ///
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func contains(_ key: ItemKey) async throws(CacheError) -> Bool {
         try await run { engine throws(CacheError) in try engine.contains(key) }
     }
 
-    /// The content of an item, or of the file that it became; `nil` when there is none. Never
+    /// Returns the content of an item, or of the file that it was promoted to; `nil` on a miss. Never
     /// promotes.
     ///
-    /// What is returned of a cached item is what was stored, or nothing: key, length and checksums
-    /// are compared. Counts as a use.
+    /// For a cached item the result is what was stored, or `nil`: key, length and checksums are compared.
+    /// Counts as a use. Cancelling the task has no effect.
+    ///
+    /// - Throws: ``CacheError/fileSystem(_:)`` with `ENOMEM` when the content exceeds the memory.
     public func read(_ key: ItemKey) async throws(CacheError) -> Data? {
         try await lookUp(key).value
     }
 
-    /// A range of the content of an item. Decodes only the chunks that the range touches.
+    /// Returns a range of the content of an item. Decodes only the chunks that the range touches.
     ///
-    /// - Throws: ``CacheError/item(_:)`` with `rangeOutOfBounds` when the range is not within the
-    ///   content.
+    /// - Parameter range: Bytes of content.
+    /// - Throws: ``CacheError/item(_:)`` with `rangeOutOfBounds` when the range exceeds the content.
     public func read(_ key: ItemKey, range: Range<Int64>) async throws(CacheError) -> Data? {
         try await lookUp(key, range: range).value
     }
 
-    /// As ``read(_:)``, and says why an item is not there.
+    /// Does what ``read(_:)`` does, and returns the reason for a miss.
+    ///
+    /// - Parameter range: Bytes of content; `nil` for all.
+    /// - Throws: As ``read(_:range:)``.
     public func lookUp(_ key: ItemKey, range: Range<Int64>? = nil) async throws(CacheError) -> Lookup<Data> {
         try await run { engine throws(CacheError) in try engine.read(key, range) }
     }
 
-    /// Hands the content of an item to `sink`, piece by piece, in order and with bounded memory.
-    /// `sink` is called on a thread that may block. Never promotes.
+    /// Hands the content of an item to `sink`, piece by piece, in order and with bounded memory. Never
+    /// promotes.
     ///
+    /// Cancelling the task has no effect; to stop, throw from `sink`.
+    ///
+    /// - Parameters:
+    ///   - range: Bytes of content; `nil` for all.
+    ///   - sink: Called on a thread that may block.
     /// - Returns: A miss when there is no such item; `sink` was not called then.
-    /// - Throws: ``CacheError/item(_:)`` when damage was found after pieces were handed out, and
-    ///   whatever `sink` throws.
+    /// - Throws: ``CacheError/item(_:)`` when the range exceeds the content or damage was found after pieces
+    ///   were handed out, and whatever `sink` throws.
     public func stream(
         _ key: ItemKey, range: Range<Int64>? = nil,
         to sink: @Sendable (UnsafeRawBufferPointer) throws(CacheError) -> Void
@@ -46,21 +58,25 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.stream(key, range, to: sink) }
     }
 
-    /// What is known of a key; `nil` when it is neither cached nor promoted. Does not count as a use.
+    /// Returns what is known of a key; `nil` when it is neither cached nor promoted. Does not count as a use.
+    ///
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func status(of key: ItemKey) async throws(CacheError) -> ItemStatus? {
         try await run { engine throws(CacheError) in try engine.status(of: key) }.value
     }
 
-    /// What a cached item says about itself: its validator, for a conditional request, and the caller's
-    /// attributes among it. `nil` when the key is not cached; what was promoted has no metadata any more. Does
-    /// not count as a use.
+    /// Returns the metadata of a cached item, such as its validator for a conditional request, and the
+    /// caller's attributes. `nil` when the key is not cached: a promoted file has no metadata. Does not count
+    /// as a use.
     ///
-    /// - Complexity: Independent of the length of the content: reads the item's footer.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
+    /// - Complexity: Independent of the length of the content: only the item's footer is read.
     public func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata? {
         try await description(of: key)?.metadata
     }
 
-    /// As ``metadata(of:)``, with the bytes of the content.
+    /// Returns the metadata of a cached item, as ``metadata(of:)`` does, and the length of its content in
+    /// bytes.
     package func description(
         of key: ItemKey
     ) async throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {

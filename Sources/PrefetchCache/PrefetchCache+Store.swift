@@ -8,18 +8,21 @@ internal import SystemPackage
 #endif
 
 extension PrefetchCache {
-    /// Stores an item whose content is in memory. An older item of the same key is replaced.
+    /// Stores an item whose content is in memory, replacing an older item of the same key.
     ///
-    /// The item is complete under its key when the call returns, or not there at all. It is not
-    /// flushed to the device: after a power cut it may be a miss.
+    /// When the call returns, the item is complete under its key, or not there at all. It is not flushed to
+    /// the device: after a power cut it may be a miss. An item with the intent ``Intent/userRequested`` goes
+    /// straight to its destination instead, and is durable.
     ///
-    /// - Returns: ``StoreOutcome/refused(_:)`` when there is no room for it. No item was evicted for it
-    ///   then, unless it was refused half way: an item of unknown length that outgrew its room, or one
-    ///   for which the volume ran out of space.
-    /// - Throws: ``CacheError/fileSystem(_:)``, or ``CacheError/item(_:)`` for metadata beyond the
-    ///   limits of the format.
-    /// - Complexity: O(n) in the bytes; no database transaction as long as the process's share of the
-    ///   budget lasts.
+    /// - Returns: ``StoreOutcome/refused(_:)`` when there is no room for the item. Nothing was evicted for it
+    ///   then, unless it was refused half-way: an item of unknown length that outgrew its room, or one for
+    ///   which the volume ran out of space.
+    /// - Throws: ``CacheError/item(_:)`` when metadata or content exceed the limits of the format. For an
+    ///   item with the intent ``Intent/userRequested`` also
+    ///   ``CacheError/insufficientSpace(needed:available:)``, ``CacheError/destination(_:_:)`` and
+    ///   ``CacheError/destinationUnavailable(_:)``.
+    /// - Complexity: O(n) in the bytes. No database transaction as long as the process's share of the budget
+    ///   lasts.
     @discardableResult
     public func store(
         _ content: Data, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
@@ -43,7 +46,8 @@ extension PrefetchCache {
         }
     }
 
-    /// Stores the content of a file, which is read piece by piece and left where it is.
+    /// Stores the content of a file, which is read piece by piece and left where it is. Cancelling the task
+    /// has no effect.
     ///
     /// - Throws: As ``store(_:as:encoding:)``, and ``CacheError/notARegularFile(_:)``.
     @discardableResult
@@ -57,18 +61,19 @@ extension PrefetchCache {
         }
     }
 
-    /// Starts to store an item whose content arrives in pieces.
+    /// Begins to store an item whose content arrives in pieces.
     ///
     /// - Parameters:
-    ///   - expectedLength: The length of the content in bytes, when it is known. Space for the worst case is
-    ///     then reserved at once, so that a refusal comes before the first byte.
-    ///   - keepingPartial: Whether the content's whole chunks of 1 MiB are kept when the writer is suspended
-    ///     or dropped, or its process dies, see ``partial(of:)``. What was kept of the key before is dropped.
-    ///     Of two writers of one key at once, the first to have a whole chunk keeps it. An item with the
-    ///     intent ``Intent/userRequested`` goes straight to its destination, and nothing is kept of it.
-    ///   - forgettingPromotion: Whether an item that was opened may be stored anew, which is refused otherwise. The
-    ///     record of it is forgotten, as by ``forget(_:)``, in the moment in which the new item is complete. The
-    ///     file stays, and the new one goes beside it when it is opened.
+    ///   - expectedLength: The length of the content in bytes, if known. Space for the worst case is then
+    ///     reserved at once, so that a refusal comes before the first byte.
+    ///   - keepingPartial: Whether the whole chunks, of 1 MiB of content each, are kept when the writer is
+    ///     suspended or dropped or its process dies, see ``partial(of:)``. An earlier partial of the key is
+    ///     discarded. Of two concurrent writers of one key, the first to complete a chunk keeps its partial.
+    ///     An item with the intent ``Intent/userRequested`` goes straight to its destination, and no partial
+    ///     of it is kept.
+    ///   - forgettingPromotion: Whether an item that was opened may be stored again, which is otherwise
+    ///     refused. The record of its promotion is forgotten, as by ``forget(_:)``, at the moment the new
+    ///     item is complete. The old file stays, and the new one is placed beside it when it is opened.
     /// - Throws: As ``store(_:as:encoding:)``.
     public func beginStoring(
         _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
@@ -87,9 +92,11 @@ extension PrefetchCache {
     }
 }
 
-/// What became of the wish to store an item piece by piece.
+/// The result of beginning to store an item piece by piece.
 public enum BegunStoring: Sendable {
+    /// Takes the content.
     case writer(CacheWriter)
+    /// There is no room for the item, or it may not be stored.
     case refused(Refusal)
 }
 

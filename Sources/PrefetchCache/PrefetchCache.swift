@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A cache for what the user will probably want.
 ///
-/// Downloads go in ahead of time, compressed, under a byte budget; the least recently used go when
-/// space runs short; and what the user opens is handed over, whole and durable, to Documents,
+/// Downloads are stored ahead of time, compressed, within a byte budget. The least recently used are evicted
+/// when space runs short. An item that the user opens is handed over, whole and durable, to Documents,
 /// Application Support or iCloud Drive.
 ///
 /// ```swift
@@ -19,29 +19,38 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Any number of tasks and processes may use one cache at the same time. The work is done on threads
-/// that may block, never on Swift's cooperative threads, see ``executor``.
+/// Any number of tasks and processes may use one cache at the same time. The work is done on threads that may
+/// block, never on Swift's cooperative threads, see ``executor``. Only the `open` calls,
+/// ``lookUpAndOpen(_:progress:)`` and ``verify(_:progress:)`` honour the cancellation of their task; all
+/// other calls run to their end.
 ///
-/// - Important: A cached item may vanish at any moment. Only what ``open(_:progress:)-(ItemKey,_)`` returned stays.
+/// Any call may throw ``CacheError/fileSystem(_:)``, ``CacheError/database(name:message:)``,
+/// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``
+/// and ``CacheError/closed``. A call that names a key which was opened before also looks for its file, and
+/// may throw ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)``. The documentation
+/// of a method lists only what is specific to it.
+///
+/// - Important: A cached item may vanish at any moment. Only what ``open(_:progress:)-(ItemKey,_)`` returned
+///   stays.
 public final class PrefetchCache: Sendable {
     let engine: Engine
     let blocking = BlockingExecutor()
     private let flushing: FlushSchedule
 
-    /// Opens the cache of an app, creating its folders when they are missing, and settles what a
-    /// crash left behind.
+    /// Opens the cache of an app, creates missing folders, and settles what a crash left behind.
     ///
-    /// - Throws: ``CacheError/notOurs(_:)`` for a folder that belongs to somebody else,
-    ///   ``CacheError/configuration(_:)``, ``CacheError/fileSystem(_:)``.
+    /// - Throws: ``CacheError/notOurs(_:)`` for a folder of the cache that belongs to another user or that
+    ///   others may write to, ``CacheError/configuration(_:)`` and ``CacheError/fileSystem(_:)``.
     /// - Complexity: Independent of the number of items.
     public convenience init(areas: StorageAreas) async throws(CacheError) {
         try await self.init(areas: areas, environment: .live())
     }
 
-    /// Opens a cache in a given environment: for tests, and for a logger of one's own.
+    /// Opens a cache in a given environment, for tests or with a logger of your own.
     ///
-    /// - Parameter isSettling: Whether what a crash left behind is settled. Without that it stays as it is, to
-    ///   be looked at or reported by ``repair(dryRun:)``; the cache can be used all the same.
+    /// - Parameter isSettling: Whether to settle what a crash left behind. Otherwise it stays, to be
+    ///   inspected, or reported by ``repair(dryRun:)``; the cache can be used all the same.
+    /// - Throws: As ``init(areas:)``.
     public init(areas: StorageAreas, environment: CacheEnvironment, isSettling: Bool = true)
         async throws(CacheError)
     {
@@ -54,25 +63,25 @@ public final class PrefetchCache: Sendable {
     }
 
     deinit {
-        // What lets go of locks and databases touches files, which must not happen wherever the last reference is
-        // dropped.
+        // Releasing locks and databases touches files, which must not happen on the thread that drops the last
+        // reference.
         blocking.run(after: .zero) { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
     }
 
-    /// The executor that the cache works on. A task that does much with the cache and little else
-    /// saves a change of threads per call by preferring it:
+    /// The executor that the cache works on. A task that mostly uses the cache saves a change of threads per
+    /// call by preferring it:
     ///
     /// ```swift
     /// await withTaskExecutorPreference(cache.executor) { … }
     /// ```
     public var executor: any TaskExecutor { blocking }
 
-    /// What happens to the cache in this process, from now on. A listener that falls behind by more
-    /// than 1,024 events loses the oldest.
+    /// The events of the cache in this process, from now on. A listener that falls behind by more than 1,024
+    /// events loses the oldest.
     public var events: AsyncStream<CacheEvent> { engine.events.stream() }
 
-    /// Runs a piece of work on a thread that may block, and sees to it that what it leaves in memory
-    /// is written.
+    /// Runs work on a thread that may block, and schedules the writing of the changes that it leaves in
+    /// memory.
     func run<Result: Sendable>(
         _ body: @Sendable (Engine) throws(CacheError) -> Result
     ) async throws(CacheError) -> Result {
@@ -84,17 +93,22 @@ public final class PrefetchCache: Sendable {
         }
     }
 
-    /// Writes to the catalog what is still in memory: recency and statistics. Happens by itself about
-    /// a second after a change.
+    /// Writes the recency and statistics that are still in memory to the catalog. This otherwise happens
+    /// about a second after a change.
+    ///
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func flush() async throws(CacheError) {
         try await run { engine throws(CacheError) in try engine.flush() }
     }
 
-    /// Writes everything and lets go of files and locks. Calls that are under way are waited for, and
-    /// writers that were not committed give up their items. Later calls, of the cache and of its writers,
-    /// throw ``CacheError/closed`` and change nothing.
+    /// Writes everything and releases files and locks. Waits for calls under way; writers that were not
+    /// committed end as if they were dropped. Later calls of the cache and of its writers throw
+    /// ``CacheError/closed`` and change nothing. Closing twice has no effect.
     ///
-    /// A process that ends without it loses a second of recency and nothing else.
+    /// A process that ends without closing loses a second of recency and nothing else.
+    ///
+    /// - Throws: ``CacheError/fileSystem(_:)`` and ``CacheError/database(name:message:)``. The cache is
+    ///   closed all the same.
     public func close() async throws(CacheError) {
         guard flushing.stop() else { return }
         let engine = engine

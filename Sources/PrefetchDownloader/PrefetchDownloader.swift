@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Downloads into a cache, politely.
 ///
-/// Hand over what the user will probably want, and forget about it: a download goes on where an earlier one ended, is
-/// stored when it is whole and what was expected, and ends when the cache has no room for it.
+/// Request what the user will probably want, and forget about it: a download resumes where an earlier one
+/// ended, is stored only if it is complete and as expected, and ends when the cache has no room for it.
 ///
 /// ```swift
 /// let downloader = PrefetchDownloader(
@@ -20,10 +20,10 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// - Note: Downloads end with their process, and what they had stored is kept.
+/// - Note: Downloads end with their process. What they had stored is kept.
 public final class PrefetchDownloader: Sendable {
     private struct State {
-        /// The download of a key that is under way, and those that wait for its end.
+        /// The downloads by key. The first of each is under way, and the others wait for its end.
         var jobs: [ItemKey: [DownloadJob]] = [:]
         var lastNumber = 0
         var idle: [CheckedContinuation<Void, Never>] = []
@@ -36,7 +36,9 @@ public final class PrefetchDownloader: Sendable {
     private let state = Mutex(State())
     private let watchingPressure = Mutex<Task<Void, Never>?>(nil)
 
-    /// - Parameter logger: Is told of failures, with the key and the origin of the URL.
+    /// Creates a downloader for a cache.
+    ///
+    /// - Parameter logger: Receives failures, with the key and the origin of the URL.
     public convenience init(
         cache: PrefetchCache, configuration: DownloaderConfiguration,
         logger: Logger = Logger(label: "PrefetchDownloader")
@@ -65,7 +67,7 @@ public final class PrefetchDownloader: Sendable {
         watchingPressure.withLock { $0?.cancel() }
     }
 
-    /// Downloads one content, or takes part in the download of it that is under way.
+    /// Downloads one content, or joins a download of it that is under way.
     @discardableResult
     public func prefetch(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
@@ -84,7 +86,8 @@ public final class PrefetchDownloader: Sendable {
         return download
     }
 
-    /// Downloads many contents. Those of a higher priority come first, and then those that stand first.
+    /// Downloads many contents. Of those that wait for a slot, user-requested ones start first, then those of
+    /// higher priority, then those that were added first.
     @discardableResult
     public func prefetch(_ requests: some Sequence<DownloadRequest>) -> [Download] {
         requests.map { prefetch($0) }

@@ -6,15 +6,15 @@ internal import VolumeCapacity
 
 /// Decides whether there is room, before a byte is written.
 ///
-/// What is charged never exceeds the budget: the sum over all items, the catalog, what every living
-/// process holds as its ``Allowance``, and the new request are compared with it in one transaction.
+/// The charged bytes never exceed the budget: in one transaction, the sum of all items, the catalog, the
+/// ``Allowance`` of every living process and the new request is compared with it.
 final class Admission: Sendable {
     let catalog: Catalog
     let evictor: Evictor
     let watch: VolumeWatch
     private let grants = Atomic<Int>(0)
     private let isNearlyFull = Atomic<Bool>(false)
-    /// What was available when giving items up last did not help, see ``maintain()``.
+    /// The available bytes when eviction last failed to free anything, see ``maintain()``.
     let uselessAt = Mutex<Int64?>(nil)
 
     init(catalog: Catalog, evictor: Evictor, watch: VolumeWatch) {
@@ -23,26 +23,27 @@ final class Admission: Sendable {
         self.watch = watch
     }
 
-    /// Why nothing is admitted now, told without the catalog: on a full volume not even that can be
-    /// written to.
+    /// Returns why nothing is admitted now, or `nil`. Does not use the catalog, which cannot even be written
+    /// on a full volume.
     func refusal() throws(CacheError) -> Refusal? {
         let glance = try watch.glance()
         return Standing.refusal(glance.configuration, glance.pressure)
     }
 
-    /// Why an item under way is given up: a volume that is low on space is no place to go on filling.
+    /// Returns why an item under way is interrupted, or `nil`: a volume that is low on space must not be
+    /// filled further.
     func interruption() throws(CacheError) -> Refusal? {
         let pressure = try watch.glance().pressure
         return pressure >= .low ? .pressure(pressure) : nil
     }
 
-    /// Reserves `bytes` of the budget, evicting when that is needed.
+    /// Reserves `bytes` of the budget, evicting if necessary.
     ///
     /// - Parameters:
-    ///   - total: What the item needs in all, with what was reserved for it before.
-    ///   - priority: That of the item. Items of a higher one do not make way for it.
-    /// - Returns: `nil` when the bytes are reserved. Otherwise no item was evicted for it.
-    /// - Complexity: O(1) in memory as long as the allowance lasts; else one transaction.
+    ///   - total: The charged bytes that the item needs in all, including those reserved before.
+    ///   - priority: The priority of the item. Items of a higher priority are not evicted for it.
+    /// - Returns: `nil` when the bytes are reserved. Otherwise no item was evicted for them.
+    /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
     func reserve(_ bytes: Int64, ofItem total: Int64, priority: Float) throws(CacheError) -> Refusal? {
         if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
         if let refusal = try refusal() { return refusal }
@@ -94,13 +95,14 @@ final class Admission: Sendable {
         return .granted
     }
 
-    /// What is granted to nobody: the rows of items that are stored from memory make the catalog longer,
-    /// when everything else is held.
+    /// The part of the budget that is not granted: the rows of items that are stored from memory extend the
+    /// catalog when everything else is held.
     private static func headroom(_ ceiling: Int64) -> Int64 { min(ceiling / 256, 256 << 10) }
 
-    /// Evicts until `bytes` fit below the ceiling. What cannot be made to fit must not cost the others
-    /// their place.
-    /// - Returns: What is free below it, and whether only items of a higher priority could make way.
+    /// Evicts until `bytes` fit below the ceiling, or evicts nothing if they cannot be made to fit.
+    ///
+    /// - Returns: The free bytes below the ceiling, and whether only items of a higher priority could make
+    ///   room.
     func makeRoom(
         for bytes: Int64, _ priority: Float, below ceiling: Int64, _ database: Database
     ) throws -> (room: Int64, isKeptByPriority: Bool) {
@@ -113,14 +115,14 @@ final class Admission: Sendable {
         catalog.inMemory { $0.allowance.release(bytes) }
     }
 
-    /// Whether so little is left of the budget that it should be trimmed soon.
+    /// Whether so little of the budget is left that it should be trimmed soon.
     var wantsTrimming: Bool { isNearlyFull.load(ordering: .relaxed) }
 
     func noteTrimmed() {
         isNearlyFull.store(false, ordering: .relaxed)
     }
 
-    /// Runs a transaction in which what this process holds unused is free for all.
+    /// Runs a transaction in which the unused allowance of this process is available to all.
     func givingUpAllowance<Result>(
         makingRoom: Bool = false, _ body: (Database) throws -> Result
     ) throws(CacheError) -> Result {
@@ -148,9 +150,9 @@ final class Admission: Sendable {
         }
     }
 
-    /// How much to take at once. A process that stores one item takes what that needs; one that stores more
-    /// takes 512 KiB and then 4 MiB, but no more than 1/64 of the budget, so that the others are not starved
-    /// and nothing is evicted much before its time.
+    /// How many bytes to take at once. A process that stores one item takes what that needs; one that stores
+    /// more takes 512 KiB and then 4 MiB, but at most 1/64 of the budget, so that others are not starved and
+    /// nothing is evicted much too early.
     private func nextStep(_ ceiling: Int64) -> Int64 {
         let step: Int64 =
             switch grants.wrappingAdd(1, ordering: .relaxed).oldValue {
@@ -164,23 +166,23 @@ final class Admission: Sendable {
 
 /// The sums that are compared with the budget.
 extension Admission {
-    /// The charged bytes of all files that have a row.
+    /// Charged bytes of all files that have a row.
     static func itemBytes(_ database: Database) throws -> Int64 {
         try Int64.fetchOne(database.cachedStatement(sql: "SELECT SUM(chargedLength) FROM total")) ?? 0
     }
 
-    /// The charged bytes of all files that may be evicted.
+    /// Charged bytes of all files that may be evicted.
     static func evictableBytes(_ database: Database) throws -> Int64 {
         try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT SUM(chargedLength) FROM total WHERE kind >= 0")) ?? 0
     }
 
-    /// All that counts against the budget: files, what processes hold, and the catalog itself.
+    /// All bytes that count against the budget: files, what processes hold, and the catalog itself.
     static func usedBytes(_ database: Database) throws -> Int64 {
         try itemBytes(database) + heldBytes(database) + catalogBytes(database)
     }
 
-    /// What all processes hold for items under way, and in advance.
+    /// Bytes that all processes hold for items under way, and in advance.
     static func heldBytes(_ database: Database) throws -> Int64 {
         try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT IFNULL(SUM(allowance), 0) FROM writer")) ?? 0

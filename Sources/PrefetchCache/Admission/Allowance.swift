@@ -1,8 +1,8 @@
-/// What this process may store without asking the other processes: bytes that it took out of the
-/// shared budget in bulk, and spends from memory, so that a small item costs no transaction.
+/// What this process may store without asking the other processes: bytes that it took out of the shared
+/// budget in bulk and spends from memory, so that a small item costs no transaction.
 ///
-/// The catalog's `writer` row of this process holds the sum of the first three. They are part of what
-/// is charged, so that the budget holds at every moment, whoever looks.
+/// The catalog's `writer` row of this process holds the sum of the first three. They count as charged, so
+/// that the budget holds at every moment, for every process.
 struct Allowance: Sendable {
     /// Bytes that the next reservation may take.
     private(set) var free: Int64 = 0
@@ -10,18 +10,18 @@ struct Allowance: Sendable {
     private(set) var reserved: Int64 = 0
     /// Charged bytes of stored items without a row in the catalog.
     private(set) var unsettled: Int64 = 0
-    /// What transactions under way give up or have been granted: it is not held any more, or not yet, and
-    /// may turn out to be.
+    /// Bytes that transactions under way are giving up or being granted: whether this process holds them is
+    /// not decided yet.
     private(set) var uncertain: Int64 = 0
     /// Counts how often the allowance was entered into a file of the catalog.
     private(set) var generation = 0
-    /// Whether the catalog in place is known to have it. Where it may not, nothing is spent from memory.
+    /// Whether the catalog in place is known to contain it. If not, nothing is spent from memory.
     private(set) var isEntered = true
 
     /// The most that this process may turn out to hold.
     var bound: Int64 { max(0, free + reserved + unsettled + uncertain) }
 
-    /// Takes `bytes` out of what is free, if there is enough.
+    /// Takes `bytes` out of the free ones, if there are enough.
     mutating func reserve(_ bytes: Int64) -> Bool {
         guard isEntered, free >= bytes else { return false }
         free -= bytes
@@ -29,7 +29,7 @@ struct Allowance: Sendable {
         return true
     }
 
-    /// Enters a grant of the catalog.
+    /// Adds a grant of the catalog.
     mutating func add(_ grant: Int64) {
         free += grant
     }
@@ -39,48 +39,50 @@ struct Allowance: Sendable {
         free += bytes
     }
 
-    /// Turns a reservation into a stored item of `charged` bytes, and frees the slack.
+    /// Turns a reservation into a stored item of `charged` bytes, and frees the rest.
     mutating func spend(_ charged: Int64, reserved bytes: Int64) {
         reserved -= bytes
         free += bytes - charged
         unsettled += charged
     }
 
-    /// An item without a row was removed again.
+    /// Takes back the charge of an item without a row that was removed again.
     mutating func unspend(_ charged: Int64) {
         unsettled -= charged
         free += charged
     }
 
-    /// The catalog has rows for items of `bytes` in all.
+    /// Notes that the catalog now has rows for items of `bytes` in all.
     mutating func settle(_ bytes: Int64) {
         unsettled -= bytes
     }
 
-    /// Gives up what is free. The bytes are uncertain until ``settle(uncertain:)``.
+    /// Gives up the free bytes. They are uncertain until ``settle(uncertain:)``.
     mutating func giveUp() -> Int64 {
         defer { free = 0 }
         uncertain += free
         return free
     }
 
-    /// A transaction under way is granted `bytes`, which are uncertain until ``settle(uncertain:)``.
+    /// Notes that a transaction under way is granted `bytes`, which are uncertain until
+    /// ``settle(uncertain:)``.
     mutating func promise(_ bytes: Int64) {
         uncertain += bytes
     }
 
-    /// It has turned out what became of `bytes` that were given up or granted.
+    /// Notes that the fate of `bytes` that were given up or granted has been decided.
     mutating func settle(uncertain bytes: Int64) {
         uncertain -= bytes
     }
 
-    /// The catalog in place may not have this process's row, or another one. What is free is free for all.
+    /// Notes that the catalog in place may lack this process's row, or have an outdated one. The free bytes
+    /// are void.
     mutating func lose() {
         free = 0
         isEntered = false
     }
 
-    /// For a catalog that has lost this process's row: what has to be entered in a new one.
+    /// Returns what has to be entered in a catalog that lacks this process's row.
     mutating func reenter() -> Int64 {
         free = 0
         generation += 1

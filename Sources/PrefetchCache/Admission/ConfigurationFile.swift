@@ -24,13 +24,13 @@ final class ConfigurationFile: Sendable {
         self.folder = folder
     }
 
-    /// The configuration as it was read last, without a look at the file.
+    /// The configuration as last read, without looking at the file.
     var lastKnown: CacheConfiguration { loaded.withLock { $0?.configuration } ?? CacheConfiguration() }
 
-    /// The configuration in force. Costs one `stat` while the file stays as it is.
+    /// Returns the configuration in force. Costs one `stat` while the file is unchanged.
     ///
-    /// - Throws: ``CacheError/configuration(_:)`` for a file that cannot be understood. It is never
-    ///   replaced by a default: an operator's limit must not be lost to a typing error.
+    /// - Throws: ``CacheError/configuration(_:)`` for a file that cannot be understood. It is never replaced
+    ///   by a default: an operator's limit must not be lost to a typing error.
     func current() throws(CacheError) -> CacheConfiguration {
         let name = FilePath(root: nil, [CacheLayout.configuration])
         let attributes = try onFiles { () throws(FileSystemError) in
@@ -63,14 +63,15 @@ final class ConfigurationFile: Sendable {
 
     /// Writes a configuration, durably.
     ///
-    /// - Throws: ``CacheError/configuration(_:)`` for one that could not be read again; nothing is
-    ///   written then.
+    /// - Throws: ``CacheError/configuration(_:)`` for one that could not be read again; nothing is written
+    ///   then.
     func replace(with configuration: CacheConfiguration) throws(CacheError) {
         try alone { () throws(CacheError) in try write(configuration) }
     }
 
-    /// Changes the configuration in force, durably. Nobody else changes it in between.
-    /// - Returns: The new one.
+    /// Changes the configuration in force, durably. No other change can come in between.
+    ///
+    /// - Returns: The new configuration.
     func change(_ change: (inout CacheConfiguration) -> Void) throws(CacheError) -> CacheConfiguration {
         try alone { () throws(CacheError) in
             var configuration = try current()

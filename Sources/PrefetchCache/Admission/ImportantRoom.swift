@@ -3,21 +3,21 @@ internal import GRDB
 internal import Logging
 internal import VolumeCapacity
 
-/// Room for what the user waits for: it is worth more than anything that is cached.
+/// Room for what the user waits for, which is worth more than anything that is cached.
 extension Admission {
-    /// What the ledger and the catalog need beside the content, generously.
+    /// A generous bound on what the ledger and the catalog need beside the content, in bytes.
     private static let margin: Int64 = 256 << 10
 
-    /// Sees to it that `needed` bytes that the user asked for can be written to a volume: they must fit
-    /// into its important capacity, and cached items make way.
+    /// Makes sure that `needed` bytes that the user asked for can be written to a volume. They must fit into
+    /// its important capacity; cached items are evicted for them.
     ///
-    /// - Parameter folder: Lies on the volume.
-    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; no item was evicted for it then.
+    /// - Parameter folder: A folder on the volume.
+    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; no item was evicted then.
     func makeImportantRoom(_ needed: Int64, in folder: Directory) throws(CacheError) {
         let model = try watch.configuration.current().capacityModel
         let capacity = model.capacity(of: try watch.volume(of: folder))
         if needed <= capacity.important { return }
-        // Where the system itself says how much there is, evicting makes it no more.
+        // Where the system itself reports the capacity, eviction does not increase it.
         guard !capacity.isImportantReported, try watch.isOnVolumeOfItems(folder) else {
             throw .insufficientSpace(needed: needed, available: capacity.important)
         }
@@ -29,19 +29,17 @@ extension Admission {
         }
     }
 
-    /// Sees to it that an item of `needed` bytes of content can be decoded, at the expense of colder
-    /// items, and what is noted of it written. What there is on the volume decides, not the important
-    /// capacity: the item is on the volume already, and its cached copy goes when it has been handed
-    /// over.
+    /// Makes sure that an item of `needed` bytes of content can be decoded and recorded, evicting colder
+    /// items if necessary. What counts is the available space, not the important capacity: the item is on the
+    /// volume already, and its cached copy is removed after it has been handed over.
     ///
-    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; the item stays cached, and so do the
-    ///   others.
+    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; all items stay cached then.
     func makeRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) {
         let available: Int64
         do {
             available = try watch.available(in: folder)
         } catch .fileSystem(let error) {
-            // The item is there all the same; should there be no room for its file, writing it will tell.
+            // The item exists all the same. If there is no room for its file, writing it will fail.
             return watch.log("The volume cannot be measured.", error)
         }
         if available >= needed + Self.margin { return }
@@ -56,14 +54,15 @@ extension Admission {
 
     private struct VolumeRoom {
         var isEnough: Bool
-        /// What is free; or, where nothing was evicted because it would not have been enough, what could
-        /// be at most.
+        /// The bytes that are free or, if nothing was evicted because it would not have sufficed, the most
+        /// that could be.
         var bytes: Int64
     }
 
-    /// Evicts until `wanted` bytes of the volume of the items are free, or nothing when that cannot be.
+    /// Evicts until `wanted` bytes are free on the volume of the items, or evicts nothing if that is
+    /// impossible.
     ///
-    /// - Parameter more: What should be free as well, as far as that is possible.
+    /// - Parameter more: The bytes that should be free if possible.
     private func makeAvailable(
         allOrNothing wanted: Int64, ifPossible more: Int64 = 0
     ) throws(CacheError) -> VolumeRoom {
@@ -78,7 +77,7 @@ extension Admission {
         } catch {
             guard error.isOutOfSpace else { throw error }
         }
-        // The first items have to go for the journal of a transaction: not for what cannot be had.
+        // The journal of a transaction needs the space of the first items, which must not be evicted in vain.
         let available = try watch.available()
         let attainable = try catalog.reading { database in
             available + (try evictor.attainable(wanted - available, in: database))
@@ -89,13 +88,14 @@ extension Admission {
 
     private func makeAvailable(allOrNothing wanted: Int64, _ database: Database) throws -> VolumeRoom {
         var available = try watch.available()
-        // Once something has gone, the journal of this transaction may lack, which gives its part back.
+        // After an eviction, the space of this transaction's journal may be missing; it is released at the
+        // end.
         var lacking: Int64 = 0
         while available + lacking < wanted {
             let before = available
             let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database)
             let made = try room.make(wanted - available, step: Self.reliefStep) {
-                // As under pressure: where unlinking frees nothing, the rest is kept.
+                // As under pressure: if unlinking frees nothing, the rest is kept.
                 let last = available
                 available = try watch.available()
                 return available > last

@@ -4,23 +4,22 @@ internal import Logging
 internal import Synchronization
 internal import VolumeCapacity
 
-/// When the cache is trimmed, and how far: from 95 % of what it may hold down to 90 %, so that writers
-/// rarely wait for an eviction.
+/// When the cache is trimmed, and how far: from 95% of what it may hold down to 90%, so that writers rarely
+/// wait for an eviction.
 enum Trimming {
     static func start(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 20 }
     static func end(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 10 }
 }
 
-/// What is done behind the writers' back: about once a second while the cache is in use, and once a
-/// minute while it is not.
+/// Maintenance in the background: about once a second while the cache is in use, and once a minute otherwise.
 extension Admission {
-    /// A step of relief from critical pressure, after which the volume is measured again.
+    /// The bytes to evict under critical pressure before the volume is measured again.
     static let reliefStep: Int64 = 16 << 20
 
-    /// Writes what is pending, gives up the unused allowance, evicts what has expired, follows the
-    /// volume with the budget, and gives way under pressure.
+    /// Writes pending changes, gives up the unused allowance, evicts expired items, adjusts the budget to the
+    /// volume, and evicts more under pressure.
     ///
-    /// - Returns: The levels of pressure that were found, in their order.
+    /// - Returns: The levels of pressure that were found, in order.
     func maintain() throws(CacheError) -> [Pressure] {
         defer { evictor.report() }
         var levels: [Pressure] = []
@@ -40,7 +39,7 @@ extension Admission {
         return levels
     }
 
-    /// Follows the volume with the budget, and gives way under pressure.
+    /// Adjusts the budget to the volume, and evicts more under pressure.
     private func follow(_ levels: inout [Pressure], _ database: Database) throws {
         let standing = try watch.sample(database)
         levels.append(standing.pressure)
@@ -49,14 +48,14 @@ extension Admission {
         if try relieve(standing, database) { levels.append(try watch.sample(database).pressure) }
     }
 
-    /// What waits to be written is not lost because the volume cannot be measured, or nobody can tell
-    /// what the budget should be.
+    /// Logs that the volume was not measured, or the budget not determined. Pending changes must not be lost
+    /// because of that.
     private func notFollowed(_ reason: any Sendable) {
         watch.environment.logger.warning(
             "The volume was not looked after.", metadata: ["error": "\(reason)"])
     }
 
-    /// Evicts down to the budget, after it was changed.
+    /// Evicts down to the budget after it was changed.
     func trimToBudget() throws(CacheError) {
         defer { evictor.report() }
         try givingUpAllowance(makingRoom: true) { database in
@@ -70,8 +69,7 @@ extension Admission {
         _ standing: Standing, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
         _ database: Database
     ) throws {
-        // A volume without a size is one of which nothing is known. It takes nothing new; what is there
-        // is not given up for it.
+        // Nothing is known of a volume without a size. It admits nothing new, but nothing is evicted for it.
         guard standing.capacity.state.total > 0 else { return }
         try Shrinking.shrinkWhereMuchIsFree(database)
         let ceiling = standing.ceiling
@@ -80,7 +78,8 @@ extension Admission {
             let excess = try Self.usedBytes(database) - end(ceiling)
             let items = try Self.evictableBytes(database)
             guard excess > 0, items > 0 else { return }
-            // Where many rows go with their items, so does their part of the file: it is left out at first.
+            // Rows that are deleted with their items shorten the file as well; their share is left out at
+            // first.
             let part = Double(items) / Double(items + (try Self.catalogBytes(database)))
             let wanted = max(1, Int64(Double(excess) * part))
             guard try evictor.evict(atLeast: wanted, from: database) > 0 else { return }
@@ -88,8 +87,9 @@ extension Admission {
         }
     }
 
-    /// Evicts until the volume has what the level of pressure asks for, or evicting does not help. Where
-    /// it did not help last, it is tried again only when the volume has changed.
+    /// Evicts until the volume has the space that the level of pressure requires, or eviction does not help.
+    /// If it did not help last time, it is tried again only after the volume has changed.
+    ///
     /// - Returns: Whether anything was tried.
     private func relieve(_ standing: Standing, _ database: Database) throws -> Bool {
         let wanted: Int64
@@ -105,17 +105,18 @@ extension Admission {
         return true
     }
 
-    /// Evicts until `wanted` bytes of the volume are free, as far as that is possible. After every
-    /// step the volume is measured again; when unlinking has freed nothing, because a snapshot or an
-    /// open file keeps the space, the rest of the cache is kept.
-    /// - Returns: What is free, and whether the last step has helped.
+    /// Evicts until `wanted` bytes of the volume are free, as far as possible. After every step the volume is
+    /// measured again; when unlinking has freed nothing, because a snapshot or an open file keeps the space,
+    /// the rest of the cache is kept.
+    ///
+    /// - Returns: The free bytes, and whether the last step has helped.
     func makeAvailable(
         _ wanted: Int64, step: Int64 = .max, _ database: Database
     ) throws -> (available: Int64, hasHelped: Bool) {
         var available = try watch.available()
         while available < wanted {
             let missing = min(wanted - available, step)
-            // What was gone already gives the volume nothing: it is no sign that evicting does not help.
+            // A file that was gone already frees nothing: it is not a sign that eviction does not help.
             guard try evictor.evict(atLeast: missing, measuredBy: .blocks, from: database) > 0 else { break }
             let before = available
             available = try watch.available()

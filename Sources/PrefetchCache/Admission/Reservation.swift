@@ -5,19 +5,18 @@ internal import VolumeCapacity
 ///
 /// It grows ahead of the bytes that are written, and is either spent on the stored item or released.
 final class Reservation {
-    /// How much an item of unknown length takes ahead of need: 1 MiB at first, and twice as much every
-    /// time, up to 16 MiB.
+    /// How many bytes an item of unknown length takes ahead of need: 1 MiB at first, doubling up to 16 MiB.
     private static let steps: ClosedRange<Int64> = 1 << 20...16 << 20
 
     private let admission: Admission
     private let charge: ChargedLength
     private let priority: Float
     private var step = steps.lowerBound
-    /// Whether the length of the content is known, or all of it is there: nothing is taken ahead then.
+    /// Whether the length of the content is known, or all of it has arrived: nothing is taken ahead then.
     var isLengthKnown: Bool
     /// Charged bytes that are held.
     private(set) var bytes: Int64
-    /// What of them is for the journal beside the file.
+    /// The part of them that is for the journal beside the file.
     var besides: Int64 = 0
     /// Why a request was not met.
     private var refusal: Refusal?
@@ -37,7 +36,7 @@ final class Reservation {
 
     /// Makes sure that a file of `storedLength` bytes is covered.
     ///
-    /// - Throws: ``ItemFormatError/notAdmitted`` when it is not; ``denial()`` says why.
+    /// - Throws: ``ItemFormatError/notAdmitted`` when it is not; ``denial()`` returns the reason.
     func cover(storedLength: Int64) throws(ItemFormatError) {
         do throws(CacheError) {
             refusal = try admission.interruption()
@@ -51,11 +50,11 @@ final class Reservation {
             step = min(step * 2, Self.steps.upperBound)
             return
         }
-        // Where a whole step does not fit, the item may.
+        // The item may fit where a whole step does not.
         guard failure == nil, reserve(charged, needing: charged) else { throw .notAdmitted }
     }
 
-    /// Why the last request was not met; a volume without room is one reason.
+    /// Returns why the last request was not met. A full volume is one reason.
     func denial() throws(CacheError) -> Refusal {
         if let refusal { return refusal }
         guard let failure, !failure.isOutOfSpace else { return .full }
@@ -73,13 +72,13 @@ final class Reservation {
         return true
     }
 
-    /// Hands the held bytes over to whoever accounts for the stored item.
+    /// Returns the held bytes, for which the caller now accounts.
     func take() -> Int64 {
         defer { bytes = 0 }
         return bytes
     }
 
-    /// Leaves what is held for the journal to stay held, by nobody.
+    /// Keeps the bytes of the journal held, outside this reservation.
     func leaveBesides() {
         bytes -= besides
         besides = 0

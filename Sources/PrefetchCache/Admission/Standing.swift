@@ -1,6 +1,6 @@
 internal import VolumeCapacity
 
-/// What was made of the volume's free space and the configuration, at one look.
+/// What follows from the volume's free space and the configuration at one moment.
 struct Standing: Sendable {
     let configuration: CacheConfiguration
     let capacity: Capacity
@@ -8,21 +8,22 @@ struct Standing: Sendable {
     /// The budget in force, in bytes.
     let budget: Int64
 
-    /// What all that counts may be charged now: the budget, or what the volume can spare when that is
-    /// less, as under a fixed budget on a volume that is nearly full.
+    /// The most that all may be charged now, in bytes: the budget, or what the volume can spare if that is
+    /// less, as under a fixed budget on a nearly full volume.
     var ceiling: Int64 { min(budget, capacity.room) }
 
     var largestItem: Int64 { configuration.largestItemBytes(in: budget) }
 
-    /// Why an item that is charged `bytes` is not admitted, whatever else there is in the cache.
+    /// Returns why an item that is charged `bytes` is not admitted, regardless of what else is in the cache;
+    /// `nil` if it may be.
     func refusal(ofItem bytes: Int64) -> Refusal? {
         if let refusal = Self.refusal(configuration, pressure) { return refusal }
-        // With no budget at all, no size would do.
+        // Without any budget, no size would do.
         guard bytes > largestItem, budget > 0 else { return nil }
         return .largerThanLargestItem(needed: bytes, largest: largestItem)
     }
 
-    /// Why nothing is admitted.
+    /// Returns why nothing is admitted, or `nil`.
     static func refusal(_ configuration: CacheConfiguration, _ pressure: Pressure) -> Refusal? {
         if !configuration.isStoringEnabled { return .disabled }
         return pressure > .normal ? .pressure(pressure) : nil

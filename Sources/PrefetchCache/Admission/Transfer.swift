@@ -1,16 +1,16 @@
-/// What a transaction changes of the allowance, until it is certain.
+/// The changes of the allowance by a transaction, until they are certain.
 struct Transfer {
-    /// What is given up.
+    /// The bytes that are given up.
     private(set) var unused: Int64 = 0
     private var grant: Int64 = 0
     private var generation = 0
 
-    /// Gives up what is free. A transaction may be run again, on the same file or on a fresh one.
+    /// Gives up the free bytes. A transaction may be run again, on the same file or on a fresh one.
     mutating func begin(with allowance: inout Allowance) {
         allowance.settle(uncertain: grant)
         grant = 0
         if generation != allowance.generation {
-            // A fresh file has never heard of what was given up before.
+            // A fresh file does not contain what was given up before.
             allowance.settle(uncertain: unused)
             unused = 0
         }

@@ -5,15 +5,15 @@ internal import Synchronization
 internal import SystemPackage
 internal import VolumeCapacity
 
-/// Looks at the volume, not too often, and says what that means for the cache.
+/// Measures the volume, at limited intervals, and derives what that means for the cache.
 ///
-/// A budget shrinks at once and grows with hysteresis, and so do the levels of pressure. What was in
-/// force last is in the catalog, so that all processes agree on it.
+/// A budget shrinks at once and grows with hysteresis, and so do the levels of pressure. The last values are
+/// kept in the catalog, so that all processes agree on them.
 final class VolumeWatch: Sendable {
-    /// How long one look is good for.
+    /// How long a measurement is valid.
     static let interval = Duration.seconds(1)
 
-    /// What can be told without the catalog.
+    /// What can be determined without the catalog.
     struct Glance: Sendable {
         let configuration: CacheConfiguration
         let pressure: Pressure
@@ -37,21 +37,21 @@ final class VolumeWatch: Sendable {
         self.configuration = configuration
     }
 
-    /// The volume of the items as it is now, without what is ours on it.
+    /// The present state of the items' volume, without the space that is ours.
     func volume() throws(CacheError) -> VolumeState { try volume(of: folders.current.items) }
 
     func volume(of folder: Directory) throws(CacheError) -> VolumeState {
         try onFiles { () throws(FileSystemError) in try environment.probe.state(of: folder.descriptor) }
     }
 
-    /// What can still be written to the volume of a folder, in bytes.
+    /// The bytes that can still be written to the volume of a folder.
     func available(in folder: Directory) throws(CacheError) -> Int64 {
         try onFiles { () throws(FileSystemError) in try environment.probe.available(of: folder.descriptor) }
     }
 
     func available() throws(CacheError) -> Int64 { try available(in: folders.current.items) }
 
-    /// Whether evicting items makes room where a folder lies.
+    /// Whether evicting items makes room on the volume of a folder.
     func isOnVolumeOfItems(_ folder: Directory) throws(CacheError) -> Bool {
         try onFiles { () throws(FileSystemError) in
             let here = try environment.fileSystem.attributes(of: folder.descriptor)
@@ -60,7 +60,7 @@ final class VolumeWatch: Sendable {
         }
     }
 
-    /// The level of pressure, at most ``interval`` old.
+    /// Returns the level of pressure, at most ``interval`` old.
     func glance() throws(CacheError) -> Glance {
         let now = environment.uptime()
         let (last, known) = memory.withLock { memory in
@@ -78,7 +78,7 @@ final class VolumeWatch: Sendable {
         return glance
     }
 
-    /// What holds for the next admission. The volume is looked at again when the last look is older
+    /// Returns what holds for the next admission. Measures the volume again if the last measurement is older
     /// than ``interval``.
     func standing(_ database: Database) throws -> Standing {
         let configuration = try configuration.current()
@@ -90,8 +90,8 @@ final class VolumeWatch: Sendable {
         return try sample(database)
     }
 
-    /// What all that counts may be charged, for bookkeeping, which goes on where the volume cannot be
-    /// measured: the last that is known, or `nil`.
+    /// Returns the most that all may be charged, for accounting, which must continue when the volume cannot
+    /// be measured: then the last known value, or `nil`.
     func ceiling(_ database: Database) -> Int64? {
         let now = environment.uptime()
         let (known, isFresh) = memory.withLock { memory in
@@ -106,10 +106,10 @@ final class VolumeWatch: Sendable {
         }
     }
 
-    /// What was the most that all may be charged, when the volume was looked at last.
+    /// The most that all could be charged when the volume was last measured, in bytes.
     var lastCeiling: Int64 { memory.withLock { $0.standing?.ceiling ?? 0 } }
 
-    /// Looks at the volume, and remembers what came of it.
+    /// Measures the volume, and remembers the result.
     func sample(_ database: Database) throws -> Standing {
         let standing = try preview(database)
         if try Self.remembered(database) != Remembered(standing) {
@@ -125,7 +125,7 @@ final class VolumeWatch: Sendable {
         return standing
     }
 
-    /// What ``sample(_:)`` would find, and nothing is remembered.
+    /// Returns what ``sample(_:)`` would, without remembering it.
     func preview(_ database: Database) throws -> Standing {
         let configuration = try configuration.current()
         let model = configuration.capacityModel
@@ -145,21 +145,21 @@ final class VolumeWatch: Sendable {
             pressure: model.pressure(of: state, after: remembered?.pressure ?? .normal), budget: budget)
     }
 
-    /// The next look counts for what it is: nothing is left of the budget that was in force.
+    /// Forgets the budget in force, so that the next measurement is not subject to hysteresis.
     func forgetBudget(_ database: Database) throws {
         try database.execute(sql: "UPDATE volume SET budget = NULL")
         memory.withLock { $0.standing = nil }
     }
 
-    /// The bytes of ours on the volume that can be had back. What is under way is on it, too, or
-    /// writing it would make the budget smaller that it was admitted to.
+    /// Bytes on the volume that the cache could release. Includes items under way: otherwise writing them
+    /// would reduce the budget that they were admitted to.
     private func evictableBytes(_ database: Database) throws -> Int64 {
         let items = try Admission.evictableBytes(database)
         let incoming = folders.current.incoming
         var partials: Int64 = 0
         for entry in try environment.fileSystem.entries(of: incoming.descriptor) {
             if let hash = CacheLayout.hash(ofKeptPartial: entry.name) {
-                // One that nobody writes is among the items.
+                // A partial without a writer is counted among the items.
                 guard try Partials.chargedLength(hash, in: database) == nil else { continue }
             } else if CacheLayout.session(of: entry.name) == nil {
                 continue
@@ -177,7 +177,7 @@ final class VolumeWatch: Sendable {
     }
 }
 
-/// The catalog's memory of the volume.
+/// The measurements that the catalog remembers.
 private struct Remembered: Equatable {
     /// The automatic budget in force; `nil` under a fixed one.
     let budget: Int64?

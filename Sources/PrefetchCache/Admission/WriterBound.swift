@@ -1,14 +1,13 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// How much of the budget a process may hold, as it stands in the process's lock file.
+/// The most of the budget that a process may hold, as its lock file says.
 ///
-/// The catalog knows that exactly, and can be lost. The lock file is where a process is known to live,
-/// and tells at least as much at every moment: it is written before a grant is committed, and after
-/// one was given back.
+/// The catalog has the exact number, but can be lost. The lock file, which shows whether a process lives,
+/// always has at least as much: it is written before a grant is committed, and after one was released.
 struct WriterBound {
     static let length: Int64 = 16
-    /// How often a reader looks again when it has met a writer.
+    /// How often a reader tries again after it has met a writer.
     private static let attempts = 1000
 
     let bytes: Int64
@@ -17,7 +16,7 @@ struct WriterBound {
         self.bytes = bytes
     }
 
-    /// Reads it while its process may be writing it.
+    /// Reads the bound while its process may be writing it.
     init(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
         for _ in 0..<Self.attempts {
             var buffer = [UInt8](repeating: 0, count: Int(Self.length))
@@ -38,8 +37,8 @@ struct WriterBound {
         throw FileSystemError("read", errno: .ioError)
     }
 
-    /// Writes it with one call, and its complement with it, by which a reader knows that it has read
-    /// both whole.
+    /// Writes the bound and its complement with one call. The complement shows a reader that it has read both
+    /// completely.
     func write(to file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
         let word = bytes.littleEndian
         try fileSystem.writeAll(Self.bytes(word) + Self.bytes(~word), to: file, at: 0)

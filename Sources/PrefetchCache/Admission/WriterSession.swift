@@ -3,16 +3,16 @@ internal import Logging
 internal import Synchronization
 internal import SystemPackage
 
-/// This process among the writers of the cache: a locked file in `incoming/`, whose name starts the
-/// names of all its partials.
+/// This process as a writer of the cache: a locked file in `incoming/`, whose name starts the names of all
+/// its partials.
 ///
-/// The lock dies with the process. One lock for all partials keeps the cost of a small item free of
-/// it: another process that finds the lock free knows that every partial of that name is abandoned.
+/// The lock ends with the process. One lock for all partials costs nothing per item: when another process
+/// finds the lock free, every partial of that name is abandoned.
 final class WriterSession: Sendable {
     private struct Lock: Sendable {
         let file: Descriptor
         let incoming: Directory
-        /// What the file says that this process may hold.
+        /// The bound that the file contains.
         var bound: Int64
     }
 
@@ -30,17 +30,17 @@ final class WriterSession: Sendable {
         end()
     }
 
-    /// A name in `incoming/` that nobody else uses.
+    /// A new, unique name in `incoming/`.
     func nextPartial() -> FilePath {
         let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         return CacheLayout.partial(session: environment.session, number: number)
     }
 
-    /// Takes the lock, unless it is held. Comes before the first reservation: others take a writer
-    /// without a lock for dead. A new lock replaces one whose folder was recreated, and one whose file was
-    /// removed or got a second name: writing to that file would change somebody else's.
+    /// Takes the lock, unless it is held. Must come before the first reservation: others consider a writer
+    /// without a lock dead. A new lock replaces one whose folder was recreated, whose file was removed or
+    /// emptied, or whose file got a second name: writing to it would change a foreign file.
     ///
-    /// - Parameter moving: What this process may hold once the old lock is lost.
+    /// - Parameter moving: Returns what this process may hold once the old lock is lost.
     func begin(_ moving: () -> Int64) throws(FileSystemError) {
         let incoming = folders.current.incoming
         try lock.withLock { lock throws(FileSystemError) in
@@ -49,7 +49,7 @@ final class WriterSession: Sendable {
                 let found = try environment.fileSystem.attributes(of: held.file)
                 if held.incoming === incoming, found.linkCount == 1 {
                     guard held.bound > 0, found.length < WriterBound.length else { return }
-                    // Whoever has made the catalog anew since then believes that nothing is held.
+                    // A process that has rebuilt the catalog since then assumes that nothing is held.
                     lock?.bound = moving()
                     return try WriterBound(lock?.bound ?? 0).write(to: held.file, in: environment.fileSystem)
                 }
@@ -62,10 +62,10 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// Writes into the lock file how much of the budget this process may hold, for whoever has to make the
-    /// catalog anew. A process without the lock holds nothing.
+    /// Writes into the lock file how much of the budget this process may hold, for processes that have to
+    /// rebuild the catalog. A process without the lock holds nothing.
     ///
-    /// - Parameter bound: Is asked when nobody else writes, so that the last to write knows best.
+    /// - Parameter bound: Called when no other thread writes, so that the last to write has the latest value.
     func write(_ bound: () -> Int64) throws(FileSystemError) {
         try lock.withLock { lock throws(FileSystemError) in
             guard let held = lock else { return }
@@ -92,7 +92,7 @@ final class WriterSession: Sendable {
                 } else {
                     // Another process that finds the lock held reads the bound.
                     if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
-                    // A process that cleans up may have locked and removed the file in between.
+                    // A cleanup may have locked and removed the file in between.
                     if try fileSystem.lock(file, waiting: true),
                         try fileSystem.attributes(of: file).linkCount > 0
                     {
@@ -107,7 +107,7 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// Removes the lock file and gives up the lock.
+    /// Removes the lock file and releases the lock.
     func end() {
         lock.withLock { current in
             guard let held = current else { return }
@@ -123,12 +123,12 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// Whether a session's process still runs, told by its lock.
+    /// Whether the process of a session still runs, by its lock.
     static func isAlive(_ session: String, in incoming: Directory) throws(FileSystemError) -> Bool {
         try ifDead(session, in: incoming) { () throws(FileSystemError) in } == nil
     }
 
-    /// What living processes may hold of the budget, by their sessions.
+    /// The most of the budget that each living process may hold, by session.
     static func bounds(in incoming: Directory) throws(FileSystemError) -> [String: Int64] {
         let fileSystem = incoming.fileSystem
         var bounds: [String: Int64] = [:]
@@ -156,15 +156,15 @@ final class WriterSession: Sendable {
         let error: FileSystemError
     }
 
-    /// Removes the partials of dead writers, and their lock files.
+    /// Removes the partials and lock files of writers that have died.
     ///
-    /// - Returns: What has to stay. It is no reason to leave anything else, or to refuse the cache.
+    /// - Returns: The files that could not be removed. They do not stop the removal of the others.
     static func sweep(_ incoming: Directory) throws(FileSystemError) -> [Leftover] {
         var leftovers: [Leftover] = []
         for (session, names) in try sessions(in: incoming) {
             do throws(FileSystemError) {
                 _ = try ifDead(session, in: incoming) { () throws(FileSystemError) in
-                    // The lock file goes last: until then a second sweeper comes to the same verdict.
+                    // The lock file is removed last: until then a concurrent sweep comes to the same result.
                     for name in names.sorted(by: { $0.extension != "lock" && $1.extension == "lock" }) {
                         try remove(FilePath(root: nil, [name]), in: incoming)
                     }
@@ -191,7 +191,7 @@ final class WriterSession: Sendable {
             .compactMap { session, names in session.map { ($0, names) } }
     }
 
-    /// What ``sweep(_:)`` would remove.
+    /// Returns what ``sweep(_:)`` would remove.
     static func orphans(in incoming: Directory) throws(FileSystemError) -> [FilePath.Component] {
         var orphans: [FilePath.Component] = []
         for (session, names) in try sessions(in: incoming) where try !isAlive(session, in: incoming) {
@@ -200,9 +200,10 @@ final class WriterSession: Sendable {
         return orphans
     }
 
-    /// Runs `body` when the process of a session is no more, and keeps its lock meanwhile, so that a
-    /// process that is just about to take it does not work under a name that is being removed.
-    /// - Returns: `nil` when the process lives.
+    /// Runs `body` if the process of a session is dead, and holds its lock meanwhile, so that a process that
+    /// is about to take it does not work under a name that is being removed.
+    ///
+    /// - Returns: `nil` if the process lives.
     private static func ifDead<Result>(
         _ session: String, in incoming: Directory, _ body: () throws(FileSystemError) -> Result
     ) throws(FileSystemError) -> Result? {

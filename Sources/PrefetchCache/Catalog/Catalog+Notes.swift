@@ -1,11 +1,11 @@
 internal import ItemFormat
 
-/// What the rest of the engine tells the catalog. It is kept in memory until the next transaction.
+/// The changes that the rest of the engine reports. They are kept in memory until the next transaction.
 extension Catalog {
-    /// An item has taken its place, for which `reserved` bytes were held.
+    /// Notes that an item was published, for which `reserved` bytes were held.
     func noteStored(_ row: CatalogRow, reserved: Int64) {
         inMemory { state in
-            // An item of the same key that no row accounted for went with the old file.
+            // An unsettled item of the same key was replaced with its file.
             state.unspend(row.hash)
             state.allowance.spend(row.chargedLength, reserved: reserved)
             state.pending.stored(row)
@@ -13,7 +13,7 @@ extension Catalog {
         }
     }
 
-    /// An item was used.
+    /// Notes that an item was used.
     func noteHit(_ hash: KeyHash) {
         inMemory { state in
             state.pending.touched(hash)
@@ -21,12 +21,12 @@ extension Catalog {
         }
     }
 
-    /// An item is not there. If the catalog has a row for it that nobody knows better of, it goes.
+    /// Notes that an item is not there. A row for it is deleted unless something newer is known.
     func noteAbsent(_ hash: KeyHash) {
         inMemory { $0.pending.absent(hash) }
     }
 
-    /// An item was asked for that is not there.
+    /// Notes that an item was requested that is not there.
     func noteMiss(_ hash: KeyHash) {
         inMemory { state in
             state.pending.absent(hash)
@@ -34,13 +34,13 @@ extension Catalog {
         }
     }
 
-    /// A damaged item went to the quarantine, where it takes as much as before; without a row, it was
-    /// gone already.
+    /// Notes that a damaged item went to the quarantine, where it takes as much space as before. Without a
+    /// row, it was gone already.
     func noteSetAside(_ hash: KeyHash, _ row: CatalogRow?) {
         guard var row else { return noteRemoved(hash) }
         inMemory { state in
             row.isSettled = state.pending.storedRow(hash) == nil
-            // What was set aside before, under the same name, is replaced.
+            // An earlier quarantined file of the same name was replaced.
             state.unspend(row.hash)
             state.unspend(hash)
             if !row.isSettled { state.allowance.spend(row.chargedLength, reserved: 0) }
@@ -49,7 +49,7 @@ extension Catalog {
         }
     }
 
-    /// A partial is kept, for which `reserved` bytes were held, and nobody writes it any more.
+    /// Notes that a partial is kept, for which `reserved` bytes were held, and that its writer has ended.
     func noteKept(_ row: CatalogRow, reserved: Int64) {
         inMemory { state in
             state.unspend(row.hash)
@@ -58,7 +58,7 @@ extension Catalog {
         }
     }
 
-    /// The user has opened an item, which makes the partial of its key useless.
+    /// Notes that the user has opened an item, which makes the partial of its key useless.
     func notePromoted(_ hash: KeyHash) {
         inMemory { state in
             state.pending.count(.promotions)
@@ -66,7 +66,7 @@ extension Catalog {
         }
     }
 
-    /// A kept partial is gone, or will be part of what its writer holds.
+    /// Notes that a kept partial is gone, or will be part of what its writer holds.
     func notePartialGone(_ hash: KeyHash) {
         inMemory { state in
             state.unspend(hash.ofPartial)
@@ -74,12 +74,12 @@ extension Catalog {
         }
     }
 
-    /// A partial is not there. If the catalog has a row for it that nobody knows better of, it goes.
+    /// Notes that a partial is not there. A row for it is deleted unless something newer is known.
     func notePartialAbsent(_ hash: KeyHash) {
         inMemory { $0.pending.partialAbsent(hash.ofPartial) }
     }
 
-    /// An item's file is gone.
+    /// Notes that an item's file is gone.
     func noteRemoved(_ hash: KeyHash) {
         inMemory { state in
             state.unspend(hash)
@@ -89,7 +89,7 @@ extension Catalog {
 }
 
 extension Catalog.State {
-    /// A file is gone for which there is no row yet.
+    /// Releases the charge of a file that is gone and had no row yet.
     fileprivate mutating func unspend(_ hash: KeyHash) {
         guard let old = pending.storedRow(hash), !old.isSettled else { return }
         allowance.unspend(old.chargedLength)

@@ -4,14 +4,14 @@ internal import Logging
 internal import Synchronization
 internal import SystemPackage
 
-/// The file of the catalog: opened when it is first needed, made anew when it is of no use.
+/// The file of the catalog: opened when it is first needed, rebuilt when it is unusable.
 extension Catalog {
     func openedFile() throws -> CatalogFile {
         var identity: FileAttributes.Identity?
         return try openedFile(&identity)
     }
 
-    /// - Parameter identity: That of the file, also when it turns out to be of no use.
+    /// - Parameter identity: Receives the identity of the file, even if it turns out to be unusable.
     func openedFile(_ identity: inout FileAttributes.Identity?) throws -> CatalogFile {
         try file.withLock { file in
             switch file {
@@ -35,11 +35,12 @@ extension Catalog {
     }
 
     /// Makes a file ready for use.
-    /// - Returns: The number of items found, when the file had to be filled from them.
+    ///
+    /// - Returns: The number of items found, if the file had to be filled from them.
     private func prepare(_ file: CatalogFile) throws -> Int? {
         var rebuilt: Int?
         if try file.queue.read({ try CatalogSchema.isMissing(in: $0) }) {
-            // Flushed as a whole: before that it bears no mark.
+            // Flushed as a whole, since it bears no mark yet.
             rebuilt = try file.durableTransaction { try fill($0) }
         }
         let hasWritten = try file.transaction(boot: environment.bootIdentifier) {
@@ -49,17 +50,17 @@ extension Catalog {
         return rebuilt
     }
 
-    /// - Returns: The number of items found, or `nil` when somebody else was faster.
+    /// - Returns: The number of items found, or `nil` when another process was faster.
     private func fill(_ database: Database) throws -> Int? {
         guard try CatalogSchema.isMissing(in: database) else { return nil }
         try CatalogSchema.create(in: database)
         try database.execute(
             sql: "INSERT INTO unflushed VALUES (?)", arguments: [environment.bootIdentifier])
-        // Whoever died had partials that no row accounts for. Whoever lives may be writing, without looking
-        // at the catalog, what a lost file had granted.
+        // Dead writers left partials that no row accounts for. Living writers may be using, without looking
+        // at the catalog, what a lost file had granted them.
         let leftovers = try WriterSession.sweep(folders.current.incoming)
-        // A partial that somebody writes now is in what its process may hold, which is read after it; one that
-        // somebody suspends or dies with meanwhile is found by the census, which comes after that.
+        // A partial that is being written is covered by the bound of its process, which is read after this.
+        // One that is suspended or abandoned meanwhile is found by the census, which comes after that.
         try census.fillPartials(database)
         for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
             try enter(session, holding: bound, in: database)
@@ -74,6 +75,7 @@ extension Catalog {
     }
 
     /// Enters this process into a file that is filled.
+    ///
     /// - Returns: Whether anything was written for that.
     private func join(_ database: Database, hadJournal: Bool) throws -> Bool {
         let version = try CatalogSchema.version(of: database)
@@ -95,12 +97,12 @@ extension Catalog {
         return true
     }
 
-    /// Enters what this process holds, exactly.
+    /// Enters exactly what this process holds.
     private func reenter(_ database: Database) throws {
         let isBootUnknown = environment.bootIdentifier.isEmpty
         if isBootUnknown { try session.begin { inMemory { $0.allowance.bound } } }
         try setAllowance(inMemory { $0.allowance.reenter() }, in: database)
-        // By this row others know that the file can be trusted, see ``isTrusted(_:)``.
+        // This row shows others that the file can be trusted, see ``isTrusted(_:)``.
         if isBootUnknown {
             try database.execute(
                 sql: "INSERT OR IGNORE INTO writer VALUES (?, 0)", arguments: [environment.session])
@@ -108,17 +110,17 @@ extension Catalog {
         lowerBound()
     }
 
-    /// Whether every page of the file reached the device, or is still in the memory of the machine that
-    /// wrote it.
+    /// Whether every page of the file reached the device, or is still in the memory of the machine that wrote
+    /// it.
     private func isTrusted(_ database: Database) throws -> Bool {
         let boot = environment.bootIdentifier
         let marks = try CatalogFile.marks(database)
         if marks.allSatisfy({ $0 == boot }), marks.isEmpty || !boot.isEmpty { return true }
-        // Where nobody knows the boot, a process that lives and has a row has trusted it before.
+        // If the boot is unknown: a living process with a row has trusted the file before.
         return try boot.isEmpty && writers(database).contains { try isAlive($0) }
     }
 
-    /// Removes the file that was found to be of no use, unless another one is in its place by now.
+    /// Removes a file that was found unusable, unless another one has its name by now.
     func discard(_ useless: FileAttributes.Identity?) throws(CacheError) {
         let root = folders.current.root
         try file.withLock { file throws(CacheError) in
@@ -130,13 +132,14 @@ extension Catalog {
         }
     }
 
-    /// Where the file or one beside it has several names, these are given up: what is in them can be had anew.
+    /// Checks the location of the file. If the file or a side file has several names, removes them: their
+    /// content can be rebuilt.
     private func clearedPlace(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
         do {
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         } catch {
             guard error.isOfSecondName else { throw error }
-            // Somebody else may have done so.
+            // Another process may have done so already.
             if try CatalogFile.hasSecondName(in: root) { try CatalogFile.remove(in: root) }
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         }
@@ -144,13 +147,14 @@ extension Catalog {
 
     private var rootPath: FilePath { folders.areas.caches.pushing(CacheLayout.root) }
 
-    /// Finds what dead writers stored without a row, and takes back what they had left.
+    /// Finds what dead writers stored without a row, and takes back the rest of their allowances.
+    ///
     /// - Returns: Whether there were any.
     @discardableResult
     func settleDeadWriters(_ database: Database) throws -> Bool {
         let dead = try deadWriters(database)
         guard !dead.isEmpty else { return false }
-        // Their partials were covered by what is now taken back; those that stay still are.
+        // Their partials were covered by the allowances that are now taken back. Partials that stay keep theirs.
         let leftovers = Set(try WriterSession.sweep(folders.current.incoming).map(\.session))
         let settled = dead.filter { !leftovers.contains($0) }
         guard !settled.isEmpty else { return false }
@@ -175,7 +179,7 @@ extension Catalog {
         try database.execute(sql: "DELETE FROM writer WHERE session = ?", arguments: [session])
     }
 
-    /// Gives up this process's place among the writers, and flushes the file to the device.
+    /// Removes this process from the writers, and flushes the file to the device.
     func close() throws(CacheError) {
         let hasWritten = inMemory { $0.hasWritten || !$0.pending.isEmpty }
         do {
@@ -183,8 +187,8 @@ extension Catalog {
         } catch {
             try closeFile(flushing: false)
             guard error.isOutOfSpace else { throw error }
-            // What is lost is the order of the last uses; what was stored is found by whoever looks for
-            // writers that are no more.
+            // This loses the order of the last uses. Stored items are found when dead writers are next
+            // settled.
             return environment.logger.debug("The volume is too full for the catalog.")
         }
         try closeFile(flushing: hasWritten)
@@ -196,8 +200,8 @@ extension Catalog {
                 state.allowance.settle(uncertain: state.allowance.giveUp())
                 return state.allowance.reserved
             }
-            // Held by a partial that could not be removed. Whoever finds the lock free removes it, and then
-            // the row.
+            // Held by a partial that could not be removed. The next process to settle dead writers removes
+            // both the partial and the row.
             try setAllowance(kept, in: database)
         }
     }

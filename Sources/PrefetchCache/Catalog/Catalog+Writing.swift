@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// What is written in a transaction.
+/// The statements of a transaction.
 extension Catalog {
     func write(_ batch: PendingChanges, to database: Database) throws {
         var writing = try ChangeWriting(self, to: database)
@@ -43,7 +43,7 @@ extension Catalog {
         ).execute(arguments: [environment.session, bytes, bytes])
     }
 
-    /// Enters what this process holds, whatever its row said.
+    /// Sets what this process holds, whatever its row said.
     func setAllowance(_ bytes: Int64, in database: Database) throws {
         guard bytes > 0 else {
             return try database.execute(

@@ -5,12 +5,12 @@ internal import Logging
 internal import Synchronization
 internal import SystemPackage
 
-/// The accelerator: what lies in the cache, in the order of use, in SQLite.
+/// The index of the cache, in SQLite: what is stored, in the order of use.
 ///
-/// Stores and touches are collected in memory and written in batches. The file is opened when it is
-/// first needed, so that the first read after launch waits for nothing, and it is made anew from
-/// the items when it is missing, damaged, replaced behind our back, of another version, or when the
-/// machine went down while it was in use. Losing it costs recency, nothing else.
+/// Stores and uses are collected in memory and written in batches. The file is opened when it is first
+/// needed, so that the first read after launch waits for nothing. It is rebuilt from the items when it is
+/// missing, damaged, replaced from outside or of another version, or when the machine went down while it was
+/// in use. Losing it costs recency, nothing else.
 final class Catalog: Sendable {
     let folders: CacheFolders
     let environment: CacheEnvironment
@@ -30,10 +30,10 @@ final class Catalog: Sendable {
         case closed
     }
 
-    /// How often a transaction is run again when its file was replaced meanwhile.
+    /// How often a transaction is run again because its file was replaced meanwhile.
     private static let attempts = 8
 
-    /// What the catalog does not know yet.
+    /// What the file does not contain yet.
     struct State: Sendable {
         var pending = PendingChanges()
         var allowance = Allowance()
@@ -41,7 +41,7 @@ final class Catalog: Sendable {
         var hasWritten = false
     }
 
-    /// - Parameter ceiling: What all that counts may be charged now, or `nil` when nobody can tell.
+    /// - Parameter ceiling: The most that all may be charged now, in bytes, or `nil` if unknown.
     init(
         folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, files: any CatalogedFiles,
         evictor: Evictor, session: WriterSession, ceiling: @escaping @Sendable (Database) -> Int64?,
@@ -58,20 +58,21 @@ final class Catalog: Sendable {
         self.report = report
     }
 
-    /// Reads or changes what is kept in memory.
+    /// Reads or changes the state in memory.
     func inMemory<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         state.withLock { body(&$0) }
     }
 
-    /// Writes what is pending, and then runs `body`, in one transaction that no other process can
-    /// interleave with.
+    /// Writes pending changes and then runs `body`, in one transaction that no other process can interleave
+    /// with.
     ///
-    /// - Parameter makingRoom: Whether the coldest items are removed when the volume is too full for
-    ///   the transaction. What only keeps the books must not cost anybody an item.
-    /// - Parameter committed: Changes what is kept in memory, as one with the end of the transaction.
-    /// - Throws: ``CacheError/database(name:message:)`` when the catalog could not be used even
-    ///   after it was made anew; ``CacheError/fileSystem(_:)`` with `ENOSPC`;
-    ///   ``CacheError/catalogOverBudget``. What was pending stays so.
+    /// - Parameters:
+    ///   - makingRoom: Whether to remove the least recently used items when the volume is too full for the
+    ///     transaction. Mere accounting must not cost an item.
+    ///   - committed: Changes the state in memory, together with the end of the transaction.
+    /// - Throws: ``CacheError/database(name:message:)`` when the catalog could not be used even after it was
+    ///   rebuilt; ``CacheError/fileSystem(_:)`` with `ENOSPC`; ``CacheError/catalogOverBudget``. Pending
+    ///   changes stay pending then.
     func transaction<Result>(
         makingRoom: Bool = false, _ body: (Database) throws -> Result,
         committed: (Result, inout State) -> Void = { _, _ in }
@@ -84,7 +85,7 @@ final class Catalog: Sendable {
                     try CatalogFile.requireMark(database)
                     let growth = try Growth(of: database)
                     try write(batch, to: database)
-                    // The body is to find things as they will be, and may make room itself.
+                    // `body` must find the final state, and may make room itself.
                     _ = try growth.fit(below: ceiling, evicting: evictor)
                     let result = try body(database)
                     guard try growth.fit(below: ceiling, evicting: evictor) else {
@@ -106,16 +107,16 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Enters into memory what a transaction has written, unless the file was replaced before it ended:
-    /// whoever reads the fresh one knows nothing of it.
+    /// Enters what a transaction has written into the state in memory, unless the file was replaced before
+    /// the transaction ended: readers of the new file would not see it.
     private func settle(
         _ batch: PendingChanges, in file: CatalogFile, _ committed: (inout State) -> Void
     ) throws {
         do {
             guard try file.isInPlace(in: folders.current.root) else { throw CatalogFile.WasReplaced() }
         } catch let error as FileSystemError {
-            // What was written may or may not be in the catalog that is in place. It is written once more,
-            // after what this process holds was entered anew.
+            // The catalog in place may or may not contain what was written. It is written once more, after
+            // what this process holds was entered again.
             environment.logger.warning("The catalog cannot be looked at.", metadata: ["error": "\(error)"])
             inMemory { $0.allowance.lose() }
             throw CatalogFile.WasReplaced()
@@ -132,14 +133,14 @@ final class Catalog: Sendable {
         guard isCurrent else { throw CatalogFile.WasReplaced() }
     }
 
-    /// Whether what this process holds was entered into a file, and into no other since.
+    /// Whether this file, and no other since, contains what this process holds.
     func isCurrent(_ file: CatalogFile) -> Bool {
         inMemory { $0.allowance.isEntered && $0.allowance.generation == file.generation }
     }
 
-    /// Makes this process a writer, which it must be before it reserves anything. When the folders were made
-    /// anew, what was granted in the old ones is worth nothing: what is free is given up, and what is
-    /// reserved is entered into the new catalog before anything else is granted.
+    /// Makes this process a writer, which is required before it reserves anything. When the folders were
+    /// recreated, grants in the old ones are void: the free part is given up, and the reserved part is
+    /// entered into the new catalog before anything else is granted.
     func beginWriting() throws(FileSystemError) {
         try session.begin {
             inMemory { state in
@@ -149,8 +150,8 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Enters into the lock file that this process may come to hold more. Comes before the commit:
-    /// whoever makes the catalog anew then knows of it, or this process finds its file replaced.
+    /// Enters a higher bound into the lock file. Comes before the commit, so that a process that rebuilds the
+    /// catalog either sees the bound, or this process finds its file replaced.
     func raiseBound() throws(FileSystemError) {
         try session.write { inMemory { $0.allowance.bound } }
     }
@@ -159,7 +160,7 @@ final class Catalog: Sendable {
         do {
             try raiseBound()
         } catch {
-            // More than this process holds is no harm.
+            // A bound above what this process holds does no harm.
             environment.logger.debug("The writer's bound stays.", metadata: ["error": "\(error)"])
         }
     }
@@ -171,15 +172,15 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Writes what has become pending within a transaction. Should that fail, it is lost.
+    /// Writes new pending changes within a transaction. They are lost if the transaction fails.
     func writePending(_ writing: inout ChangeWriting) throws {
         let batch = takePending()
         try writing.write(batch)
         inMemory { $0.allowance.settle(batch.storedBytes) }
     }
 
-    /// Runs `body`, which only reads, and writes what is pending before, if there is anything and the
-    /// volume has room for it.
+    /// Runs `body`, which only reads. Writes pending changes before, if there are any and the volume has room
+    /// for them.
     func reading<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
         if inMemory({ !$0.pending.isEmpty }) {
             do {
@@ -191,8 +192,8 @@ final class Catalog: Sendable {
         return try run(makingRoom: false) { file in try file.queue.read(body) }
     }
 
-    /// Runs `body` on the open file; when that fails, again on a fresh one. More than once, since the system, or
-    /// another process, may take that away as well.
+    /// Runs `body` on the open file and, when that fails, on a fresh one. Repeats, since the system or
+    /// another process may remove that one as well.
     private func run<Result>(
         makingRoom: Bool, _ body: (CatalogFile) throws -> Result
     ) throws(CacheError) -> Result {
@@ -210,7 +211,7 @@ final class Catalog: Sendable {
                     throw .database(name: "catalog", message: "the file is replaced again and again")
                 }
             } catch let error as CatalogFile.Useless where attempts < Self.attempts {
-                // More than once where another process puts such a file there again.
+                // Repeated, since another process may put such a file there again.
                 attempts += 1
                 environment.logger.info("The catalog is made anew.", metadata: ["reason": "\(error)"])
                 try discard(identity)
@@ -231,8 +232,9 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Removes the coldest items without a transaction, for which a full volume has no room.
-    /// - Returns: Whether something is gone.
+    /// Removes the least recently used items without a transaction, for which a full volume has no room.
+    ///
+    /// - Returns: Whether anything was removed.
     private func freeSpace() throws(CacheError) -> Bool {
         do {
             let freed = try openedFile().queue.read { try evictor.unlinkColdest(from: $0) }
@@ -250,26 +252,28 @@ final class Catalog: Sendable {
         (error as? DatabaseError)?.resultCode == .SQLITE_FULL
     }
 
-    /// Whether the file itself is at fault, rather than the request, the process or the volume: all
-    /// processes lose it then.
+    /// Whether the file itself is at fault, rather than the request, the process or the volume. All
+    /// processes then lose it.
     static func isFaultOfTheFile(_ error: any Error) -> Bool {
         if error is UnreadableValue || error is RowDecodingError { return true }
         guard let error = error as? DatabaseError else { return false }
-        // The last is an `EIO` on reading.
+        // The last is an `EIO` while reading.
         return [
             .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_READONLY, .SQLITE_ERROR, .SQLITE_SCHEMA,
         ].contains(error.resultCode) || error.extendedResultCode == .SQLITE_IOERR_CORRUPTFS
     }
 
-    /// Whether an error may come of a file or a folder that was removed or replaced.
+    /// Whether an error may be due to a file or a folder that was removed or replaced.
     private static func isAboutNames(_ error: any Error) -> Bool {
         if let error = error as? FileSystemError, error.errno == .staleNFSFileHandle { return true }
         guard let error = error as? DatabaseError else { return false }
         return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
     }
 
-    /// Whether a file is no more, or was emptied.
-    /// - Parameter identity: That of the file that failed; `nil` when there was none, and one was to be made.
+    /// Whether a file no longer exists, or was emptied.
+    ///
+    /// - Parameter identity: The identity of the file that failed; `nil` when there was none and one was to
+    ///   be created.
     private func wasLost(_ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity, try !folders.repair() else { return true }
         let root = folders.current.root

@@ -5,24 +5,24 @@ internal import SystemPackage
 
 /// One open `catalog.sqlite`.
 ///
-/// The rollback journal is used, not WAL: the folder may be purged under our hands, and with WAL a
-/// file of its three that is missing means I/O errors, and two processes on different generations
-/// of them corruption. Nothing is flushed to the device while the cache is in use
-/// (`synchronous=OFF`): after a crash of the process the operating system still has every page, and
-/// after a crash of the machine the file is not trusted (see ``marks(_:)``).
+/// It uses the rollback journal, not WAL: the folder may be purged while it is in use, and with WAL a missing
+/// file of the three means I/O errors, and two processes on different generations of them corruption. Nothing
+/// is flushed to the device while the cache is in use (`synchronous=OFF`): after a crash of the process the
+/// operating system still has every page, and after a crash of the machine the file is not trusted (see
+/// ``marks(_:)``).
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     let identity: FileAttributes.Identity
-    /// Whether there was a journal before the file was opened, with which SQLite may have undone what a process
-    /// that died had begun.
+    /// Whether there was a journal before the file was opened. With it SQLite has undone the unfinished
+    /// transaction of a process that died.
     let hadJournal: Bool
-    /// That of the allowance that was entered into it.
+    /// The generation of the allowance that was entered into the file.
     var generation = 0
 
     /// The file under the catalog's name is no longer the one that a transaction has written to.
     struct WasReplaced: Error {}
 
-    /// A file that is to be made anew.
+    /// The file has to be rebuilt.
     struct Useless: Error, CustomStringConvertible {
         let description: String
 
@@ -42,7 +42,7 @@ struct CatalogFile: Sendable {
         configuration.label = "PrefetchCache.catalog"
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { database in
-            // Pages can be given back only if that was said before the first one was written.
+            // Pages can be released only if that was requested before the first one was written.
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
@@ -72,16 +72,17 @@ struct CatalogFile: Sendable {
         try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)
     }
 
-    /// Whether there is a journal, which there always is after a transaction. One that is missing or empty was purged,
-    /// and a process that died in the middle of a transaction may have needed it.
+    /// Whether there is a journal, as there is after every transaction. One that is missing or empty was purged,
+    /// and may have been needed to undo the transaction of a process that died.
     static func hasJournal(in root: Directory) throws(FileSystemError) -> Bool {
         let journal = try root.fileSystem.attributes(
             of: FilePath(CacheLayout.catalogJournal), in: root.descriptor)
         return journal.map { $0.length > 0 } ?? false
     }
 
-    /// Whether there is a file that may be a database with a rollback journal. One with a write-ahead log is not ours, and reading it would leave files behind. The descriptor is closed before SQLite
-    /// opens the file, whose locks would go with it.
+    /// Whether the file can be read without side effects. A file with a write-ahead log is not ours, and
+    /// reading it would leave files behind. The descriptor is closed before SQLite opens the file, since
+    /// closing it later would release SQLite's locks.
     static func hasRollbackJournal(in root: Directory) throws(FileSystemError) -> Bool {
         let fileSystem = root.fileSystem
         guard let file = try attributes(in: root), file.kind == .regular else { return false }
@@ -96,13 +97,13 @@ struct CatalogFile: Sendable {
         return count == header.count && header[18] == 1 && header[19] == 1
     }
 
-    /// SQLite goes on working on a file that was deleted under it; the name tells.
+    /// Whether the file still has its name. SQLite keeps working on a file that was deleted under it.
     func isInPlace(in root: Directory) throws(FileSystemError) -> Bool {
         try Self.identity(in: root) == identity
     }
 
-    /// Runs `body` in a transaction that no other process can interleave with. Where `body` asks for the
-    /// mark and there is none, the file is marked and `body` run again.
+    /// Runs `body` in a transaction that no other process can interleave with. If `body` requires the mark
+    /// and there is none, the file is marked and `body` run again.
     func transaction<Result>(boot: String, _ body: (Database) throws -> Result) throws -> Result {
         while true {
             do {
@@ -117,7 +118,7 @@ struct CatalogFile: Sendable {
         }
     }
 
-    /// Runs `body` in a transaction after which the file, with all that was written before, is on the
+    /// Runs `body` in a transaction after which the file, with everything that was written before, is on the
     /// device.
     func durableTransaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try queue.writeWithoutTransaction { database in
@@ -143,11 +144,11 @@ struct CatalogFile: Sendable {
         }
     }
 
-    /// SQLite itself tells a full volume by `ENOSPC` alone.
+    /// Whether a full volume caused the error, which SQLite itself recognises by `ENOSPC` alone.
     private static func isOutOfSpace(_ error: DatabaseError, _ database: Database) -> Bool {
         guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) else { return false }
         let connection = database.sqliteConnection
-        // The error of a statement; and that of the file, which is all there is after a commit.
+        // The error of a statement, and that of the file, which is the only one after a commit.
         var ofFile: CInt = 0
         sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
         return [sqlite3_system_errno(connection), ofFile].contains { errno in
@@ -160,10 +161,10 @@ struct CatalogFile: Sendable {
         try String.fetchAll(database.cachedStatement(sql: "SELECT boot FROM unflushed"))
     }
 
-    /// Sees to it that nothing is written before the file bears the mark that it is in use and not
-    /// flushed. The mark itself is flushed, once: were it lost with the power and a page behind it not, a
-    /// torn file would be taken for a whole one. Whoever closes the file takes it out, at any moment but
-    /// within a transaction.
+    /// Makes sure that the file is marked as in use and not flushed before anything is written. The mark
+    /// itself is flushed, once: if a power cut lost the mark but kept a later page, a torn file would be
+    /// taken for a sound one. The process that closes the file removes the mark, at any moment except within
+    /// a transaction.
     static func requireMark(_ database: Database) throws {
         let isMarked = try Bool.fetchOne(
             database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)"))
@@ -176,17 +177,17 @@ struct CatalogFile: Sendable {
         do {
             try database.execute(sql: "PRAGMA synchronous = OFF")
         } catch {
-            // The file is then flushed more often than it need be, and nothing else.
+            // The file is then flushed more often than necessary, and nothing else.
             return
         }
     }
 
-    /// Flushes the file to the device and records that.
+    /// Flushes the file to the device, and removes the mark.
     func flushToDevice() throws {
         try durableTransaction { try $0.execute(sql: "DELETE FROM unflushed") }
     }
 
-    /// Whether the file or one beside it has another name as well.
+    /// Whether the file or a side file has a second name.
     static func hasSecondName(in root: Directory) throws(FileSystemError) -> Bool {
         for name in [CacheLayout.catalog] + sideFiles {
             let file = try root.fileSystem.attributes(of: FilePath(name), in: root.descriptor)

@@ -11,16 +11,16 @@ internal import SystemPackage
 
 /// What the catalog knows of one file of the cache.
 struct CatalogRow: Sendable {
-    /// What a file is to the cache. The raw value is stored, and orders victims: higher goes first.
+    /// What a file is to the cache. The raw value is stored, and orders victims: higher ones first.
     enum Kind: Int, Sendable {
-        /// A partial that a newer version keeps: as ``newerFormat``.
+        /// A partial of a newer version: as ``newerFormat``.
         case newerPartial = -2
-        /// Written by a newer version: counted, never a victim, never listed.
+        /// An item of a newer version: counted, but never a victim and never listed.
         case newerFormat = -1
         case item = 0
-        /// Damaged and set aside; its hash is that of its name in the quarantine.
+        /// A damaged item in the quarantine. Its hash is that of its name there.
         case quarantined = 1
-        /// What is kept of an item whose storing was broken off, see ``PartialFiles``; its hash is
+        /// The kept part of an item whose storing was interrupted, see ``PartialFiles``. Its hash is
         /// ``ItemFormat/KeyHash/ofPartial``.
         case partial = 2
     }
@@ -30,8 +30,11 @@ struct CatalogRow: Sendable {
     var key: String
     var metadata: ItemMetadata?
     var encoding: ItemEncoding
+    /// Bytes of content.
     var contentLength: Int64
+    /// Stored bytes: the length of the file.
     var storedLength: Int64
+    /// Charged bytes, which count against the budget.
     var chargedLength: Int64
     /// Whether the catalog charges for the file already, under another row.
     var isSettled = false
@@ -50,7 +53,7 @@ struct CatalogRow: Sendable {
         self.chargedLength = chargedLength
     }
 
-    /// A file whose content nobody can tell.
+    /// A file whose content is unknown.
     init(opaque kind: Kind, hash: KeyHash, storedLength: Int64, chargedLength: Int64) {
         self.kind = kind
         self.hash = hash
@@ -97,8 +100,8 @@ extension CachedItem {
         FROM item
         """
 
-    /// - Returns: `nil` for a row that this code could not have written. The item itself is the
-    ///   authority; such a row is as good as none.
+    /// - Returns: `nil` for a row that this code could not have written. The item itself is authoritative, so
+    ///   such a row counts as missing.
     init?(_ row: Row) {
         do {
             let key = try ItemKey(try row.value(0))
@@ -126,7 +129,7 @@ extension CachedItem {
 }
 
 extension KeyHash {
-    /// The 16 bytes as SQLite keeps them.
+    /// The 16 bytes as SQLite stores them.
     var data: Data { Data(bytes) }
 
     init?(data: Data) {

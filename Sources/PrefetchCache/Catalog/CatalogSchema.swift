@@ -2,8 +2,8 @@ internal import GRDB
 
 /// The tables of `catalog.sqlite`.
 ///
-/// The catalog is disposable: a version that this code does not know, older or newer, is replaced
-/// and filled from the items, never migrated.
+/// The catalog is disposable: a file of any other version, older or newer, is replaced and filled from the
+/// items, never migrated.
 enum CatalogSchema {
     static let version = 5
 

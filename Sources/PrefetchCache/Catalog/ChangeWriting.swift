@@ -4,8 +4,8 @@ internal import ItemFormat
 
 /// Changes on their way into the tables, within one transaction.
 ///
-/// The rows are written at once, so that an eviction finds them; the counters, the last number of the
-/// order of use and the allowance once, at the end, however many changes come one after the other.
+/// The rows are written at once, so that an eviction finds them. The counters, the last number of the order
+/// of use and the allowance are written once, at the end, however many changes there are.
 struct ChangeWriting {
     private let catalog: Catalog
     private let policy: any EvictionPolicy
@@ -13,7 +13,7 @@ struct ChangeWriting {
     private var sequence: Int64
     private var counters: [String: Int64] = [:]
     private var storedBytes: Int64 = 0
-    /// Whether any row is that of a kept partial. Where none is, an item that was stored costs no look for one.
+    /// Whether there is a row of a kept partial. If there is none, storing an item need not look for one.
     private var hasPartials: Bool
 
     init(_ catalog: Catalog, to database: Database) throws {
@@ -24,7 +24,7 @@ struct ChangeWriting {
         hasPartials = try Partials.areKept(database)
     }
 
-    /// Writes the rows of what happened.
+    /// Writes the rows of a batch of changes.
     mutating func write(_ batch: PendingChanges) throws {
         for (hash, change) in batch.ordered {
             switch change {
@@ -33,8 +33,8 @@ struct ChangeWriting {
             case .stored(let row):
                 sequence += 1
                 if row.kind == .item, hasPartials { try supersedePartial(of: hash) }
-                // What another process has replaced meanwhile is its own to write; what it has removed
-                // or evicted is no more.
+                // A file that another process has replaced meanwhile has its row written by that process; one
+                // that it has removed or evicted has no row.
                 switch try lengthOnDisk(row) {
                 case row.storedLength: try row.write(to: database, lastUse: sequence)
                 case nil: try delete(hash)
@@ -43,7 +43,7 @@ struct ChangeWriting {
             case .touched:
                 try policy.noteUse(of: hash, &sequence, in: database)
             case .removed, .absent:
-                // Another process may have stored the item anew; then the row is its own to write.
+                // Another process may have stored the item again; it writes the row then.
                 if try catalog.files.storedLength(of: hash) == nil { try delete(hash) }
             }
         }
@@ -67,12 +67,12 @@ struct ChangeWriting {
     }
 
     private func lengthOnDisk(_ row: CatalogRow) throws(FileSystemError) -> Int64? {
-        // What was set aside nobody replaces or removes without a row.
+        // A quarantined file is never replaced or removed without a row.
         row.kind == .quarantined ? row.storedLength : try catalog.files.storedLength(of: row.hash)
     }
 }
 
-/// The rows of kept partials. One that a living process writes has none: it is part of what that process holds.
+/// The rows of kept partials. A partial that is being written has none: it is part of what its process holds.
 extension ChangeWriting {
     private mutating func writePartial(_ row: CatalogRow) throws {
         switch try catalog.files.standing(ofPartial: row.hash) {
@@ -81,11 +81,11 @@ extension ChangeWriting {
             try row.write(to: database, lastUse: sequence)
             hasPartials = true
         case .kept(let length) where length > row.storedLength:
-            // Somebody else went on with it, and has kept it anew.
+            // Another writer has resumed it, and kept it again.
             break
         case .held: break
         case .absent, .kept:
-            // The system took it, wholly or in part.
+            // The system purged it, wholly or in part.
             try remove(row.hash)
         }
     }
@@ -99,13 +99,13 @@ extension ChangeWriting {
         }
     }
 
-    /// An item that was stored or opened makes the partial of its key useless.
+    /// Removes the partial of a key that was stored or opened, which makes the partial useless.
     private func supersedePartial(of hash: KeyHash) throws {
         guard try Partials.chargedLength(hash, in: database) != nil else { return }
         try remove(hash.ofPartial)
     }
 
-    /// Removes what is there of a partial, and its row when nothing is left.
+    /// Removes the files of a partial, and its row when nothing is left.
     private func remove(_ hash: KeyHash) throws {
         let victim = Victim(hash: hash, key: "", kind: .partial, chargedLength: 0, priority: 0)
         do {

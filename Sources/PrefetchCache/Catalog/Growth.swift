@@ -1,16 +1,16 @@
 internal import GRDB
 
-/// Keeps a catalog that grows within the budget.
+/// Keeps a growing catalog within the budget.
 ///
-/// The bytes of a stored item are held before its row is written, and those of the row are not: how many
-/// pages it takes is known when it is written. So a transaction that has made the file longer makes
-/// room for that before it ends.
+/// The bytes of a stored item are held before its row is written, but those of the row are not: how many
+/// pages it takes is known only when it is written. So a transaction that has extended the file makes room
+/// for that before it ends.
 struct Growth {
     private let database: Database
     private let catalogBytes: Int64
     private let usedBytes: Int64
 
-    /// - Parameter database: Before anything is written.
+    /// - Parameter database: The database before anything is written.
     init(of database: Database) throws {
         self.database = database
         catalogBytes = try Admission.catalogBytes(database)
@@ -19,8 +19,8 @@ struct Growth {
 
     /// Evicts for the pages that were added.
     ///
-    /// - Returns: Whether the file may stay as long as it is. When more was charged than the ceiling
-    ///   already before, since that has become lower, it may.
+    /// - Returns: Whether the file may keep its length. It also may when more than the ceiling was charged
+    ///   beforehand, because the ceiling has become lower.
     func fit(below ceiling: (Database) -> Int64?, evicting evictor: Evictor) throws -> Bool {
         guard try Admission.catalogBytes(database) > catalogBytes, let ceiling = ceiling(database)
         else { return true }

@@ -1,22 +1,22 @@
 internal import ItemFormat
 
-/// What happened since the catalog was last written. Several changes of one item are one.
+/// What happened since the catalog was last written. Several changes of one item are merged into one.
 struct PendingChanges: Sendable {
     enum Change: Sendable {
         case stored(CatalogRow)
         case touched
         case removed
-        /// Found not to be there, whoever removed it.
+        /// Found to be missing, whatever removed it.
         case absent
-        /// A kept partial is gone, or was found not to be there.
+        /// A kept partial is gone, or was found to be missing.
         case partialGone
     }
 
     struct Entry: Sendable {
         var order: UInt64
         var change: Change
-        /// The place of the last use of an item that was stored, too: a policy may count it otherwise
-        /// than the store.
+        /// The position of the last use of an item that was also stored: a policy may count it differently
+        /// from the store.
         var usedAt: UInt64?
     }
 
@@ -40,7 +40,7 @@ struct PendingChanges: Sendable {
         return steps.map { ($0.hash, $0.change) }
     }
 
-    /// The charged length, in bytes, of all stored items that the catalog does not charge for yet.
+    /// Charged bytes of all stored items that the catalog does not charge for yet.
     var storedBytes: Int64 {
         entries.values.reduce(0) { sum, entry in
             guard case .stored(let row) = entry.change, !row.isSettled else { return sum }
@@ -80,7 +80,7 @@ struct PendingChanges: Sendable {
         set(.removed, for: hash)
     }
 
-    /// Notes that an item is not on disk, unless something is known of it that is newer.
+    /// Notes that an item is not on disk, unless something newer is known of it.
     mutating func absent(_ hash: KeyHash) {
         if entries[hash] == nil { set(.absent, for: hash) }
     }
@@ -89,12 +89,12 @@ struct PendingChanges: Sendable {
         set(.partialGone, for: hash)
     }
 
-    /// Notes that the user has opened an item: what is kept of it is of no use any more.
+    /// Notes that the user has opened an item, which makes its partial useless.
     mutating func opened(_ hash: KeyHash) {
         opened.insert(hash)
     }
 
-    /// Notes that a partial is not on disk, unless something is known of it that is newer.
+    /// Notes that a partial is not on disk, unless something newer is known of it.
     mutating func partialAbsent(_ hash: KeyHash) {
         if entries[hash] == nil { set(.partialGone, for: hash) }
     }
@@ -105,7 +105,8 @@ struct PendingChanges: Sendable {
     }
 
     /// Puts back changes that could not be written, as if they had stayed here all along.
-    /// - Returns: The charged length of files that went meanwhile, and that no row will account for.
+    ///
+    /// - Returns: Charged bytes of files that were removed meanwhile, and that no row will account for.
     mutating func restore(_ older: PendingChanges) -> Int64 {
         let newer = self
         self = older
@@ -114,12 +115,12 @@ struct PendingChanges: Sendable {
         for (hash, change) in newer.ordered {
             switch change {
             case .stored(var row):
-                // Set aside from a place whose row was on its way, and has not arrived.
+                // The row of the item that was set aside was on its way, and has not arrived.
                 if row.isSettled, older.isUnsettled(row.hash.setAside) { row.isSettled = false }
                 stored(row)
             case .touched: touched(hash)
             case .removed: removed(hash)
-            // It was looked for before the older change was known to have failed.
+            // The lookup came before the older change was known to have failed.
             case .absent: absent(hash)
             case .partialGone: partialGone(hash)
             }

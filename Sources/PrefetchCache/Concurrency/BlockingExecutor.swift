@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// Runs the cache's work on threads that may block, so that no file is ever touched on Swift's
-/// cooperative threads.
+/// Runs the cache's work on threads that may block, so that files are never accessed on Swift's cooperative
+/// threads.
 ///
 /// It is a task executor: a task that prefers it calls the cache without changing threads.
 package final class BlockingExecutor: TaskExecutor {

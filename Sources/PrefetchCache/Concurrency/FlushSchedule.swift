@@ -1,26 +1,26 @@
 internal import Logging
 internal import Synchronization
 
-/// When the cache is looked after behind its users' backs: about a second after the first change that
-/// is only in memory, at once when much waits, and once a minute while nothing happens.
+/// When maintenance runs in the background: about a second after the first change that is only in memory, at
+/// once when much is pending, and once a minute while the cache is idle.
 final class FlushSchedule: Sendable {
     static let delay = Duration.seconds(1)
     static let idleDelay = Duration.seconds(60)
 
     private enum State {
         case idle
-        /// Within ``delay``, or at once.
+        /// A flush will run within ``delay``, or at once.
         case scheduled(isUrgent: Bool)
         case stopped
     }
 
-    /// Runs a piece of work later, on a thread that may block.
+    /// Runs work later, on a thread that may block.
     typealias Later = @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
 
     private let engine: Engine
     private let later: Later
     private let state = Mutex(State.idle)
-    /// Counts the pieces of work, so that an idle minute is told from a busy one.
+    /// Counts the scheduled flushes, which distinguishes an idle minute from a busy one.
     private let work = Atomic<Int>(0)
 
     init(_ engine: Engine, later: @escaping Later) {
@@ -28,10 +28,10 @@ final class FlushSchedule: Sendable {
         self.later = later
     }
 
-    /// Begins to look at the volume once a minute.
+    /// Begins to measure the volume once a minute.
     func watchWhileIdle() {
         let seen = work.load(ordering: .relaxed)
-        // A cache that nobody holds any more is not kept for it.
+        // Weak, so that this does not keep the cache alive.
         later(Self.idleDelay) { [weak self] in
             guard let self, !isStopped else { return }
             if work.load(ordering: .relaxed) == seen { maintain() }
@@ -73,7 +73,7 @@ final class FlushSchedule: Sendable {
     }
 
     private func flush() {
-        // Of an urgent flush and the one that it overtook, only the first finds something to do.
+        // Of an urgent flush and the regular one that it overtook, only the first finds anything to do.
         let isRunning = state.withLock { state in
             guard case .scheduled = state else { return false }
             state = .idle
@@ -86,7 +86,7 @@ final class FlushSchedule: Sendable {
         do {
             try engine.usage.perform { () throws(CacheError) in try engine.maintain() }
         } catch .closed {
-            // Closing has written what there was.
+            // Closing has written everything.
             return
         } catch {
             // The changes stay in memory, and the next piece of work tries again.

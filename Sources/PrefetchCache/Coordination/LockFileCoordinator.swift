@@ -1,8 +1,8 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// Stands in where the system does not coordinate: one `flock` for all of iCloud Drive, which keeps the
-/// processes that use one cache apart, and nobody else. Its file lies in staging, where no user sees it.
+/// Coordinates where the system does not: by one `flock` for all of iCloud Drive, which excludes only the
+/// processes that use the same cache. Its file is in staging, where users do not see it.
 struct LockFileCoordinator: FileCoordinating {
     let staging: Directory
 

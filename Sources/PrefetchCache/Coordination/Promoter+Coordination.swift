@@ -3,9 +3,8 @@ internal import StorageAreas
 internal import SystemPackage
 
 extension Promoter {
-    /// Runs a body that touches a destination as its area demands: in iCloud Drive coordinated, elsewhere
-    /// just so. Locks are taken before, and the ledger is written after: whom a coordinator waits for is
-    /// not known here.
+    /// Runs a body that touches a destination: coordinated in iCloud Drive, directly elsewhere. Locks are
+    /// taken before and the ledger is written after, since it is unknown what a coordinator waits for.
     func coordinated<Value>(
         _ access: CoordinatedAccess, in area: Area, at path: FilePath,
         _ body: () throws(CacheError) -> Value
@@ -33,7 +32,8 @@ extension Promoter {
         return try coordinated(access, in: entry.area, at: path(of: entry), body)
     }
 
-    /// Without an account there is no iCloud Drive. That says nothing about the files that are in it.
+    /// Requires that an area is available. Without an account there is no iCloud Drive, which says nothing
+    /// about the files in it.
     func requireRoot(of area: Area) throws(CacheError) {
         guard support.areas.path(of: area) != nil else { throw .destinationUnavailable(area) }
     }

@@ -3,14 +3,14 @@
     internal import Foundation
     internal import SystemPackage
 
-    /// `NSFileCoordinator`, which the daemon of iCloud Drive and other apps listen to.
+    /// `NSFileCoordinator`, which the daemon of iCloud Drive and other apps respect.
     ///
-    /// - Important: Written from the manual, and never run.
+    /// - Important: Written from the documentation, and never run.
     struct SystemFileCoordinator: FileCoordinating {
         func coordinate(
             _ access: CoordinatedAccess, at path: FilePath, _ body: () -> Void
         ) throws(FileSystemError) {
-            // One per access: a coordinator that is kept would count its own accesses as related.
+            // One per access: a shared coordinator would treat its own accesses as related.
             let coordinator = NSFileCoordinator(filePresenter: nil)
             let url = URL(filePath: path.string)
             var failure: NSError?
@@ -20,14 +20,14 @@
                     body()
                 }
             case .write:
-                // Replacing counts as deleting: whoever shows what is there would close it.
+                // Not `.forReplacing`, which counts as deleting: apps that show the file would close it.
                 coordinator.coordinate(writingItemAt: url, options: [], error: &failure) { _ in body() }
             case .readContent:
                 coordinator.coordinate(readingItemAt: url, options: .withoutChanges, error: &failure) { _ in
                     body()
                 }
             case .readMetadata:
-                // Downloads nothing: whether a file is there does not need its content.
+                // Downloads nothing: checking for a file does not need its content.
                 coordinator.coordinate(
                     readingItemAt: url, options: [.withoutChanges, .immediatelyAvailableMetadataOnly],
                     error: &failure

@@ -9,7 +9,7 @@ internal import SystemPackage
 #endif
 
 extension CacheEnvironment {
-    /// The machine that the process runs on.
+    /// The environment of the machine that the process runs on.
     public static func live(logger: Logger = Logger(label: "PrefetchCache")) -> CacheEnvironment {
         let fileSystem = LiveFileSystem()
         let start = ContinuousClock.now
@@ -37,7 +37,7 @@ extension CacheEnvironment {
                     ofStream: "/proc/sys/kernel/random/boot_id", in: .workingDirectory, limit: 64)
                 return String(decoding: bytes, as: UTF8.self)
             } catch {
-                // Unknown: every catalog that was not closed in order counts as from an earlier boot.
+                // Unknown: every catalog that was not closed properly counts as one from an earlier boot.
                 return ""
             }
         }

@@ -6,28 +6,33 @@ public import VolumeCapacity
     internal import Darwin
 #endif
 
-/// What the engine takes from outside. Given the same environment and the same calls, it does the
-/// same.
+/// What the engine takes from outside. Given the same environment and the same calls, it does the same.
 public struct CacheEnvironment: Sendable {
+    /// The file system that all calls on files go through.
     public var fileSystem: any FileSystem
-    /// Milliseconds since 1970. Used for the times that people read, never to order items.
+    /// The time in milliseconds since 1970. Used for times that are shown, and for expiry; never to order
+    /// items.
     public var now: @Sendable () -> Int64
-    /// The time since some moment in the past. It never goes back, whatever is done to the clock.
+    /// The time since some moment in the past. It never goes back, even if the clock is changed.
     public var uptime: @Sendable () -> Duration
-    /// Tells how much space the volume of the cache has.
+    /// Measures the space of the cache's volume.
     public var probe: any VolumeProbing
-    /// Coordinates what is done in iCloud Drive. `nil` for the system's `NSFileCoordinator`, and where there
-    /// is none for a lock that the processes of one cache share.
+    /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator` or, where there is
+    /// none, a lock that the processes of one cache share.
     public var coordinator: (any FileCoordinating)?
-    /// Distinguishes the writers of a cache: 16 hexadecimal digits.
+    /// Distinguishes the writers of a cache: 16 hexadecimal digits, different for each.
     public var session: String
-    /// Changes with every start of the operating system; empty where it is unknown. What a crash of the
-    /// machine may have torn is told by it, never by the clock.
+    /// Changes with every start of the operating system; empty if unknown. It decides which files a crash of
+    /// the machine may have damaged, and the clock never does.
     public var bootIdentifier: String
-    /// How many chunks of a large item are compressed or decompressed at a time.
+    /// The number of threads for parallel work. ``PrefetchCache/verify(_:progress:)`` uses all of them; the
+    /// chunks of one item are compressed and decompressed by at most 4.
     public var parallelism: Int
+    /// Receives warnings and errors that no call throws.
     public var logger: Logger
 
+    /// Creates an environment from its parts.
+    ///
     /// - Parameters:
     ///   - probe: `nil` for one that asks the file system.
     ///   - coordinator: See ``coordinator``.

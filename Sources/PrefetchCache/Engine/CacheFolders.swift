@@ -4,7 +4,7 @@ internal import StorageAreas
 internal import Synchronization
 internal import SystemPackage
 
-/// The folders of the cache in Caches, held open, and made again when the system takes them away.
+/// The folders of the cache in Caches, held open, and recreated when the system purges them.
 final class CacheFolders: Sendable {
     struct Handles: Sendable {
         let root: Directory
@@ -12,8 +12,8 @@ final class CacheFolders: Sendable {
         let incoming: Directory
         let itemFolders = ItemFolders()
 
-        /// The folders of items that are there, by the first byte of the hashes in them: a small cache has
-        /// few of the 256.
+        /// The item folders that exist, by the first byte of the hashes in them: a small cache has few of the
+        /// 256.
         func itemFolderNumbers() throws(FileSystemError) -> Set<UInt8> {
             Set(
                 try items.fileSystem.entries(of: items.descriptor).compactMap {
@@ -35,7 +35,8 @@ final class CacheFolders: Sendable {
 
     var current: Handles { handles.withLock { $0 } }
 
-    /// Opens the folders anew when one of them was removed.
+    /// Reopens the folders when one of them was removed.
+    ///
     /// - Returns: Whether there was something to repair.
     func repair() throws(CacheError) -> Bool {
         let handles = current
@@ -49,17 +50,16 @@ final class CacheFolders: Sendable {
         return true
     }
 
-    /// Opens an item's file, or returns `nil` when there is none. Until the descriptor is closed the
-    /// file is leased: it is no victim of an eviction.
+    /// Opens an item's file, or returns `nil` when there is none. Until the descriptor is closed the file is
+    /// leased: it cannot be evicted.
     func openItem(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
         if let file = try openItemNow(hash) { return file }
-        // The folder that is held open may have been removed, and another process may have made and
-        // filled a new one.
+        // The open folder may have been removed, and another process may have created and filled a new one.
         return try repair() ? openItemNow(hash) : nil
     }
 
-    /// Opens an item's file as ``openItem(_:)`` does, and sees to it that it was not evicted before the
-    /// lease was taken: nobody evicts it afterwards.
+    /// Opens an item's file as ``openItem(_:)`` does, and makes sure that it was not evicted before the lease
+    /// was taken: afterwards it cannot be.
     func openItemToStay(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
         while let file = try openItem(hash) {
             do {
@@ -78,12 +78,12 @@ final class CacheFolders: Sendable {
         do {
             file = try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read)
         } catch {
-            // A link or the like in the place of an item is not ours: it is left alone.
+            // A link or the like under the name of an item is not ours and is left alone.
             guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
             return nil
         }
         do {
-            // Waits for an eviction that has begun, if at all; what it leaves is read all the same.
+            // Waits at most for an eviction under way; the open file can be read even if it is unlinked.
             _ = try fileSystem.lock(file, .shared, waiting: true)
         } catch {
             guard error.isUnsupported else {
@@ -94,7 +94,7 @@ final class CacheFolders: Sendable {
         return file
     }
 
-    /// The folder for damaged items, made when it is first needed.
+    /// The folder for damaged items, created when it is first needed.
     func quarantine() throws(CacheError) -> Directory {
         let root = current.root
         return try onFiles { () throws(FileSystemError) in
@@ -116,7 +116,8 @@ final class CacheFolders: Sendable {
         }
     }
 
-    /// Opens an area and our own root in it, and refuses a root that is not ours alone.
+    /// Opens an area and our root in it, and refuses a root that belongs to others or that others can write
+    /// to.
     static func openRoot(in area: FilePath, _ fileSystem: any FileSystem)
         throws(CacheError) -> (area: Directory, root: Directory)
     {

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// The names of everything that the cache keeps on disk.
 enum CacheLayout {
-    /// The folder of the cache in Caches, and the one of the same name in Application Support.
+    /// The folder of the cache in Caches, and the folder of the same name in Application Support.
     static let root = FilePath("PrefetchCache")
 
     // In Caches: purgeable.
@@ -19,13 +19,13 @@ enum CacheLayout {
     static let files = FilePath("files")
     static let configuration = FilePath.Component("configuration.json")
 
-    /// Where staging lies when a destination is on another volume than Application Support.
+    /// The staging folder for a destination on another volume than Application Support.
     static let foreignStaging = FilePath(".PrefetchCache-staging")
 
     /// Below ``staging``, see ``LockFileCoordinator``.
     static let coordinationLock = FilePath("coordination.lock")
 
-    /// What SQLite appends to the name of a database.
+    /// The suffixes of the files that SQLite creates beside a database.
     static let databaseSides = ["-journal", "-wal", "-shm"]
 
     static let catalogJournal = "\(catalog)-journal"
@@ -35,7 +35,7 @@ enum CacheLayout {
 
     static let folderPermissions: FilePermissions = [.ownerReadWriteExecute]
     static let filePermissions: FilePermissions = [.ownerReadWrite]
-    /// For Documents, when the app starts on a machine that has none: as its user would create it.
+    /// For a Documents folder that does not exist yet: as its user would create it.
     static let userFolderPermissions: FilePermissions = [
         .ownerReadWriteExecute, .groupReadExecute, .otherReadExecute,
     ]
@@ -71,7 +71,7 @@ enum CacheLayout {
     static func keptPartial(of hash: KeyHash) -> FilePath { FilePath(hash.hexadecimal) }
     static func journal(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal).chunks") }
 
-    /// The key's hash in the name of a kept partial or of its journal, or `nil` for a name that is not ours.
+    /// The key's hash in the name of a kept partial or its journal, or `nil` for a name that is not ours.
     static func hash(ofKeptPartial name: FilePath.Component) -> KeyHash? {
         let text = name.string
         guard text.utf8.count == 32 || (text.utf8.count == 39 && text.hasSuffix(".chunks")) else {
@@ -80,7 +80,7 @@ enum CacheLayout {
         return KeyHash(hexadecimal: String(text.prefix(32)))
     }
 
-    /// Keys share 256 locks, by the first byte of their hash.
+    /// The keys share 256 locks, by the first byte of their hash.
     static func keyLock(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal.prefix(2)).lock") }
 
     /// A name under ``staging``, unique to this promotion.

@@ -15,7 +15,7 @@ internal import SystemPackage
 #endif
 
 extension Data {
-    /// `range` of an item's content.
+    /// Reads a range of an item's content.
     init(reading range: Range<Int64>, of reader: ItemReader) throws(ItemFormatError) {
         guard range.lowerBound >= 0, range.upperBound <= reader.footer.contentLength else {
             throw .rangeOutOfBounds(range, contentLength: reader.footer.contentLength)
@@ -27,7 +27,7 @@ extension Data {
         }
     }
 
-    /// `range` of a file, or what there is of it.
+    /// Reads a range of a file, or the part of it that exists.
     init(reading range: Range<Int64>, of file: Descriptor, in fileSystem: any FileSystem)
         throws(FileSystemError)
     {
@@ -38,9 +38,9 @@ extension Data {
 
     private static let noMemory = FileSystemError("malloc", errno: .noMemory)
 
-    /// Bytes that `body` puts into fresh memory, which is neither zeroed before nor copied after.
+    /// Lets `body` fill fresh memory, which is neither zeroed before nor copied after.
     ///
-    /// - Parameter noMemory: What is thrown when there is not that much: an item can be longer than memory.
+    /// - Parameter noMemory: Thrown when there is not enough memory: an item can be longer than that.
     private static func filled<Failure: Error>(
         _ count: Int, orThrow noMemory: Failure,
         by body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int

@@ -2,13 +2,14 @@ internal import FileSystem
 internal import SystemPackage
 
 extension Directory {
-    /// Checks that SQLite, which opens by path and follows links, opens the file `name` of this very folder or
-    /// makes it there, and so its side files. Nothing else may come between this and the opening.
+    /// Checks that SQLite, which opens by path and follows links, will open or create the file `name` and its
+    /// side files in this very folder. Nothing may happen between this check and the opening.
     ///
-    /// - Parameter path: That of this folder.
-    /// - Returns: The identity of the file, if it is there.
-    /// - Throws: `ELOOP` for a link or anything else that is no file, `EMLINK` for a file with several names, each of
-    ///   which would have a journal of its own, and `ESTALE` where the path leads to another folder by now.
+    /// - Parameter path: The path of this folder.
+    /// - Returns: The identity of the file, if it exists.
+    /// - Throws: `ELOOP` for a link or anything else that is not a file, `EMLINK` for a file with several
+    ///   names, each of which would have its own journal, and `ESTALE` when the path now leads to another
+    ///   folder.
     @discardableResult
     func requireDatabasePlace(_ name: String, at path: FilePath) throws(FileSystemError)
         -> FileAttributes.Identity?

@@ -6,8 +6,8 @@ internal import SystemPackage
 final class DurableNames: Sendable {
     private let flushed = Mutex<Set<FilePath>>([])
 
-    /// Makes the name of a folder and those of all folders above it durable, once. Folders that this user
-    /// may not look into are not of our making.
+    /// Makes the name of a folder and those of all folders above it durable, once. Folders that this user may
+    /// not open were not created by us, and are skipped.
     func flush(_ path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) {
         var names: [FilePath] = []
         var name = path
@@ -24,7 +24,7 @@ final class DurableNames: Sendable {
             names.append(name)
             name = folder
         }
-        // At the end: a name is good for nothing without those above it.
+        // Only at the end: a name is worth nothing without those above it.
         flushed.withLock { $0.formUnion(names) }
     }
 }

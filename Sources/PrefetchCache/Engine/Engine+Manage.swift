@@ -6,14 +6,14 @@ internal import StorageAreas
 internal import SystemPackage
 
 extension Engine {
-    /// Hands an item over, at its first open, and returns its file.
+    /// Hands an item over at its first open, and returns its file.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
         try noted(try promoter.open(key, for: watcher), of: key)
     }
 
-    /// Hands items over, those at their first open together.
+    /// Hands several items over, sharing the flushes of those at their first open.
     ///
-    /// - Returns: What became of each key, in the order of the keys.
+    /// - Returns: The result for each key, in the order of the keys.
     func open(
         _ keys: [ItemKey], for watcher: OpenWatcher = .patient
     ) -> [Result<Lookup<OpenedItem>, CacheError>] {
@@ -50,8 +50,9 @@ extension Engine {
         return lookup
     }
 
-    /// Removes a cached item. What was promoted stays.
-    /// - Returns: Whether there was one.
+    /// Removes a cached item. Promoted files stay.
+    ///
+    /// - Returns: Whether it was cached.
     func remove(_ key: ItemKey) throws(CacheError) -> Bool {
         let items = folders.current.items
         return try locks.hold(key.hash) { () throws(CacheError) in
@@ -71,13 +72,15 @@ extension Engine {
         }
     }
 
-    /// Drops the record of a promotion; the file stays.
-    /// - Returns: Whether there was one.
+    /// Drops the record of a promotion. The file stays.
+    ///
+    /// - Returns: Whether there was a record.
     func forget(_ key: ItemKey) throws(CacheError) -> Bool {
         try promoter.forget(key)
     }
 
     /// Evicts items until `bytes` of charged length were freed, as the policy chooses.
+    ///
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
         defer { evictor.report() }
@@ -86,7 +89,7 @@ extension Engine {
                 try evictor.evict(atLeast: bytes, from: database)
             }
         } catch {
-            // On a full volume there is nothing to write, either, where nothing can be evicted.
+            // On a full volume with nothing to evict, there is nothing to write either.
             guard error.isOutOfSpace,
                 try catalog.reading({ try evictor.attainable(1, in: $0) }) == 0
             else { throw error }
@@ -94,13 +97,13 @@ extension Engine {
         }
     }
 
-    /// All items in the order of priority and, within one, of use.
+    /// All items in the order of priority and, within one priority, of use.
     func items() throws(CacheError) -> [CachedItem] {
         try catalog.reading { database in
             var items: [CachedItem] = []
             let rows = try Row.fetchCursor(
                 database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY priority, lastUse")
-            // Row by row: all of them would take as much memory again.
+            // Row by row: an array of rows would take as much memory again.
             while let row = try rows.next() {
                 if let item = CachedItem(row) { items.append(item) }
             }
@@ -143,6 +146,7 @@ extension Engine {
     }
 
     /// Changes the configuration in force, and evicts down to a smaller budget at once.
+    ///
     /// - Returns: The new configuration.
     func configure(changing change: (inout CacheConfiguration) -> Void) throws(CacheError)
         -> CacheConfiguration
@@ -152,12 +156,12 @@ extension Engine {
         return new
     }
 
-    /// The new configuration is in force already, whatever comes of this.
+    /// The new configuration is in force already, so a failure here is not one of the call.
     private func trimToBudget() {
         do {
             try admission.trimToBudget()
         } catch {
-            // Maintenance does it, then.
+            // The next maintenance trims the cache instead.
             environment.logger.error(
                 "The configuration holds, and the cache was not trimmed to it yet.",
                 metadata: ["error": "\(error)"])

@@ -8,7 +8,7 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// Reading the files that items became. They are their user's, and may be anything by now.
+/// Reading promoted files. They are the user's, and may have changed in any way.
 extension Engine {
     func promotedEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
         guard try promotedKeys.contains(key.hash) else { return nil }
@@ -19,7 +19,7 @@ extension Engine {
     func withPromotedFile<Value>(
         _ entry: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
-        // What `body` does is the app's, and not coordinated: the descriptor keeps the content.
+        // `body` is not coordinated, since it may run code of the app; the open descriptor keeps the content.
         let opened = try promoter.coordinated(.readContent, entry) { () throws(CacheError) in
             try openPromotedFile(entry)
         }
@@ -28,7 +28,7 @@ extension Engine {
             return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
-        // The file is its user's: it may be something else by now, and its length is what it is now.
+        // The user may have replaced the file, so its present length counts.
         let attributes = try promoter.attributes(of: file)
         guard attributes.kind == .regular else { return .miss(.absent) }
         let value = try body(file, attributes.length)
@@ -61,7 +61,7 @@ extension Engine {
             }
             try piece.withBytes { bytes throws(CacheError) in try sink(bytes) }
             guard Int64(piece.count) == end - offset else {
-                // Its user has cut the file off meanwhile.
+                // The file was truncated meanwhile.
                 throw .item(.rangeOutOfBounds(range, contentLength: offset + Int64(piece.count)))
             }
             offset = end

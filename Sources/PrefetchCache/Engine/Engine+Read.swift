@@ -11,7 +11,7 @@ internal import SystemPackage
 #endif
 
 extension Engine {
-    /// The content of a cached item, or of the file that it became. Never promotes.
+    /// Returns the content of a cached item, or of its promoted file. Never promotes.
     ///
     /// - Parameter range: The bytes wanted; `nil` for all.
     func read(_ key: ItemKey, _ range: Range<Int64>?) throws(CacheError) -> Lookup<Data> {
@@ -36,7 +36,7 @@ extension Engine {
 
     /// Hands the content of an item to `sink`, piece by piece and in order. Never promotes.
     ///
-    /// A damaged item is a miss only as long as nothing was handed out; later it is an error.
+    /// A damaged item is a miss only as long as nothing was handed out; after that the damage is thrown.
     func stream(
         _ key: ItemKey, _ range: Range<Int64>?, to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
     ) throws(CacheError) -> Lookup<Void> {
@@ -71,7 +71,7 @@ extension Engine {
         }
     }
 
-    /// What is known of a key.
+    /// Returns what is known of a key.
     func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
         let cached = try catalog.reading { database in
             try CachedItem.fetch(key, from: database)
@@ -85,7 +85,8 @@ extension Engine {
         return .hit(.promoted(file))
     }
 
-    /// What a cached item says about itself, and the length of its content, read from its file. No use of the item.
+    /// The metadata of a cached item and the length of its content, read from its file. Does not count as a
+    /// use.
     func description(of key: ItemKey) throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {
         guard let file = try folders.openItem(key.hash) else { return nil }
         defer { environment.fileSystem.close(file) }
@@ -100,7 +101,7 @@ extension Engine {
         }
     }
 
-    /// Whether there is nothing to download: the item is cached, or its promoted file is in place.
+    /// Returns whether there is nothing to download: the item is cached, or its promoted file is in place.
     func contains(_ key: ItemKey) throws(CacheError) -> Bool {
         if let file = try folders.openItem(key.hash) {
             defer { environment.fileSystem.close(file) }
@@ -121,7 +122,7 @@ extension Engine {
         }
     }
 
-    /// Opens an item, checks that it is the one, and hands a reader to `body`.
+    /// Opens an item, checks its key, and hands a reader to `body`.
     private func withItem<Value>(
         _ key: ItemKey, _ body: (ItemReader) throws(ItemFormatError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
@@ -144,17 +145,19 @@ extension Engine {
         return .miss(try expired(key, of: file))
     }
 
-    /// Deals with an item whose time is over.
-    /// - Parameter file: The one that was read, where it is known: the item of today may be another.
+    /// Counts the miss for an item that has expired, and removes it.
+    ///
+    /// - Parameter file: The file that was read, if known: a newer one may have replaced it.
     func expired(_ key: ItemKey, of file: Descriptor? = nil) throws(CacheError) -> Miss {
         catalog.inMemory { $0.pending.count(.misses) }
         try promoter.removeCachedCopy(key, try identity(of: file))
         return .expired
     }
 
-    /// Deals with an item that cannot be read.
-    /// - Parameter file: The one that was read, where it is known: it may have been promoted in the meantime,
-    ///   and have lost its footer with that, or been replaced.
+    /// Handles an item that cannot be read.
+    ///
+    /// - Parameter file: The file that was read, if known: it may have been promoted since, which removes its
+    ///   footer, or been replaced.
     func missed(_ key: ItemKey, _ error: ItemFormatError, of file: Descriptor? = nil)
         throws(CacheError) -> Miss
     {
@@ -181,7 +184,7 @@ extension Engine {
     /// Moves an item's file to the quarantine.
     ///
     /// - Parameter identity: Only this file is moved, unless it is `nil`.
-    /// - Returns: Whether it was there.
+    /// - Returns: Whether the file was there.
     @discardableResult
     func setAside(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         try locks.hold(hash) { () throws(CacheError) in
@@ -197,7 +200,7 @@ extension Engine {
         return try promoter.attributes(of: file).identity
     }
 
-    /// Whether a file lies in its item's place.
+    /// Whether the file with this identity is the one under the item's name; `true` without an identity.
     func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity else { return true }
         let items = folders.current.items

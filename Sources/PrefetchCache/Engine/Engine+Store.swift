@@ -4,7 +4,7 @@ internal import StorageAreas
 internal import SystemPackage
 
 extension Engine {
-    /// Stores bytes that are in memory.
+    /// Stores content that is in memory.
     func store(
         _ content: UnsafeRawBufferPointer, as metadata: ItemMetadata, encoding: EncodingChoice
     ) throws(CacheError) -> StoreOutcome {
@@ -25,7 +25,7 @@ extension Engine {
         defer { fileSystem.close(file) }
         let attributes = try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
         guard attributes.kind == .regular else { throw .notARegularFile(path.string) }
-        // A file of /proc does not tell its length; it is read to its end.
+        // Files of /proc report no length; they are read to their end.
         let length = attributes.length > 0 ? attributes.length : nil
         switch try begin(metadata, encoding: encoding, expectedLength: length) {
         case .refused(let refusal): return .refused(refusal)
@@ -33,7 +33,7 @@ extension Engine {
         }
     }
 
-    /// Stores the content of an open file, of which `length` bytes are read.
+    /// Stores the first `length` bytes of an open file.
     func store(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError)
         -> StoreOutcome
     {
@@ -43,8 +43,8 @@ extension Engine {
         }
     }
 
-    /// - Parameter length: What to read at most: a file that grows meanwhile is stored as long as it
-    ///   was at the start. `nil` for all there is.
+    /// - Parameter length: The most bytes to read: of a file that grows meanwhile, only its original length
+    ///   is stored. `nil` to read to the end.
     private func fill(_ store: any StoreUnderWay, from file: Descriptor, length: Int64?) throws(CacheError)
         -> StoreOutcome
     {
@@ -79,13 +79,13 @@ extension Engine {
         case refused(Refusal)
     }
 
-    /// Starts to store an item piece by piece, as ``begin(_:encoding:expectedLength:)`` does, for somebody
-    /// who comes back later with more. Closing the cache ends it.
+    /// Begins to store an item piece by piece, as ``begin(_:encoding:expectedLength:)`` does, for a caller
+    /// that adds the pieces in later calls. Closing the cache ends the store.
     ///
     /// - Parameters:
-    ///   - keepingPartial: Whether whole chunks are kept when it is broken off.
-    ///   - forgettingPromotion: Whether a promotion of the key is forgotten once the item is complete, instead of
-    ///     being a reason to refuse it.
+    ///   - keepingPartial: Whether whole chunks are kept when the store is interrupted.
+    ///   - forgettingPromotion: Whether a promotion of the key is forgotten once the item is complete, rather
+    ///     than being a reason to refuse it.
     func beginStore(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
         keepingPartial: Bool = false, forgettingPromotion: Bool = false
@@ -99,11 +99,11 @@ extension Engine {
         }
     }
 
-    /// Starts to store an item piece by piece, within one call of the cache.
+    /// Begins to store an item piece by piece, within one call of the cache.
     ///
-    /// - Parameter expectedLength: Bytes of content, when known. For more than one chunk, space for the
-    ///   worst case is then reserved at once, so that a refusal comes before the first byte; one chunk
-    ///   is compressed first, and just what it takes is reserved before it is written.
+    /// - Parameter expectedLength: Bytes of content, if known. For more than one chunk, space for the worst
+    ///   case is then reserved at once, so that a refusal comes before the first byte. A single chunk is
+    ///   compressed first, and exactly what it takes is reserved before it is written.
     private func begin(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
         keepingPartial: Bool = false, forgettingPromotion: Bool = false
@@ -138,8 +138,8 @@ extension Engine {
         }
     }
 
-    /// Begins once more when the system has taken our folders away since they were opened: what was
-    /// reserved there is no room in the new ones.
+    /// Begins again when the system has purged our folders since they were opened: what was reserved in them
+    /// does not count in the new ones.
     private func beginItemInPlace(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?, _ keepingPartial: Bool
     ) throws(CacheError) -> BegunStore<ItemStore> {

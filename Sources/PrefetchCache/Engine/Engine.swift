@@ -6,9 +6,10 @@ internal import Synchronization
 internal import SystemPackage
 internal import VolumeCapacity
 
-/// The cache, synchronous and deterministic: given its environment, the same calls do the same.
+/// The cache, synchronous and deterministic: given the same environment, the same calls have the same
+/// effects.
 ///
-/// All methods block and may be called from any thread that is allowed to.
+/// All methods block, and may be called from any thread that may block.
 final class Engine: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders
@@ -29,12 +30,12 @@ final class Engine: Sendable {
     let events = EventHub()
     private let reportedPressure = Mutex(Pressure.normal)
 
-    /// Opens the cache and settles what a crash left behind. The catalog is not touched: it is opened
-    /// when it is first needed.
+    /// Opens the cache and settles what a crash left behind. The catalog is opened only when it is first
+    /// needed.
     ///
     /// - Parameters:
     ///   - ledger: `nil` for the one in Application Support.
-    ///   - isSettling: Whether anything is settled.
+    ///   - isSettling: Whether to settle anything.
     init(
         areas: StorageAreas, environment: CacheEnvironment, ledger: (any PromotionLedger)? = nil,
         isSettling: Bool = true
@@ -80,7 +81,8 @@ final class Engine: Sendable {
         Recovery(promoter).run()
     }
 
-    /// What has to stay is charged as long as its writer has a row, and is no reason to refuse the cache.
+    /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not keep the cache from
+    /// being opened.
     private func sweepIncoming() {
         var failures: [FileSystemError] = []
         do {
@@ -94,7 +96,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// The volume's unit of allocation. What can be read must not depend on it.
+    /// The volume's unit of allocation in bytes; 0 if unknown, since reading must not depend on it.
     private static func blockSize(of folder: Directory, _ environment: CacheEnvironment) -> Int64 {
         do {
             return try environment.fileSystem.volume(of: folder.descriptor).blockSize
@@ -113,11 +115,12 @@ final class Engine: Sendable {
         #endif
     }
 
-    /// Changes of more items than this are written without waiting for the next regular time.
+    /// With changes of more items than this, the catalog is written without waiting for the next regular
+    /// time.
     static let backlogLimit = 512
 
-    /// Whether so many changes wait in memory, or so little of the budget is left, that something
-    /// should be done soon.
+    /// Whether so many changes are pending, or so little of the budget is left, that maintenance should run
+    /// soon.
     var isUrgent: Bool {
         admission.wantsTrimming || catalog.inMemory { $0.pending.entries.count >= Self.backlogLimit }
     }
@@ -133,14 +136,14 @@ final class Engine: Sendable {
             || catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
     }
 
-    /// Writes to the catalog what is only in memory.
+    /// Writes pending changes to the catalog.
     func flush() throws(CacheError) {
         guard hasPendingChanges else { return }
         try catalog.transaction { _ in }
     }
 
-    /// Writes what is in memory, gives the unused allowance back to the other processes, and sees to
-    /// the budget, to the volume and to the ledger.
+    /// Writes pending changes, releases the unused allowance to the other processes, and maintains the
+    /// budget, the volume and the ledger.
     func maintain() throws(CacheError) {
         for pressure in try admission.maintain() { notePressure(pressure) }
         try ledger.tidy()
@@ -154,9 +157,9 @@ final class Engine: Sendable {
         if isNew { events.send(.pressure(pressure)) }
     }
 
-    /// Waits for calls that are under way, gives up the stores that are, writes everything, and gives up
-    /// this process's share of the budget and its locks. The share goes last: until then it covers
-    /// what this process has on disk.
+    /// Waits for calls under way, ends open stores, writes everything, and releases this process's share of
+    /// the budget and its locks. The share is released last: until then it covers what this process has on
+    /// disk.
     func close() throws(CacheError) {
         guard usage.close() else { return }
         defer {

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Hands events to everybody who listens.
+/// Delivers events to all listeners.
 final class EventHub: Sendable {
-    /// How many events wait for a slow listener before the oldest are dropped: listeners are told
-    /// what happens, and must not be able to fill the memory.
+    /// How many events wait for a slow listener before the oldest are dropped: listeners must not be able to
+    /// fill the memory.
     private static let backlog = 1024
 
     private struct Listeners: Sendable {

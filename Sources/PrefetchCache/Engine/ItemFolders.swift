@@ -3,20 +3,20 @@ internal import ItemFormat
 internal import Synchronization
 internal import SystemPackage
 
-/// The folders of items that this process has made or looked at. A rename follows a link in front of the name: before
-/// the first item goes into a folder, it is seen to be one, and no link to one.
+/// The item folders that this process has created or checked. A rename follows a link in the path, so a
+/// folder is checked not to be one before the first item is moved into it.
 final class ItemFolders: Sendable {
     private let known = Mutex<Set<UInt8>>([])
 
-    /// Makes the folder for an item, unless it is known.
+    /// Creates the folder for an item, unless it is known.
     ///
-    /// - Throws: `ENOTDIR` where something else is in its place, for instance a link to a folder.
+    /// - Throws: `ENOTDIR` when the name is taken by something else, such as a link to a folder.
     func require(for hash: KeyHash, in items: Directory) throws(FileSystemError) {
         if known.withLock({ $0.contains(Self.number(of: hash)) }) { return }
         try make(for: hash, in: items)
     }
 
-    /// As ``require(for:in:)``, where the folder may be gone.
+    /// As ``require(for:in:)``, for a folder that may have been removed.
     func make(for hash: KeyHash, in items: Directory) throws(FileSystemError) {
         let name = CacheLayout.folder(of: hash)
         let isNew = try items.fileSystem.makeDirectory(

@@ -1,11 +1,11 @@
 internal import ItemFormat
 internal import Synchronization
 
-/// Keeps a file and what is noted of it in step: within this process, an item takes its place and is
-/// noted, or loses it and is noted, as one.
+/// Keeps files and the catalog's notes about them in step, within this process: placing or removing an item
+/// and noting it happen as one.
 ///
-/// Without it a store and a removal of one key could change the disk in one order and the books in
-/// the other, and a file would lie in the cache that nobody charges for.
+/// Otherwise a store and a removal of one key could change the disk in one order and the notes in the other,
+/// and leave a file that is not charged.
 final class ItemLocks: Sendable {
     private final class Stripe: Sendable {
         let mutex = Mutex(())

@@ -5,7 +5,8 @@ internal import SystemPackage
 
 /// One item on its way into the cache: a partial file in `incoming/`, and the space reserved for it.
 ///
-/// Used by one thread at a time. An object that is neither committed nor cancelled lets go of itself.
+/// Used by one thread at a time. An object that is neither committed nor cancelled ends itself, by
+/// ``letGo()``.
 final class ItemStore: StoreUnderWay {
     private let engine: Engine
     private let metadata: ItemMetadata
@@ -13,9 +14,9 @@ final class ItemStore: StoreUnderWay {
     private let incoming: Directory
     private let file: Descriptor
     private let writer: ItemWriter
-    /// The name of the ordinary partial …
+    /// The name of the partial as it was created …
     private let ordinaryName: FilePath
-    /// … which whoever keeps the whole chunks may have changed.
+    /// … which the keeper of whole chunks may have changed.
     private let keeper: PartialKeeper?
     private var isFinished = false
     /// Whether a promotion of the key is forgotten once the item is complete.
@@ -54,9 +55,9 @@ final class ItemStore: StoreUnderWay {
         }
     }
 
-    /// Goes on with a partial that was taken over and verified. After an error it is still the caller's.
+    /// Resumes a partial that was taken over and verified. After an error the partial is still the caller's.
     ///
-    /// - Parameter journal: With the sound chunks alone, which is what is in the file.
+    /// - Parameter journal: Lists only the sound chunks, which is what the file holds.
     init(
         _ engine: Engine, resuming partial: TakenPartial, _ journal: PartialJournal, file: Descriptor,
         reservation: Reservation
@@ -94,7 +95,7 @@ final class ItemStore: StoreUnderWay {
         try writing { () throws(ItemFormatError) in try writer.append(bytes) }
     }
 
-    /// Puts the item in its place, where it replaces an older one.
+    /// Publishes the item, replacing an older one.
     func commit(appending last: UnsafeRawBufferPointer) throws(CacheError) -> StoreOutcome {
         var summary: ItemSummary?
         reservation.isLengthKnown = true
@@ -110,7 +111,7 @@ final class ItemStore: StoreUnderWay {
             storedLength: summary.storedLength,
             chargedLength: engine.charge(storedLength: summary.storedLength))
         do {
-            // Before the item has its place: the copy of what is promoted would be removed as a leftover.
+            // Before the item is published: a cached copy of a promoted item would be removed as a leftover.
             if forgetsPromotion { _ = try engine.forget(metadata.key) }
             try engine.locks.hold(metadata.key.hash) { () throws(CacheError) in
                 try publish()
@@ -129,7 +130,7 @@ final class ItemStore: StoreUnderWay {
         return .stored(summary)
     }
 
-    /// Gives the item up: the partial is removed and its space released.
+    /// Ends the store, removes the partial and releases its space.
     func cancel() {
         guard !isFinished else { return }
         isFinished = true
@@ -139,8 +140,8 @@ final class ItemStore: StoreUnderWay {
             try remove()
             reservation.release()
         } catch {
-            // It lies under this process's name, and goes when this process is gone and the next one
-            // sweeps. Until then it takes its space, and stays charged.
+            // It bears this process's name, and is removed by the next sweep after this process is gone.
+            // Until then it stays charged for the space it takes.
             engine.environment.logger.warning("A partial stays behind.", metadata: ["error": "\(error)"])
         }
     }
@@ -155,8 +156,8 @@ final class ItemStore: StoreUnderWay {
         }
     }
 
-    /// The item has its place already: a journal that cannot be removed stays charged, and goes when this
-    /// process is gone.
+    /// The item is published already: a journal that cannot be removed stays charged, and is removed after
+    /// this process is gone.
     private func removeJournal() {
         guard let keeper else { return }
         do {
@@ -208,7 +209,7 @@ final class ItemStore: StoreUnderWay {
             throw error
         }
         switch refusal {
-        // What will never fit is not gone on with, and a full volume needs the room.
+        // An item that will never fit is not resumed, and a full volume needs the space.
         case .largerThanLargestItem, .full: cancel()
         default: letGo()
         }
@@ -258,7 +259,7 @@ extension ItemStore {
         do {
             try publication.publish(in: engine.folders.current)
         } catch {
-            // The system may have taken the folder of the items, and left the partial.
+            // The system may have purged the folder of the items, and left the partial.
             guard case .fileSystem(let reason) = error, reason.isNotFound, try engine.folders.repair() else {
                 throw error
             }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// An item that is being stored piece by piece by somebody outside, who may let go of it at any moment,
-/// while the cache may be closed at any moment.
+/// An item that is stored piece by piece by a caller outside the cache, who may drop it at any moment, while
+/// the cache may be closed at any moment.
 ///
-/// May be used by several threads. One that is dropped keeps what can be kept, and gives up the rest.
+/// May be used by several threads. When it is dropped, it keeps what can be kept and discards the rest.
 final class OpenStore: StoreUnderWay, Sendable {
     private let entry: OpenStores.Entry
 
@@ -15,10 +15,10 @@ final class OpenStore: StoreUnderWay, Sendable {
         letGo()
     }
 
-    /// Whether it was neither completed nor given up.
+    /// Whether the store has not ended yet.
     var isUnderWay: Bool { entry.isUnderWay }
 
-    /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, and what the store throws.
+    /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, and whatever the store throws.
     func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
         try entry.use { store throws(CacheError) in
             let refusal = try store.append(bytes)
@@ -42,17 +42,17 @@ final class OpenStore: StoreUnderWay, Sendable {
         try entry.use { store throws(CacheError) in (try store.suspend(), isOver: true) }
     }
 
-    /// As it was after the last call; a call that is under way is not waited for.
+    /// The length after the last call that returned. Does not wait for a call under way.
     var contentLength: Int64 { entry.contentLength }
 
-    /// As ``cancel()``, for a user who should know that there is something to cancel.
+    /// As ``cancel()``, but throws when the store has ended already.
     func giveUp() throws(CacheError) {
         try entry.use { store throws(CacheError) in (store.cancel(), isOver: true) }
     }
 }
 
-/// The stores that are under way, so that closing the cache ends them: what they hold of the budget is
-/// given back only when their partials are gone.
+/// The stores under way, so that closing the cache ends them: their part of the budget is released only when
+/// their partials are gone.
 final class OpenStores: Sendable {
     private struct State: Sendable {
         var isClosed = false
@@ -62,7 +62,7 @@ final class OpenStores: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Throws: ``CacheError/closed``; the store is given up then.
+    /// - Throws: ``CacheError/closed``; the store is ended then.
     func add(_ store: sending any StoreUnderWay) throws(CacheError) -> OpenStore {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -80,7 +80,7 @@ final class OpenStores: Sendable {
         return OpenStore(entry)
     }
 
-    /// Ends all stores, and takes no new ones. A call that is under way is waited for.
+    /// Ends all stores and accepts no new ones. Waits for calls under way.
     func close() {
         let entries = state.withLock { state in
             state.isClosed = true
@@ -93,7 +93,7 @@ final class OpenStores: Sendable {
         _ = state.withLock { $0.entries.removeValue(forKey: number) }
     }
 
-    /// One store, which its user and whoever closes the cache share.
+    /// One store, shared by its user and by the closing of the cache.
     fileprivate final class Entry: Sendable {
         enum End: Sendable {
             case finished, closed
@@ -131,7 +131,7 @@ final class OpenStores: Sendable {
             }
         }
 
-        /// - Parameter body: Tells, beside its result, whether the store is over. After an error it is.
+        /// - Parameter body: Returns its result, and whether the store is over. After an error it always is.
         func use<Result: Sendable>(
             _ body: (any StoreUnderWay) throws(CacheError) -> (Result, isOver: Bool)
         ) throws(CacheError) -> Result {

@@ -2,7 +2,7 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Gives a complete partial its place among the items. An older item of the key is swapped out and then removed, so that
+/// Moves a complete partial into the items. An older item of the key is swapped out and then removed, so that
 /// there is no moment without an item.
 struct Publication {
     private let hash: KeyHash
@@ -40,7 +40,7 @@ struct Publication {
         do {
             try rename(in: items, .exchanging)
         } catch {
-            // Evicted in the meantime, or a file system that cannot exchange.
+            // Evicted in the meantime, or the file system cannot exchange.
             guard error.isNotFound || error.isUnsupported else { throw error }
             try refuse(foreign: try fileSystem.attributes(of: target, in: items.descriptor))
             return try rename(in: items, .replacing)
@@ -50,8 +50,8 @@ struct Publication {
             try fileSystem.unlink(partial, in: incoming.descriptor)
         } catch {
             guard !error.isNotFound else { return }
-            // An old file that stays is to be charged, and as the item it is; and a link or the like that lay in its place
-            // is not ours.
+            // An old file that stays must remain charged, and as the item it is. A link or the like under its
+            // name is not ours, and is moved back as well.
             try rename(in: items, .exchanging)
             throw error
         }

@@ -24,8 +24,8 @@ struct SupportFolders: Sendable {
         }
     }
 
-    /// The folder that a promoted item goes to, made when it is missing, durably: whoever made a part of
-    /// it before may have died before it was flushed. Links below the area are not followed.
+    /// The folder that a promoted item goes to, created durably if missing: a process that created part of it
+    /// earlier may have died before the flush. Links below the area are not followed.
     func destination(in area: Area, _ folder: FolderPath?) throws(FileSystemError) -> Directory {
         let top = try topFolder(of: area)
         guard let folder else { return top }
@@ -34,15 +34,15 @@ struct SupportFolders: Sendable {
         return try top.openOrCreate(folder.path, permissions: permissions, flushing: true)
     }
 
-    /// The folder that a promoted item went to, or `nil` when it is not there any more: it is its user's,
-    /// and is not made again for a look.
+    /// The folder that a promoted item went to, or `nil` when it no longer exists. It is the user's, so a
+    /// lookup does not recreate it.
     func existingDestination(in area: Area, _ folder: FolderPath?) throws(FileSystemError) -> Directory? {
         guard let top = try existingTopFolder(of: area) else { return nil }
         guard let folder else { return top }
         do {
             return try top.open(folder.path)
         } catch {
-            // A link or a file in the place of a folder.
+            // A link or a file has the name of the folder.
             guard error.isNoRegularFile else { throw error }
             return nil
         }
@@ -58,8 +58,7 @@ struct SupportFolders: Sendable {
         }
     }
 
-    /// The folder of iCloud Drive comes and goes with the account, that of Documents is its user's: neither
-    /// is made for a look.
+    /// iCloud Drive comes and goes with the account, and Documents is the user's: a lookup creates neither.
     private func existingTopFolder(of area: Area) throws(FileSystemError) -> Directory? {
         if area == .applicationSupport { return try root.open(CacheLayout.files) }
         do {
@@ -80,17 +79,17 @@ struct SupportFolders: Sendable {
         return root
     }
 
-    /// Where promoted items lie relative to their area.
+    /// The folder of promoted items, relative to its area.
     func relativePath(in area: Area, _ folder: FolderPath?) -> FilePath {
         let top = area == .applicationSupport ? CacheLayout.root.pushing(CacheLayout.files) : ""
         return folder.map { top.pushing($0.path) } ?? top
     }
 
-    /// A folder for staging from which a file can be renamed into `destination`: the usual one or, when
-    /// that is on another volume, a hidden one in the outermost folder below the area, or in the area,
-    /// that is on the volume of `destination`. A folder of the user's may be a volume of its own.
+    /// A staging folder from which a file can be renamed into `destination`: the usual one or, when that is
+    /// on another volume, a hidden folder in the outermost folder, from the area down, that is on the volume
+    /// of `destination`. A folder of the user's may be a volume itself.
     ///
-    /// - Throws: `EXDEV` for another volume in iCloud Drive: what is under way there would be uploaded.
+    /// - Throws: `EXDEV` for another volume in iCloud Drive, where staged files would be uploaded.
     func staging(for destination: Directory, in area: Area, _ folder: FolderPath?)
         throws(FileSystemError) -> Directory
     {
@@ -113,9 +112,9 @@ struct SupportFolders: Sendable {
         return foreign
     }
 
-    /// In a folder that others may write to, somebody else may have made the one for staging.
+    /// Checks who owns a staging folder: where others may write, another user may have created it.
     ///
-    /// - Throws: `EPERM` when it belongs to somebody else, or others may write to it.
+    /// - Throws: `EPERM` when another user owns it or may write to it.
     private func requireOurs(_ foreign: Directory) throws(FileSystemError) {
         guard try fileSystem.attributes(of: foreign.descriptor).isWritableByOwnerAlone(fileSystem.userID)
         else {
@@ -123,9 +122,9 @@ struct SupportFolders: Sendable {
         }
     }
 
-    /// Flushes, once per process, the names of all folders that lead to a destination and to the ledger:
-    /// whoever made one of them may have died before it had flushed its name, and everything in it goes
-    /// with a name that is lost.
+    /// Flushes, once per process, the names of all folders that lead to a destination and to the ledger. A
+    /// process that created one of them may have died before the flush, and when a name is lost, so is
+    /// everything in it.
     func makeNamesDurable(to area: Area) throws(FileSystemError) {
         let support = areas.applicationSupport.pushing(CacheLayout.root)
         let destination =
@@ -137,8 +136,8 @@ struct SupportFolders: Sendable {
 
     /// Whether a file can be renamed from one folder into the other.
     ///
-    /// The device does not tell everything: one that is mounted in two places has one number, and still
-    /// nothing can be renamed across them. The kernel says so before it looks for the file.
+    /// Comparing the devices is not enough: a device that is mounted twice has one number, yet nothing can be
+    /// renamed across the mounts. The kernel reports that before it looks for the file.
     func isOneVolume(_ one: Directory, _ other: Directory) throws(FileSystemError) -> Bool {
         let devices = [
             try fileSystem.attributes(of: one.descriptor).identity.device,
@@ -156,8 +155,8 @@ struct SupportFolders: Sendable {
         return true
     }
 
-    /// All folders for staging that are there, but for those in folders below an area that are volumes of
-    /// their own: these are looked at when they are used.
+    /// All staging folders that exist, except in folders below an area that are volumes themselves: those are
+    /// inspected when they are used.
     func stagingFolders() throws(FileSystemError) -> [Directory] {
         do {
             let documents = Directory(
@@ -172,8 +171,8 @@ struct SupportFolders: Sendable {
         }
     }
 
-    /// What is under way needs no backup. A file system without a place for the mark is no reason to
-    /// refuse service.
+    /// Staged files need no backup. A file system that cannot store the mark is not a reason to refuse
+    /// service.
     private static func excludeFromBackup(_ folder: Directory) throws(FileSystemError) {
         do {
             try BackupMark(fileSystem: folder.fileSystem).set(.exclude, on: folder.descriptor)

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Lets calls in until the cache is closed, and then waits for those that are inside.
+/// Admits calls until the cache is closed, and then waits for those under way.
 final class Usage: Sendable {
     private struct State: Sendable {
         var calls = 0
@@ -11,7 +11,7 @@ final class Usage: Sendable {
     private let state = Mutex(State())
     private let isEmpty = DispatchSemaphore(value: 0)
 
-    /// - Throws: ``CacheError/closed``, and what `body` throws.
+    /// - Throws: ``CacheError/closed``, and whatever `body` throws.
     func perform<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
         try state.withLock { state throws(CacheError) in
             guard !state.isClosed else { throw .closed }
@@ -35,7 +35,8 @@ final class Usage: Sendable {
         guard isOpen else { throw .closed }
     }
 
-    /// Lets nobody in any more, and returns when everybody is out.
+    /// Admits no more calls, and returns when none is under way.
+    ///
     /// - Returns: Whether it was open until now.
     func close() -> Bool {
         let inside: Int? = state.withLock { state in

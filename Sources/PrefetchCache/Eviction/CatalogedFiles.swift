@@ -2,15 +2,15 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// The files that the catalog speaks of.
+/// The files that the catalog lists.
 protocol CatalogedFiles: Sendable {
     /// Removes the file of a victim.
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal
 
-    /// Sees to it that nobody takes a lease on a victim until the claim is released.
+    /// Keeps others from leasing a victim until the claim is released.
     func claim(_ victim: Victim) throws(FileSystemError) -> Claiming
 
-    /// Removes the file of a victim that was claimed. The claim is still to be released.
+    /// Removes the file of a claimed victim. The claim still has to be released.
     func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal
 
     func release(_ claim: Claim)
@@ -18,37 +18,36 @@ protocol CatalogedFiles: Sendable {
     /// The length of an item's file in bytes, or `nil` when there is none.
     func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64?
 
-    /// What there is of a partial.
+    /// The state of a partial on disk.
     ///
-    /// - Parameter hash: That of its row.
+    /// - Parameter hash: The hash of its row.
     func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing
 }
 
 enum Removal: Sendable {
     case removed
-    /// There was no such file, or something that is not ours lies in its place.
+    /// There was no such file, or something that is not ours has its name.
     case gone
-    /// Somebody reads it, opens it or has pinned it.
+    /// It is being read or opened, or is pinned.
     case leased
 }
 
-/// What became of the wish to claim a victim.
+/// The result of claiming a victim.
 enum Claiming: Sendable {
     case claimed(Claim)
     case gone, leased
 }
 
-/// The opposite of a lease: whoever wants to read the file waits until it is removed or released.
+/// The opposite of a lease: readers wait until the file is removed or released.
 struct Claim: Sendable {
-    /// Holds the exclusive `flock`; `nil` where there is no file that can be opened.
+    /// Holds the exclusive `flock`; `nil` where no file can be opened.
     let file: Descriptor?
 }
 
-/// The files in `items/` and in the quarantine, and kept partials. One on which somebody holds a lease is not
-/// removed.
+/// The files of items, quarantined items and kept partials. A file that is leased is not removed.
 ///
-/// A lease is the shared `flock` of an item's file, see ``CacheFolders/openItem(_:)``: it dies with
-/// its process, and costs whoever reads an item one call and no record of it.
+/// A lease is the shared `flock` of an item's file, see ``CacheFolders/openItem(_:)``. It ends with its
+/// process, and costs a reader one call and no record.
 struct CacheFiles: CatalogedFiles {
     let folders: CacheFolders
 
@@ -71,13 +70,13 @@ struct CacheFiles: CatalogedFiles {
         do {
             file = try fileSystem.open(path, in: folder, .read)
         } catch {
-            // Whom the file does not let in cannot hold a lease on it, either.
+            // A process without permission to read the file cannot hold a lease on it either.
             if error.errno == .permissionDenied { return .claimed(Claim(file: nil)) }
             guard error.isNotFound || error.isNoRegularFile else { throw error }
             return .gone
         }
         do {
-            // A pipe or a folder can be opened, and is not ours.
+            // Pipes and folders can be opened, but are not ours.
             guard try fileSystem.attributes(of: file).kind == .regular else {
                 fileSystem.close(file)
                 return .gone
@@ -86,7 +85,7 @@ struct CacheFiles: CatalogedFiles {
             fileSystem.close(file)
             return .leased
         } catch {
-            // Where there are no locks there are no leases.
+            // Without locks there are no leases.
             if error.isUnsupported { return .claimed(Claim(file: file)) }
             fileSystem.close(file)
             throw error
@@ -94,7 +93,7 @@ struct CacheFiles: CatalogedFiles {
     }
 
     func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal {
-        // A claim may be old: what was stored in the place of the file meanwhile is not what was claimed.
+        // A claim may be old: a file that replaced the claimed one meanwhile was not claimed.
         if let file = claim.file, try fileSystem.attributes(of: file).linkCount == 0 { return .gone }
         return try unlink(victim)
     }
@@ -103,8 +102,8 @@ struct CacheFiles: CatalogedFiles {
         if let file = claim.file { fileSystem.unlock(file) }
     }
 
-    /// The lock of a partial is that of its journal, without which its chunks are of no use: nobody takes
-    /// them.
+    /// The lock of a partial is that of its journal. Chunks without a journal are useless, so they are never
+    /// leased.
     private func claimPartial(_ hash: KeyHash) throws(FileSystemError) -> Claiming {
         switch try partials.lock(hash) {
         case .locked(let journal): return .claimed(Claim(file: journal))

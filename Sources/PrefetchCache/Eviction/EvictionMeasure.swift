@@ -1,12 +1,12 @@
 internal import GRDB
 internal import VolumeCapacity
 
-/// What a file that goes counts towards what is wanted.
+/// How a removed file counts towards the bytes wanted.
 enum EvictionMeasure: Sendable {
-    /// All that it is charged, also when it was gone already: its row goes, and that is what counts.
+    /// By all that it is charged, even if it was gone already: its row is deleted, which is what counts.
     case charge
-    /// What the volume gets back: nothing of what a file is charged beside its blocks, and nothing at all
-    /// for one that was gone already.
+    /// By what the volume gains: the charge without its fixed overhead, and nothing for a file that was gone
+    /// already.
     case blocks
 
     func bytes(of victim: Victim, _ removal: Removal = .removed) -> Int64 {
@@ -16,8 +16,7 @@ enum EvictionMeasure: Sendable {
         }
     }
 
-    /// What all files with a row would count that may be evicted: more than there is where somebody
-    /// reads one of them, or one is gone.
+    /// The sum over all evictable files with a row. An upper bound: some may be leased or gone.
     func evictableBytes(_ database: Database) throws -> Int64 {
         let charged = try Admission.evictableBytes(database)
         guard self == .blocks else { return charged }

@@ -1,34 +1,34 @@
 internal import GRDB
 internal import ItemFormat
 
-/// Decides who goes when space is needed.
+/// Chooses which files to evict when space is needed.
 ///
-/// A policy keeps what it must remember in the catalog, so that all processes share it and it survives
-/// them: the place of an item in the order of use, `lastUse`, which is given when the item is stored,
-/// and the mark `isVisited`, which is clear then. Kept partials, quarantined files and, after them,
-/// items of lower priority come first under every policy.
+/// A policy keeps its state in the catalog, so that all processes share it and it outlives them: an item's
+/// position in the order of use, `lastUse`, which is assigned when the item is stored, and the mark
+/// `isVisited`, which is clear then. Under every policy, kept partials come first, then quarantined files,
+/// then items by ascending priority.
 protocol EvictionPolicy: Sendable {
-    /// Notes that an item was used. `sequence` is the last number of the order of use; a policy that
-    /// gives the item a new place counts it up.
+    /// Records that an item was used. `sequence` is the last number of the order of use; a policy that moves
+    /// the item to a new position increments it.
     func noteUse(of hash: KeyHash, _ sequence: inout Int64, in database: Database) throws
 
-    /// The next files to go, the first one first.
+    /// The next files to evict, in order.
     ///
     /// - Parameters:
-    ///   - limit: How many are wanted; fewer may be returned, none only when there are no more.
-    ///   - passedOver: Files that cannot be removed now, and are not to be proposed again.
+    ///   - limit: The most files to return. Fewer may be returned, and none only when none are left.
+    ///   - passedOver: Files that cannot be removed now, and must not be proposed again.
     func victims(atMost limit: Int, passingOver passedOver: Set<KeyHash>, in database: Database) throws
         -> [Victim]
 }
 
-/// The policies that there are. The raw value stands in `configuration.json`.
+/// The available policies. The raw value appears in `configuration.json`.
 public enum EvictionPolicyChoice: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The least recently used item goes first. Exact, over a persisted order of use.
+    /// Evicts the least recently used item first. Exact, by a persisted order of use.
     case lru
-    /// The item that was stored first goes first, whether it was used or not.
+    /// Evicts the item that was stored first, whether it was used or not.
     case fifo
-    /// SIEVE: the oldest item that was not used since a hand last passed it (Zhang, Yang, Yue, Vigfusson
-    /// and Rashmi: "SIEVE is Simpler than LRU", NSDI 2024).
+    /// SIEVE: evicts the oldest item that was not used since a hand last passed it (Zhang, Yang, Yue,
+    /// Vigfusson and Rashmi: "SIEVE is Simpler than LRU", NSDI 2024).
     case sieve
 
     var policy: any EvictionPolicy {

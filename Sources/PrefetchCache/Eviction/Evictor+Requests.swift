@@ -1,12 +1,11 @@
 internal import GRDB
 internal import ItemFormat
 
-/// Evicting what somebody chose, rather than what makes room.
+/// Evicting what a caller selects, rather than what makes room.
 extension Evictor {
-    /// Evicts what a request names, in the order in which it would go anyway. What somebody holds a lease on
-    /// stays.
+    /// Evicts what a request selects, in the order of eviction. Leased files stay.
     ///
-    /// - Returns: What went.
+    /// - Returns: The evicted files.
     func evict(_ request: EvictionRequest, from database: Database) throws -> [EvictedFile] {
         let wanted = try wantedBytes(request, database)
         guard wanted > 0 else { return [] }
@@ -22,13 +21,13 @@ extension Evictor {
         return evicted
     }
 
-    /// What ``evict(_:from:)`` would evict now. Changes nothing.
+    /// Returns what ``evict(_:from:)`` would evict now. Changes nothing.
     func preview(_ request: EvictionRequest, in database: Database) throws -> [EvictedFile] {
         let wanted = try wantedBytes(request, database)
         guard wanted > 0 else { return [] }
         var freed: Int64 = 0
         var files: [EvictedFile] = []
-        // What a policy notes while it chooses holds for victims that go.
+        // A policy changes its state while it chooses, which is right only if the victims are removed.
         try database.inSavepoint {
             try forEachCandidate(request, database) { victim in
                 guard freed < wanted else { return .enough }
@@ -47,7 +46,7 @@ extension Evictor {
         case gone, stays, enough
     }
 
-    /// Whether a victim could be removed now. One that is gone already only has a row to lose.
+    /// Whether a victim could be removed now. A file that is gone already would only lose its row.
     private func isRemovable(_ victim: Victim) throws -> Bool {
         switch try self.files.claim(victim) {
         case .gone, .leased: return false
@@ -122,9 +121,9 @@ extension EvictedFile {
 }
 
 extension Engine {
-    /// Evicts what a request names.
+    /// Evicts what a request selects.
     ///
-    /// - Parameter isDryRun: Whether it is only told what would go.
+    /// - Parameter isDryRun: If `true`, only reports what would be evicted.
     func evict(_ request: EvictionRequest, isDryRun: Bool) throws(CacheError) -> [EvictedFile] {
         defer { evictor.report() }
         return try catalog.transaction(makingRoom: !isDryRun) { database in

@@ -6,12 +6,12 @@ internal import Synchronization
 
 /// Removes files until there is enough space: expired items first, then in the order of the policy.
 ///
-/// Files are unlinked first and their rows deleted second, so that eviction works with no byte free.
-/// Every step of the loop removes a row or passes over it for good: an item that cannot be removed, or
-/// that somebody reads, does not stall eviction, and one that is gone already only loses its row.
+/// Files are unlinked first and their rows deleted second, so that eviction works with no byte free. Every
+/// step of the loop deletes a row or passes over it for good: an item that cannot be removed, or is being
+/// read, does not stall eviction, and one that is gone already only loses its row.
 final class Evictor: Sendable {
     private static let batch = 64
-    /// What a full volume needs for the journal of one transaction, generously.
+    /// A generous bound on what a full volume needs for the journal of one transaction.
     private static let emergencyBytes: Int64 = 1 << 20
 
     let files: any CatalogedFiles
@@ -33,7 +33,7 @@ final class Evictor: Sendable {
     /// The policy in force.
     var policy: any EvictionPolicy { chosenPolicy() }
 
-    /// What one call has done so far.
+    /// The running totals of one call.
     struct Tally {
         let measure: EvictionMeasure
         private(set) var freed: Int64 = 0
@@ -46,7 +46,7 @@ final class Evictor: Sendable {
 
         mutating func count(_ victim: Victim, _ removal: Removal) {
             freed += measure.bytes(of: victim, removal)
-            // What the system purged was no eviction of ours.
+            // A file that the system purged was not evicted by us.
             guard removal == .removed else { return }
             evictions += 1
             evictedBytes += victim.chargedLength
@@ -60,8 +60,9 @@ final class Evictor: Sendable {
         }
     }
 
-    /// Evicts until at least `bytes` are free, or nothing more can be evicted.
-    /// - Returns: The bytes that were freed, as `measure` counts them.
+    /// Evicts until at least `bytes` were freed, or nothing more can be evicted.
+    ///
+    /// - Returns: The freed bytes, as `measure` counts them.
     func evict(
         atLeast bytes: Int64, measuredBy measure: EvictionMeasure = .charge, from database: Database
     ) throws -> Int64 {
@@ -84,20 +85,20 @@ final class Evictor: Sendable {
         return tally.freed
     }
 
-    /// Evicts until at least `bytes` of charged length are free, or nothing when that cannot be.
+    /// Evicts until at least `bytes` of charged length were freed, or evicts nothing when that is impossible.
     ///
-    /// - Parameter priority: Items of a higher one do not make way.
+    /// - Parameter priority: Items of a higher priority are not evicted.
     func makeRoom(_ bytes: Int64, priority: Float, from database: Database) throws -> RoomMade {
         try RoomForRequest(self, choosing: policy, .charge, priority: priority, in: database).make(bytes)
     }
 
-    /// How much of `bytes` of the volume evicting could free now. Only reads the catalog.
+    /// Returns how much of `bytes` of the volume eviction could free now. Only reads the catalog.
     func attainable(_ bytes: Int64, in database: Database) throws -> Int64 {
-        // The policies that read and note nothing choose alike; in what order does not matter here.
+        // Any policy will do, as the order does not matter here; this one changes no state.
         try RoomForRequest(self, choosing: FirstInFirstOut(), .blocks, in: database).attainable(bytes)
     }
 
-    /// Evicts what is no longer worth keeping.
+    /// Evicts expired items and partials.
     func evictExpired(from database: Database) throws {
         var tally = Tally(.charge)
         try evictExpired(atLeast: .max, &tally, from: database)
@@ -117,7 +118,7 @@ final class Evictor: Sendable {
         }
     }
 
-    /// - Parameter claim: The claim on the victim, where there is one.
+    /// - Parameter claim: The claim on the victim, if there is one.
     /// - Returns: Whether the file is gone.
     func evict(
         _ victim: Victim, _ tally: inout Tally, claim: Claim? = nil, from database: Database
@@ -142,7 +143,7 @@ final class Evictor: Sendable {
         if removal == .removed { noteEvicted(victim) }
     }
 
-    /// Unlinks a few of the coldest items and leaves their rows to the next transaction.
+    /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
     func unlinkColdest(from database: Database) throws -> (items: Int, bytes: Int64) {
         var freed = (items: 0, bytes: Int64(0))
         var seen: Set<KeyHash> = []
@@ -174,7 +175,7 @@ final class Evictor: Sendable {
             "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
     }
 
-    /// Tells the events of evictions whose transaction has ended.
+    /// Sends the events of evictions whose transaction has ended.
     func report() {
         let events = unreported.withLock { events in
             defer { events = [] }

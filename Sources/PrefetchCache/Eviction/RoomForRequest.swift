@@ -2,16 +2,16 @@ internal import FileSystem
 internal import GRDB
 internal import ItemFormat
 
-/// Who has to go for one request, found out before the first of them goes.
+/// The victims of one request, found before the first of them is removed.
 ///
-/// Nobody's place is given up for what cannot be had. So victims are claimed until their sum suffices,
-/// which keeps everybody from taking a lease on one meanwhile, and only then are they removed. Of a
-/// great many the first are claimed, and of the others it is seen that nobody holds a lease: should
-/// somebody take one after that, another victim is found before any more are removed.
+/// No item is evicted for a request that cannot be met. So victims are claimed until their sum suffices,
+/// which keeps others from leasing them meanwhile, and only then are they removed. Claims are limited to
+/// ``mostClaims``; further victims are only checked for leases, and if one is leased afterwards, another
+/// victim is found before any more are removed.
 ///
-/// What has expired, or is gone already, is nobody's place: it goes in any case.
+/// Files that have expired or are gone already are removed in any case.
 final class RoomForRequest {
-    /// So many files are held open at most.
+    /// The most files that are held open at a time.
     static let mostClaims = 64
     private static let largestBatch = 1024
 
@@ -26,24 +26,24 @@ final class RoomForRequest {
     private let priority: Float?
     private let database: Database
     private var tally: Evictor.Tally
-    /// The victims in their order, of whom those before `next` were removed.
+    /// The victims in order. Those before `next` have been removed.
     private var found: [Found] = []
     private var next = 0
     private var foundBytes: Int64 = 0
-    /// Files that turned out to be gone, and still have a row.
+    /// Files that turned out to be gone and still have a row.
     private var gone: [Victim] = []
     private var goneBytes: Int64 = 0
-    /// Files that have a row and are not to be proposed again.
+    /// Files with a row that must not be proposed again.
     private var seen: Set<KeyHash> = []
-    /// What would count of files with a row that cannot be removed.
+    /// What files with a row that cannot be removed would have counted.
     private var stuckBytes: Int64 = 0
-    /// The most that could be removed now, as far as was looked.
+    /// The most that could be removed now, as far as is known.
     private var attainableBytes: Int64 = 0
     private var isKeptByPriority = false
 
     /// - Parameters:
-    ///   - policy: Chooses the victims. It may note something in the catalog while it does.
-    ///   - priority: Items of a higher one do not make way; `nil` when all do.
+    ///   - policy: Chooses the victims. It may change its state in the catalog.
+    ///   - priority: Items of a higher priority are not evicted; `nil` for no limit.
     init(
         _ evictor: Evictor, choosing policy: any EvictionPolicy, _ measure: EvictionMeasure,
         priority: Float? = nil, in database: Database
@@ -56,11 +56,11 @@ final class RoomForRequest {
         tally = Evictor.Tally(measure)
     }
 
-    /// Evicts until at least `bytes` are free, or nothing when that cannot be.
+    /// Evicts until at least `bytes` were freed, or evicts nothing when that is impossible.
     ///
     /// - Parameters:
-    ///   - step: After so many bytes it is asked whether to go on.
-    ///   - goOn: Whether evicting helps.
+    ///   - step: The bytes after which `goOn` is asked again.
+    ///   - goOn: Whether eviction is helping.
     func make(
         _ bytes: Int64, step: Int64 = .max, whileHelping goOn: () throws -> Bool = { true }
     ) throws -> RoomMade {
@@ -83,8 +83,8 @@ final class RoomForRequest {
             isKeptByPriority: isKeptByPriority)
     }
 
-    /// How much could be freed at most when `bytes` are wanted. Nothing is changed, unless the policy
-    /// does.
+    /// Returns the most that could be freed when `bytes` are wanted. Changes nothing but the state of the
+    /// policy.
     func attainable(_ bytes: Int64) throws -> Int64 {
         defer { releaseClaims() }
         try look(for: bytes)
@@ -99,13 +99,14 @@ final class RoomForRequest {
         next = 0
     }
 
-    /// Finds victims until they suffice together with what was freed before.
+    /// Finds victims until they suffice, together with what was freed before.
+    ///
     /// - Returns: Whether they do.
     private func find(_ bytes: Int64) throws -> Bool {
         if tally.freed + foundBytes >= bytes { return true }
         try database.inSavepoint {
             try look(for: bytes - tally.freed)
-            // What a policy notes while it chooses holds for victims that go.
+            // A policy changes its state while it chooses, which is right only if the victims are removed.
             return tally.freed + foundBytes + goneBytes >= bytes ? .commit : .rollback
         }
         try forgetGone()
@@ -117,7 +118,7 @@ final class RoomForRequest {
         let evictable = try measure.evictableBytes(database)
         defer { attainableBytes = isKeptByPriority ? foundBytes + goneBytes : evictable - stuckBytes }
         var limit = 1
-        // It ends early where what is left would not do even if all of it could be removed.
+        // Ends early when even removing everything that is left would not suffice.
         while foundBytes + goneBytes < bytes, evictable - stuckBytes >= bytes {
             let victims = try policy.victims(atMost: limit, passingOver: seen, in: database)
             guard !victims.isEmpty else { return }
@@ -133,7 +134,7 @@ final class RoomForRequest {
         }
     }
 
-    /// Sees whether a victim can be removed, and claims it unless there are claims enough.
+    /// Checks whether a victim can be removed, and claims it unless there are enough claims.
     private func claim(_ victim: Victim) {
         do throws(FileSystemError) {
             switch try evictor.files.claim(victim) {
@@ -177,12 +178,13 @@ final class RoomForRequest {
     }
 }
 
-/// What was made of the wish for room.
+/// The result of making room.
 struct RoomMade {
     /// Bytes that were freed.
     let freed: Int64
-    /// When that could not be enough: the bytes that could be freed at most, as far as was looked.
+    /// When the request could not be met, the most bytes that could be freed, as far as is known; otherwise
+    /// `nil`.
     let attainable: Int64?
-    /// Whether items of a higher priority stood in the way.
+    /// Whether items of a higher priority were in the way.
     let isKeptByPriority: Bool
 }

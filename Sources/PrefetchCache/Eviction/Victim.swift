@@ -12,6 +12,7 @@ struct Victim: Sendable {
     let hash: KeyHash
     let key: String
     let kind: CatalogRow.Kind
+    /// Charged bytes, which eviction frees.
     let chargedLength: Int64
     let priority: Float
 
@@ -33,27 +34,27 @@ extension Victim {
             priority: Float(try row.value(4, as: Double.self)))
     }
 
-    /// The files in the order of kind, priority and `lastUse`.
+    /// Files in the order of kind, priority and `lastUse`.
     static func inOrder(
         atMost limit: Int, passingOver passedOver: Set<KeyHash>, in database: Database
     ) throws -> [Victim] {
-        // What was passed over is still there, and stands before everything else.
+        // Files that were passed over are still there, and precede everything else.
         try fetch(
             "WHERE kind >= 0 ORDER BY kind DESC, priority, lastUse LIMIT ? OFFSET ?",
             [limit, passedOver.count], in: database)
     }
 
-    /// The items and the kept partials that were no longer worth keeping at `time`, in milliseconds since 1970.
+    /// Items and kept partials that have expired at `time`, in milliseconds since 1970.
     static func expired(
         at time: Int64, atMost limit: Int, passingOver passedOver: Int, in database: Database
     ) throws -> [Victim] {
-        // The + keeps SQLite from going through all items by way of the index that begins with the kind.
+        // The + keeps SQLite from scanning all items through the index that begins with the kind.
         try fetch(
             "WHERE +kind IN (0, 2) AND expiresAt <= ? ORDER BY expiresAt LIMIT ? OFFSET ?",
             [time, limit, passedOver], in: database)
     }
 
-    /// The items that a request is about, in the order of priority and `lastUse`.
+    /// The items that a request selects, in the order of priority and `lastUse`.
     static func chosen(by request: EvictionRequest, in database: Database) throws -> [Victim] {
         try fetch(
             """
@@ -65,7 +66,7 @@ extension Victim {
     private static func fetch(
         _ condition: String, _ arguments: StatementArguments, in database: Database
     ) throws -> [Victim] {
-        // A cursor shows the rows where they are; an array of rows would copy them first.
+        // A cursor reads the rows in place; an array of rows would copy them first.
         let rows = try Row.fetchCursor(
             database.cachedStatement(sql: select + condition), arguments: arguments)
         var victims: [Victim] = []

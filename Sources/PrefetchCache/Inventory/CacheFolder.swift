@@ -3,23 +3,23 @@ package import ItemFormat
 package import StorageAreas
 package import SystemPackage
 
-/// A folder on the way to what the cache keeps: told by its place alone.
+/// A folder that the cache uses, or one above it, recognised by its location alone.
 package enum CacheFolder: Hashable, Sendable {
-    /// Caches or Application Support: the area itself.
+    /// The root of Caches or of Application Support.
     case area(Area)
-    /// A folder in Documents or iCloud Drive, at any depth: what is opened goes there.
+    /// A folder in Documents or iCloud Drive, at any depth, where opened items go.
     case destination
-    /// The two folders `PrefetchCache`.
+    /// The two folders named `PrefetchCache`.
     case cachesRoot, supportRoot
     case items, itemGroup(String), incoming, quarantine
-    /// Also one beside the files of a destination on another volume.
+    /// A staging folder, possibly beside the files of a destination on another volume.
     case staging
-    /// `files/` in Application Support, and what is below it.
+    /// `files/` in Application Support, or a folder below it.
     case files
-    /// Below a folder of the cache, and none of its own.
+    /// A folder below one of the cache's that the cache did not create.
     case unknown
 
-    /// The root of an area, `nil` where the cache keeps nothing.
+    /// The root of an area; `nil` where the cache stores nothing.
     package init?(root area: Area) {
         switch area {
         case .documents, .iCloudDrive: self = .destination
@@ -28,7 +28,7 @@ package enum CacheFolder: Hashable, Sendable {
         }
     }
 
-    /// What a folder in this one is; `nil` for one that has nothing to do with the cache.
+    /// Returns what a folder in this one is; `nil` for one that has nothing to do with the cache.
     package func child(_ name: FilePath.Component) -> CacheFolder? {
         let path = FilePath(root: nil, [name])
         switch self {
@@ -52,7 +52,7 @@ package enum CacheFolder: Hashable, Sendable {
         }
     }
 
-    /// Whether the cache made the folder, or it lies in one that the cache made.
+    /// Whether the folder was created by the cache, or lies in one that was.
     package var isOwn: Bool {
         switch self {
         case .area, .destination: false
@@ -61,7 +61,7 @@ package enum CacheFolder: Hashable, Sendable {
     }
 }
 
-/// What a file in a ``CacheFolder`` is to the cache, by its name.
+/// What a file in a ``CacheFolder`` is to the cache, recognised by its name.
 package enum CacheFile: Hashable, Sendable {
     case item(KeyHash)
     /// A partial that is being written, or was when its process died.
@@ -74,7 +74,7 @@ package enum CacheFile: Hashable, Sendable {
     case staged(name: String)
     case ledger, catalog, configuration
 
-    /// - Returns: `nil` for a name that the cache gives to no file there.
+    /// - Returns: `nil` for a name that the cache does not use there.
     package init?(_ name: FilePath.Component, in folder: CacheFolder) {
         let text = name.string
         switch folder {
@@ -126,15 +126,15 @@ package enum CacheFile: Hashable, Sendable {
 }
 
 extension PrefetchCache {
-    /// Whether an area, Caches or Application Support, has anything under the name of the cache's folder. Nothing is
-    /// made for the look.
+    /// Whether there is anything under the name of the cache's folder in an area, Caches or Application
+    /// Support. Creates nothing.
     package static func hasRoot(in area: FilePath, _ fileSystem: any FileSystem) throws(FileSystemError)
         -> Bool
     {
         do {
             return try fileSystem.attributes(of: area.pushing(CacheLayout.root), in: .workingDirectory) != nil
         } catch {
-            // Something else than a folder is in the way: whoever opens the cache tells.
+            // A file has the name of a folder: opening the cache will report that.
             if error.errno == .notDirectory { return true }
             throw error
         }

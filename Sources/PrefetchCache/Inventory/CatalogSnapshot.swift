@@ -10,8 +10,8 @@ package import SystemPackage
     internal import Foundation
 #endif
 
-/// Reads the catalog as it lies there, for whoever looks at a cache from outside. The file is neither made nor
-/// made anew, and nothing beside it is.
+/// Reads the catalog as it is, for tools that inspect a cache from outside. Neither the file nor any file
+/// beside it is created or rebuilt.
 package struct CatalogSnapshot {
     /// What the catalog knows of one item.
     package struct Entry: Sendable, Hashable {
@@ -19,22 +19,23 @@ package struct CatalogSnapshot {
         package let key: String
         package let source: String
         package let intent: Intent
+        /// Bytes of content.
         package let contentLength: Int64
-        /// Bytes of the item's file when the row was written.
+        /// Stored bytes: the length of the item's file when the row was written.
         package let storedLength: Int64
-        /// Milliseconds since 1970.
+        /// When the item was stored, in milliseconds since 1970.
         package let storedAt: Int64
     }
 
     /// Calls `body` for every item.
     ///
     /// - Parameters:
-    ///   - caches: The root of Caches, open, and
-    ///   - path: where that is.
-    /// - Returns: The version of the file; `nil` when there is none, and for one of another version than
-    ///   ``currentVersion``, of which nothing is read.
-    /// - Throws: ``CacheError/fileSystem(_:)`` or ``CacheError/database(name:message:)``, the latter also for a
-    ///   file that was left in the middle of a change: the items say the same.
+    ///   - caches: The open root of Caches.
+    ///   - path: The path of that root.
+    /// - Returns: The version of the file, whose items are read only if it is ``currentVersion``; `nil` when
+    ///   there is no file.
+    /// - Throws: ``CacheError/fileSystem(_:)`` or ``CacheError/database(name:message:)``, the latter also for
+    ///   a file that was left in the middle of a change. The items contain the same information.
     package static func forEach(
         in caches: Directory, at path: FilePath, _ body: (Entry) -> Void
     ) throws(CacheError) -> Int? {

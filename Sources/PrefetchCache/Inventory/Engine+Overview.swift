@@ -6,7 +6,7 @@ internal import StorageAreas
 internal import SystemPackage
 
 extension Engine {
-    /// What the items of each source take, those that are charged most first.
+    /// The space that the items of each source take, ordered by charged bytes, largest first.
     func sources() throws(CacheError) -> [SourceUsage] {
         try catalog.reading { database in
             try Row.fetchAll(
@@ -34,7 +34,7 @@ extension Engine {
         }
     }
 
-    /// In the order of opening; the ledger has another one.
+    /// The promoted files in the order of opening, which is not that of the ledger.
     func promotedFiles() throws(CacheError) -> [PromotedFile] {
         var files: [PromotedFile] = []
         try ledger.forEachCommitted { entry in
@@ -49,7 +49,7 @@ extension Engine {
         return files
     }
 
-    /// An overview is not to fail for one file.
+    /// The present length of a promoted file. An overview must not fail because of one file.
     private func presentLength(_ entry: LedgerEntry) -> Int64? {
         do {
             return try promoter.coordinated(.readMetadata, entry) { () throws(CacheError) in
@@ -69,7 +69,7 @@ extension Engine {
 extension KeptPartial {
     /// - Returns: `nil` for a row that this code could not have written.
     fileprivate init?(_ row: Row) {
-        // The columns of a partial mean what those of an item do.
+        // The columns of a partial mean the same as those of an item.
         guard let row = CachedItem(row) else { return nil }
         self.init(
             key: row.key, source: row.source, destination: row.destination, contentLength: row.contentLength,

@@ -10,12 +10,12 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// Brings the catalog in line with what lies on disk: rows for files without one, new ones for items
-/// that were replaced by longer or shorter ones, none for items that are gone.
+/// Makes the catalog match the files on disk: adds rows for files without one, replaces those of items whose
+/// length has changed, and deletes those of items that are gone.
 ///
 /// Memory is bounded by one of the 256 folders.
 final class ItemCensus: Sendable {
-    /// The place in the order of use of items whose use nobody recorded.
+    /// The position in the order of use of items whose use was not recorded.
     enum Ordering {
         /// For a new catalog: the order in which the items were stored.
         case byStoreTime
@@ -43,7 +43,7 @@ final class ItemCensus: Sendable {
     }
 
     /// - Returns: The number of items found.
-    /// - Complexity: O(n) in the items, each of which is looked at, and opened when it has no row.
+    /// - Complexity: O(n) in the items. Each is looked up, and opened if it has no row.
     func fill(_ database: Database, ordering: Ordering) throws -> Int {
         var sequence = try Catalog.value(of: Counter.sequence.rawValue, in: database)
         let there = try folders.current.itemFolderNumbers()
@@ -59,7 +59,7 @@ final class ItemCensus: Sendable {
         return try Int.fetchOne(database, sql: "SELECT items FROM total WHERE kind = 0") ?? 0
     }
 
-    /// Finds the kept partials that no living process writes.
+    /// Finds the kept partials that no living process is writing.
     func fillPartials(_ database: Database) throws {
         var sequence: Int64 = 0
         try partials.fill(database, &sequence)
@@ -101,8 +101,8 @@ final class ItemCensus: Sendable {
         try environment.fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor)?.length
     }
 
-    /// The row of a file, or `nil` when it was removed since the folder was listed, or is no regular
-    /// file and so not ours. One that cannot be read is set aside: it must not keep the others from being
+    /// Returns the row of a file, or `nil` if it was removed since the folder was listed, or is not a regular
+    /// file and so not ours. A file that cannot be read is set aside: it must not keep the others from being
     /// found.
     private func inspect(_ name: FilePath.Component, _ hash: KeyHash, in folder: Directory)
         throws -> CatalogRow?
@@ -169,6 +169,7 @@ final class ItemCensus: Sendable {
     }
 
     /// Numbers all items by the time at which they were stored.
+    ///
     /// - Returns: The last number.
     private static func renumber(_ database: Database) throws -> Int64 {
         try database.execute(

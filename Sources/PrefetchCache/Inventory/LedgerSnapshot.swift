@@ -10,23 +10,24 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// What the ledger says at one moment, read without changing anything beside it.
+/// The ledger at one moment, read without changing anything beside it.
 ///
-/// Not even a reader leaves a database with a write-ahead log alone: it makes the log and its index. So the file
-/// and its log are copied, while nobody commits, and the copy is read.
+/// Even a reader creates files beside a database with a write-ahead log. So the file and its log are copied,
+/// while nothing commits, and the copy is read.
 package struct LedgerSnapshot: Sendable {
     /// One promotion, complete or under way.
     package struct Entry: Sendable, Hashable {
         package let key: String
-        /// Where the file goes, relative to its area.
+        /// The location of the file, relative to its area.
         package let location: AreaPath
         package let backup: BackupPolicy
+        /// Bytes of content.
         package let contentLength: Int64
         package let contentChecksum: UInt64
-        /// Milliseconds since 1970.
+        /// When the item was opened, in milliseconds since 1970.
         package let openedAt: Int64
         package let isCommitted: Bool
-        /// The file's name in the staging folder until then.
+        /// The file's name in the staging folder until the promotion is committed.
         package let stagedName: String
     }
 
@@ -39,7 +40,7 @@ package struct LedgerSnapshot: Sendable {
     /// Reads the ledger in an area.
     ///
     /// - Parameter support: The root of Application Support.
-    /// - Returns: `nil` when there is none.
+    /// - Returns: `nil` when there is no ledger.
     /// - Throws: ``CacheError/newerLedger(version:)``, ``CacheError/fileSystem(_:)`` or
     ///   ``CacheError/database(name:message:)``.
     package init?(in support: Directory) throws(CacheError) {
@@ -75,7 +76,8 @@ package struct LedgerSnapshot: Sendable {
         }
     }
 
-    /// Copies the ledger and what lies beside it, while nobody commits: whoever does holds the folder's lock.
+    /// Copies the ledger and the files beside it while nothing commits, which requires the lock of the
+    /// folder.
     private static func copy(from root: Directory, to copy: Directory) throws(FileSystemError) {
         let fileSystem = root.fileSystem
         let lock = try fileSystem.open(".", in: root.descriptor, .directory)
@@ -128,7 +130,7 @@ extension LedgerEntry {
     }
 }
 
-/// A folder of this process alone, for copies of databases.
+/// A folder for copies of databases that only this process uses.
 private struct TemporaryCopy {
     let path: FilePath
     let directory: Directory
@@ -144,7 +146,7 @@ private struct TemporaryCopy {
         do {
             try FileManager.default.removeItem(atPath: path.string)
         } catch {
-            // The system clears its temporary folder; what is read is not wrong for that.
+            // The system clears its temporary folder; the result is right all the same.
         }
     }
 }

@@ -2,24 +2,25 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// The place for files that turned out damaged. They stay until space is needed, so that somebody
-/// can look at them, and they are the first victims.
+/// The folder for damaged files. They stay until space is needed, so that they can be examined, and are
+/// evicted before any item.
 struct Quarantine: Sendable {
     let folders: CacheFolders
     let charge: ChargedLength
 
-    /// Moves an item's file aside. An earlier damaged file of the same key is replaced.
-    /// - Returns: The row of the file at its new place, or `nil` when it was gone already.
+    /// Moves an item's file to the quarantine, replacing an earlier damaged file of the same key.
+    ///
+    /// - Returns: The row of the file at its new location, or `nil` when it was gone already.
     func setAside(_ hash: KeyHash) throws(CacheError) -> CatalogRow? {
         let fileSystem = folders.fileSystem
         let folder = try folders.quarantine()
         let items = folders.current.items
-        // The catalog knows every file by its hash, and the key may be stored again at once.
+        // The catalog identifies files by hash, and the key may be stored again at once.
         let hashThere = hash.setAside
         let name = FilePath(hashThere.hexadecimal)
         let file = CacheLayout.file(of: hash)
         return try onFiles { () throws(FileSystemError) in
-            // What fails after the rename would leave a file that no row accounts for.
+            // Read first: a failure after the rename would leave a file without a row.
             guard var attributes = try fileSystem.attributes(of: file, in: items.descriptor) else {
                 return nil
             }
@@ -31,11 +32,11 @@ struct Quarantine: Sendable {
                 return nil
             }
             do throws(FileSystemError) {
-                // Another process may have stored the key anew in between.
+                // Another process may have stored the key again in between.
                 guard let now = try fileSystem.attributes(of: name, in: folder.descriptor) else { return nil }
                 attributes = now
             } catch {
-                // As it was before.
+                // The attributes from before have to do.
             }
             return CatalogRow(
                 opaque: .quarantined, hash: hashThere, storedLength: attributes.length,
@@ -45,6 +46,6 @@ struct Quarantine: Sendable {
 }
 
 extension KeyHash {
-    /// The hash under which the catalog knows a file that was set aside; and back.
+    /// The hash under which the catalog lists a quarantined item. Applying it twice gives the original.
     var setAside: KeyHash { KeyHash(high: ~high, low: low) }
 }

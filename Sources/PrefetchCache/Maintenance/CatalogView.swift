@@ -9,20 +9,19 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// A look at the catalog that changes nothing: one that is missing, damaged or of another version is not
-/// made anew for it.
+/// A read-only view of the catalog: one that is missing, damaged or of another version is not rebuilt for it.
 struct CatalogView: Sendable {
-    /// What a look at the file has found.
+    /// The result of looking at the file.
     enum Finding: Sendable {
         case usable(CatalogView)
         case missing
-        /// It will be made anew by whoever needs it next.
+        /// The catalog is rebuilt when it is next used.
         case useless(String)
     }
 
     private let queue: DatabaseQueue
 
-    /// The version of the file, whatever else is in it; `nil` where there is none, or none that can be read.
+    /// The version of the file, whatever else it contains; `nil` when there is no readable one.
     static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
         guard case .usable(let queue) = try open(in: folders) else { return nil }
         do {
@@ -64,13 +63,14 @@ struct CatalogView: Sendable {
         }
     }
 
-    /// What the rows say of one file.
+    /// What a row says of one file.
     struct Known: Sendable, Hashable {
         let key: String
+        /// Stored bytes: the length of the file.
         let storedLength: Int64
     }
 
-    /// - Parameter isThorough: Whether every page is looked at, which takes a second for 10⁶ items.
+    /// - Parameter isThorough: Whether to check every page, which takes a second for 10⁶ items.
     static func look(in folders: CacheFolders, isThorough: Bool = false) throws(CacheError) -> Finding {
         let queue: DatabaseQueue
         switch try open(in: folders) {
@@ -95,7 +95,7 @@ struct CatalogView: Sendable {
         }
     }
 
-    /// What is known of the items whose hashes lie in a range.
+    /// What is known of the items whose hashes are in a range.
     func items(_ range: ClosedRange<KeyHash>) throws(CacheError) -> [KeyHash: Known] {
         try read { database in
             var known: [KeyHash: Known] = [:]
@@ -113,7 +113,7 @@ struct CatalogView: Sendable {
         }
     }
 
-    /// What is known of damaged items that were set aside, and of kept partials; by the hashes of their rows.
+    /// The quarantined items and kept partials that are known, by the hashes of their rows.
     func filesBesidesItems() throws(CacheError) -> [KeyHash: CatalogRow.Kind] {
         try read { database in
             let rows = try Row.fetchAll(
@@ -125,7 +125,7 @@ struct CatalogView: Sendable {
         }
     }
 
-    /// The number of the items, and the bytes of their contents.
+    /// The number of items, and the bytes of their contents.
     func totals() throws(CacheError) -> (items: Int, contentLength: Int64) {
         try read { database in
             let row = try Row.fetchOne(
@@ -134,8 +134,8 @@ struct CatalogView: Sendable {
         }
     }
 
-    /// As `body`, which reads; or `nil` where the file is of no use any more. The system may take it, or empty it, at
-    /// any moment after the look.
+    /// The result of a `body` that reads, or `nil` if the file has become unusable: the system may purge it
+    /// at any moment.
     static func ifThere<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result? {
         do throws(CacheError) {
             return try body()

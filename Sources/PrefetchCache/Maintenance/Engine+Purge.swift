@@ -2,17 +2,17 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Removing promoted files that are excluded from backups and that nobody uses.
+/// Removing promoted files that are excluded from backups and have not been used for long.
 extension Engine {
     /// - Parameters:
-    ///   - time: In milliseconds since 1970.
-    ///   - isDryRun: Whether it is only told what would go.
+    ///   - time: Milliseconds since 1970.
+    ///   - isDryRun: If `true`, only reports what would be removed.
     func purgeExcluded(unusedSince time: Int64, isDryRun: Bool) throws(CacheError) -> PurgeReport {
         var report = PurgeReport()
         try ledger.forEachCommitted { entry throws(CacheError) in
             guard entry.backup == .exclude, entry.openedAt < time else { return }
             try promoter.locks.hold(entry.key.hash) { () throws(CacheError) in
-                // Forgotten or handed over anew since the ledger was read.
+                // Forgotten, or handed over again, since the ledger was read.
                 guard try ledger.entry(for: entry.key) == entry else { return }
                 try purge(entry, unusedSince: time, isDryRun: isDryRun, &report)
             }
@@ -38,8 +38,8 @@ extension Engine {
         guard try isUnchanged(file, found, entry, in: folder) else { return report.changed.append(purged) }
         report.purged.append(purged)
         guard !isDryRun else { return }
-        // The file first: an entry without one lets its key be stored again, a file without an entry is one that
-        // nobody accounts for.
+        // The file first: an entry without a file lets its key be stored again, but a file without an entry
+        // would not be accounted for.
         try promoter.onDestination(entry) { () throws(FileSystemError) in
             try environment.fileSystem.unlink(entry.name.path, in: folder.descriptor)
             try environment.fileSystem.synchronize(folder.descriptor)
@@ -58,7 +58,8 @@ extension Engine {
         }
     }
 
-    /// Whether a file holds just what was handed over, and still does when it was read and has its name.
+    /// Whether a file holds exactly what was handed over, and still has its name and attributes after it was
+    /// read.
     private func isUnchanged(
         _ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry, in folder: Directory
     ) throws(CacheError) -> Bool {

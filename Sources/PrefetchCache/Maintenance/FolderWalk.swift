@@ -1,28 +1,28 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// Goes through a folder and all folders below it, however deep, with two of them open at a time. Links are not
+/// Visits a folder and all folders below it, however deep, with two of them open at a time. Links are not
 /// followed.
 struct FolderWalk {
-    /// What is found on the way.
+    /// Something found on the way.
     struct Entry {
         let name: FilePath.Component
-        /// The open folder that it is in.
+        /// The open folder that contains it.
         let folder: Directory
-        /// From the top.
+        /// The path from the top.
         let path: FilePath
         let attributes: FileAttributes
     }
 
     let top: Directory
-    /// Folders that are not gone into.
+    /// Whether a folder is left out.
     let isSkipped: (FileAttributes.Identity) -> Bool
 
-    /// - Parameter body: Gets everything but the folders that are gone into, those of one folder in the order of
-    ///   their names.
-    /// - Throws: When a folder cannot be listed that has not just vanished.
+    /// - Parameter body: Receives everything except the folders that are visited, in the order of the names
+    ///   within each folder.
+    /// - Throws: ``CacheError/fileSystem(_:)`` when a folder that still exists cannot be listed.
     func run(_ body: (Entry) throws(CacheError) -> Void) throws(CacheError) {
-        // Paths, not open folders: there may be more of them than descriptors.
+        // Paths rather than open folders: there may be more of them than descriptors.
         var waiting: [FilePath] = [""]
         var last = (path: FilePath(""), folder: top)
         while let path = waiting.popLast() {
@@ -50,9 +50,8 @@ struct FolderWalk {
         }
     }
 
-    /// - Returns: `nil` for a folder that was removed, or replaced by something else, since it was seen.
-    ///
-    /// - Parameter last: The folder that was listed last, which most often is the one above.
+    /// - Parameter last: The folder that was listed last, which is usually the parent.
+    /// - Returns: `nil` for a folder that was removed or replaced since it was seen.
     private func open(_ path: FilePath, after last: (path: FilePath, folder: Directory)) throws(CacheError)
         -> Directory?
     {

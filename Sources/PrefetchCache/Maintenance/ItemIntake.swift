@@ -1,9 +1,10 @@
 internal import FileSystem
 internal import ItemFormat
 
-/// Where the items of a migration are stored: in the cache, or on the simulated disk of a test, which has no catalog.
+/// Where the items of a migration are stored: in the cache, or on the simulated disk of a test, which has no
+/// catalog.
 protocol ItemIntake {
-    /// Why a file of that length would not be stored; `nil` when it may be.
+    /// Returns why a file of that length, in bytes, would not be stored; `nil` when it may be.
     func obstacle(to metadata: ItemMetadata, length: Int64) throws(CacheError) -> MigratedFile.Obstacle?
 
     /// - Returns: Why the file was not stored; `nil` when it was.
@@ -14,7 +15,8 @@ protocol ItemIntake {
 struct CacheIntake: ItemIntake {
     let engine: Engine
 
-    /// Others do not make way for what is taken in, least of all what was taken in before it: its original is gone.
+    /// Nothing is evicted for a migration, least of all items that it took in before: their originals are
+    /// gone.
     func obstacle(to metadata: ItemMetadata, length: Int64) throws(CacheError) -> MigratedFile.Obstacle? {
         let report = try engine.capacity()
         if let refusal = report.refusal { return .refused(refusal) }

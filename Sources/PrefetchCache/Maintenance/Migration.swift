@@ -2,26 +2,29 @@ public import ItemFormat
 public import StorageAreas
 public import SystemPackage
 
-/// Which folder of files is to be taken into the cache, and as what.
+/// Which folder of files to take into the cache, and as what.
 public struct MigrationRequest: Hashable, Sendable {
-    /// What the files are from then on.
+    /// What the files become.
     public enum Role: Hashable, Sendable {
-        /// Items that can be downloaded again, and that go to the area when they are opened. They are compressed, and
-        /// count against the budget.
+        /// Items that can be downloaded again, and that go to the area when they are opened. They are
+        /// compressed, and count against the budget.
         case cached(to: Area)
-        /// Files of the user's in an area, as if they had been opened.
+        /// The user's files in an area, as if they had been opened.
         case promoted(to: Area)
     }
 
-    /// The folder, which is no part of the cache. Links below it are not followed.
+    /// The folder, which is not part of the cache. Links below it are not followed.
     public var folder: FilePath
+    /// What the files become.
     public var role: Role
-    /// The feed or server that items come from.
+    /// The feed or server that the items come from; empty if there is none.
     public var source: String
-    /// A file's key is this and its path below the folder.
+    /// The start of every key. A file's key is this prefix followed by its path below the folder.
     public var keyPrefix: String
+    /// Whether the files are to be part of backups once they are promoted.
     public var backup: BackupPolicy
 
+    /// Creates a request for a folder.
     public init(
         of folder: FilePath, as role: Role, source: String = "", keyPrefix: String = "",
         backup: BackupPolicy = .include
@@ -40,42 +43,45 @@ public struct MigrationRequest: Hashable, Sendable {
     }
 }
 
-/// What became of one file, or would become of it.
+/// The outcome for one file, or what it would be.
 public struct MigratedFile: Hashable, Sendable {
+    /// What became of a file.
     public enum Outcome: Hashable, Sendable {
-        /// It is an item now.
+        /// It became an item.
         case stored(AreaPath)
-        /// It is a file of the user's at this place now, and known.
+        /// It was moved to this location as a file of the user's, and recorded.
         case moved(AreaPath)
-        /// The same content was there already; the file is gone.
+        /// The same content was there already, and the file was removed.
         case merged(AreaPath)
-        /// It is where it was, and known from now on.
+        /// It stays where it is, and was recorded there.
         case adopted(AreaPath)
-        /// It stays as it is.
+        /// It stays as it is, and why.
         case left(Obstacle)
     }
 
     /// Why a file stays where it is.
     public enum Obstacle: Hashable, Sendable {
-        /// A link, a socket, a device or the like.
+        /// It is a link, a socket, a device or the like.
         case notARegularFile
-        /// Its path cannot be a key, or a place in the area; and why.
+        /// Its path cannot be a key, or a location in the area, and why.
         case name(String)
-        /// Its key is that of other content, cached or opened before.
+        /// Its key belongs to other content that is cached or was opened.
         case keyIsTaken
-        /// There is no room for it, or no place; others would have to make way.
+        /// There is no room for it without evicting other items, or storing is refused.
         case refused(Refusal)
-        /// Somebody has written to it or replaced it meanwhile.
+        /// It was written to or replaced meanwhile.
         case changed
-        /// A folder that is the cache's, or where the files are to go.
+        /// It is a folder of the cache, the tag of a cache folder, or where the files are to go.
         case ours
+        /// It could not be migrated because of an error.
         case failed(CacheError)
     }
 
-    /// Below the folder; what is not UTF-8 in it is shown by a replacement character.
+    /// The path below the folder. What is not UTF-8 in it is shown by a replacement character.
     public let path: String
-    /// `nil` where it can have none.
+    /// The key; `nil` for a file that cannot have one.
     public let key: ItemKey?
+    /// What became of the file.
     public let outcome: Outcome
 }
 

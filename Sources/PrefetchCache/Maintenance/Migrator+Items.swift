@@ -14,11 +14,11 @@ extension Migrator {
                 return try store(original, opened, as: metadata)
             }
             let outcome = try withSameItem(original, opened) { _, known in
-                // Only what has not expired can be opened.
+                // An expired item cannot be opened, so its metadata is not kept.
                 if !known.hasExpired(at: engine.environment.now) { metadata = known }
                 return .merged(.item(original.key.hash))
             }
-            // Written anew: nobody knows whether a flush of it has failed before, and after that the next one succeeds
+            // Written again: an earlier flush of it may have failed, after which the next one succeeds
             // although the content is lost.
             switch outcome {
             case .merged:
@@ -53,7 +53,7 @@ extension Migrator {
         }
     }
 
-    /// Calls `body` with the item, open, when it holds just the content of the original, and whole.
+    /// Calls `body` with the open item if it is sound and holds exactly the content of the original.
     private func withSameItem(
         _ original: Original, _ opened: OpenOriginal,
         _ body: (Descriptor, ItemMetadata) throws(CacheError) -> MigratedFile.Outcome
@@ -79,7 +79,7 @@ extension Migrator {
         return try body(item, footer.metadata)
     }
 
-    /// Stores are not flushed; but what they are made of here cannot be had again by reading it once more.
+    /// Stores are not flushed otherwise; but here the original is removed afterwards.
     private func flush(_ item: Descriptor, of hash: KeyHash) throws(CacheError) {
         try onFiles { () throws(FileSystemError) in
             try fileSystem.synchronize(item)

@@ -9,11 +9,11 @@ struct OpenOriginal {
     let attributes: FileAttributes
 }
 
-/// The files that are to be migrated, which somebody else may be using.
+/// The files to migrate, which other programs may be using.
 extension Migrator {
     /// Opens a file that may have been removed or replaced since it was listed.
     ///
-    /// - Returns: `nil` when there is no regular file any more.
+    /// - Returns: What `body` returns, or ``MigratedFile/Outcome/left(_:)`` when the file is gone.
     func withOriginal(
         _ original: Original, _ body: (OpenOriginal) throws(CacheError) -> MigratedFile.Outcome
     ) throws(CacheError) -> MigratedFile.Outcome {
@@ -31,7 +31,7 @@ extension Migrator {
         return try body(OpenOriginal(file: file, attributes: attributes))
     }
 
-    /// Whether a file is under its name and as it was when it was opened.
+    /// Whether a file still has its name, and is as it was when it was opened.
     func isUnchanged(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
         let now = try promoter.attributes(of: original.name, in: original.folder)
         return now?.identity == opened.attributes.identity && now?.modified == opened.attributes.modified
@@ -48,7 +48,7 @@ extension Migrator {
 
     /// Removes a file whose content is durable elsewhere, unless it was changed meanwhile.
     ///
-    /// - Returns: Whether it is gone.
+    /// - Returns: Whether it was removed.
     func drop(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
         guard try isUnchanged(original, opened) else { return false }
         try promoter.discard(original.name, in: original.folder)
@@ -58,7 +58,7 @@ extension Migrator {
         return true
     }
 
-    /// Whether a file is under its new name already: removing it there would remove it.
+    /// Whether a file already has its new name: removing the old one would then remove it.
     func isInPlace(_ original: Original, _ opened: OpenOriginal, as name: FileName, in folder: Directory)
         throws(CacheError) -> Bool
     {
@@ -66,7 +66,7 @@ extension Migrator {
         else {
             return false
         }
-        // By whatever path; or another link to it, which may go.
+        // The same file by another path, or a second link to it, which may be removed.
         guard opened.attributes.linkCount > 1 else { return true }
         let (one, other) = (
             try promoter.attributes(of: original.folder.descriptor).identity,
@@ -75,7 +75,7 @@ extension Migrator {
         return one == other && original.name == name.path
     }
 
-    /// Deals with a file whose key was handed over before: an earlier run may not have come to its end.
+    /// Handles a file whose key was handed over before, possibly by an earlier run that was interrupted.
     func merge(_ original: Original, _ opened: OpenOriginal, into entry: LedgerEntry)
         throws(CacheError) -> MigratedFile.Outcome
     {
@@ -87,7 +87,7 @@ extension Migrator {
             try checksum(of: opened.file) == entry.contentChecksum
         else { return .left(.keyIsTaken) }
         if isDryRun { return .merged(place) }
-        // Nobody knows whether what was adopted was ever flushed.
+        // An adopted file may never have been flushed.
         try promoter.flushFile(of: entry, in: folder)
         return try drop(original, opened) ? .merged(place) : .left(.changed)
     }

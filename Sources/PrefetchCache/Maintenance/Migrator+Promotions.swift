@@ -3,7 +3,7 @@ internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
 
-/// Files that become files of the user's.
+/// Files that become the user's files.
 extension Migrator {
     func promote(_ original: Original) throws(CacheError) -> MigratedFile.Outcome {
         try withOriginal(original) { opened throws(CacheError) in
@@ -43,7 +43,7 @@ extension Migrator {
         return place
     }
 
-    /// To another volume: written there, flushed and entered as what a user asked for is, and then removed here.
+    /// To another volume: delivered there like an item that the user asked for, and then removed here.
     private func copy(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> MigratedFile.Outcome
     {
         let metadata = ItemMetadata(
@@ -60,10 +60,10 @@ extension Migrator {
         }
     }
 
-    /// On one volume: by the rename that gives it its new name, which the ledger knows of before.
+    /// On the same volume: by the rename that gives it its new name, which is entered in the ledger before.
     ///
-    /// Nothing goes through staging, and nothing is ever removed by whoever finds the intent: the file is either
-    /// where it was or where it is to be.
+    /// Nothing goes through staging, and settling the intent never removes anything: the file either is where
+    /// it was or where it is to be.
     private func move(_ original: Original, _ opened: OpenOriginal, to place: PromotionPlace)
         throws(CacheError) -> MigratedFile.Outcome
     {
@@ -83,7 +83,7 @@ extension Migrator {
             stagedName: promoter.nextStagedName(original.key), inode: opened.attributes.identity.inode,
             birthTime: try promoter.birthTime(of: opened.file), openedAt: engine.environment.now())
         return try promoter.locks.hold(original.key.hash) { () throws(CacheError) in
-            // Handed over by somebody else meanwhile: the next run compares the two.
+            // Handed over by another process meanwhile: the next run compares the two.
             let earlier = try engine.ledger.entry(for: original.key)
             if earlier?.state == .intent { return .left(.keyIsTaken) }
             if let earlier, try promoter.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
@@ -91,7 +91,7 @@ extension Migrator {
             do throws(CacheError) {
                 return try publish(original, opened, intent, replacing: earlier, in: place.folder)
             } catch {
-                // Whether it has its name or not is found out by whoever settles the intent.
+                // Whether it has its new name is found out when the intent is settled.
                 if try isUnchanged(original, opened) { try promoter.withdraw(intent, replacing: earlier) }
                 throw error
             }
@@ -148,7 +148,7 @@ extension Migrator {
             return try placeBeside(original, opened, entry, in: folder)
         }
         guard try promoter.attributes(of: entry, in: folder)?.identity == opened.attributes.identity else {
-            // Replaced since it was opened: this is another file, and it goes back.
+            // The file was replaced since it was opened: this is another one, and is moved back.
             try promoter.onDestination(entry) { () throws(FileSystemError) in
                 try fileSystem.rename(
                     entry.name.path, in: folder.descriptor, to: original.name,
@@ -159,7 +159,7 @@ extension Migrator {
         return .moved
     }
 
-    /// What to do about a name that there is already.
+    /// Decides what to do about a name that is taken.
     private func placeBeside(
         _ original: Original, _ opened: OpenOriginal, _ entry: LedgerEntry, in folder: Directory
     ) throws(CacheError) -> Placing {

@@ -5,16 +5,16 @@ internal import SystemPackage
 
 /// Takes the files of a folder into the cache: as items, or as files of the user's.
 ///
-/// It can be killed at any moment and run again. A file goes from its old place only when what it became is durable,
-/// or by the very rename that gives it its new name; and that is announced in the ledger before, as every promotion
-/// is. What is found both in the folder and in its new place with one content, by whoever runs it again, is removed
-/// from the folder.
+/// It can be interrupted at any moment and run again. A file is removed from its old place only when what it
+/// became is durable, or by the very rename that gives it its new name, which is entered in the ledger
+/// before, as for every promotion. A later run removes files from the folder that are also at their new place
+/// with the same content.
 struct Migrator {
     let engine: Engine
     let request: MigrationRequest
     let isDryRun: Bool
     let intake: any ItemIntake
-    /// Of folders of items, made by the stores before.
+    /// The folders of items whose names were flushed.
     let durableNames = DurableNames()
 
     /// - Parameter intake: `nil` for the cache.
@@ -28,7 +28,7 @@ struct Migrator {
     var promoter: Promoter { engine.promoter }
     var fileSystem: any FileSystem { engine.environment.fileSystem }
 
-    /// A file on its way.
+    /// A file to migrate.
     struct Original {
         let name: FilePath
         let folder: Directory
@@ -72,7 +72,7 @@ struct Migrator {
         }
     }
 
-    /// What an earlier run has announced and not finished is known to the ledger alone: the file may have its new
+    /// Settles what an earlier run has entered in the ledger and not finished: such a file may have its new
     /// name already.
     private func settleIntents() throws(CacheError) {
         for intent in try engine.ledger.intents() {
@@ -91,7 +91,7 @@ struct Migrator {
         return own
     }
 
-    /// Whether a folder is one of some, or lies in one of them.
+    /// Whether a folder is one of `folders`, or lies below one of them.
     private func isBelow(_ folders: Set<FileAttributes.Identity>, _ folder: Directory) throws(CacheError)
         -> Bool
     {
@@ -100,7 +100,7 @@ struct Migrator {
         while true {
             let identity = try promoter.attributes(of: current.descriptor).identity
             if folders.contains(identity) { return true }
-            // The root is above itself.
+            // The root is its own parent.
             guard identity != last else { return false }
             last = identity
             let outer = try onFiles { () throws(FileSystemError) in
@@ -110,7 +110,7 @@ struct Migrator {
         }
     }
 
-    /// The folder that files go to, if it is there: they would be moved from it into it, again and again.
+    /// The folder that files go to, if it exists: its files would be moved from it into it, again and again.
     private func destinationRoot() throws(CacheError) -> FileAttributes.Identity? {
         guard case .promoted(let area) = request.role else { return nil }
         let folder = try onFiles { () throws(FileSystemError) in
@@ -121,10 +121,10 @@ struct Migrator {
         }
     }
 
-    /// What a path becomes.
+    /// Derives the key and the destination of a file from its path.
     private func original(_ entry: FolderWalk.Entry) throws(Left) -> Original {
         if entry.attributes.kind == .directory { throw Left(.ours) }
-        // The tag of a cache, ours or another's, is nobody's content.
+        // The tag of a cache folder, ours or another's, is not content.
         if FilePath(root: nil, [entry.name]) == CacheDirectoryTag.name { throw Left(.ours) }
         guard entry.attributes.kind == .regular else { throw Left(.notARegularFile) }
         var names: [String] = []

@@ -1,23 +1,25 @@
 public import ItemFormat
 public import StorageAreas
 
-/// What a purge of excluded files did, or would do.
+/// What a purge of excluded files removed, or would remove.
 public struct PurgeReport: Hashable, Sendable {
-    /// A promoted file that nobody has used for long.
+    /// A promoted file that has not been used for long.
     public struct File: Hashable, Sendable {
+        /// The key of the item.
         public let key: ItemKey
+        /// The location of the file.
         public let location: AreaPath
-        /// Bytes.
+        /// The length of the file in bytes.
         public let length: Int64
-        /// Milliseconds since 1970.
+        /// When the file was last used, in milliseconds since 1970.
         public let lastUse: Int64
     }
 
-    /// What is gone, or would go.
+    /// The files that were removed, or would be.
     public internal(set) var purged: [File] = []
-    /// What stays because it is no longer what was handed over.
+    /// The files that stay because they are no longer what was handed over.
     public internal(set) var changed: [File] = []
 
-    /// Bytes of the files that are gone, or would go.
+    /// The total length in bytes of the files that were removed, or would be.
     public var purgedBytes: Int64 { purged.reduce(0) { $0 + $1.length } }
 }

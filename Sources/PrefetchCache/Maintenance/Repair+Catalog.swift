@@ -4,9 +4,9 @@ internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
 
-/// The catalog and the items: a row for each, and sums that are true.
+/// The catalog and the items: a row for each item, and correct sums.
 extension Repair {
-    /// A file that is younger than this has a writer who is about to write its row.
+    /// The age below which a file's row may still be about to be written by its writer, in milliseconds.
     private static let settlingMilliseconds: Int64 = 10_000
 
     func repairCatalog() throws(CacheError) {
@@ -22,7 +22,7 @@ extension Repair {
 
     private func remake(_ reason: String) throws(CacheError) {
         _ = try compare(nil)
-        // An empty cache needs none.
+        // An empty cache needs no catalog.
         if reason == "there was none", try isEmpty() { return }
         note(.catalogRemade, .catalog, reason)
         guard !isDryRun else { return }
@@ -62,14 +62,14 @@ extension Repair {
         }
     }
 
-    /// Holds all items against the catalog, and removes those that are none.
+    /// Compares all items with the catalog, and removes or sets aside those that are emptied or damaged.
     ///
-    /// - Parameter view: `nil` when there is no catalog to hold them against.
-    /// - Returns: Whether a row is missing, wrong or too many.
+    /// - Parameter view: `nil` when there is no catalog to compare with.
+    /// - Returns: Whether a row is missing, wrong or superfluous.
     private func compare(_ view: CatalogView?) throws(CacheError) -> Bool {
         var isWrong = false
         for prefix in 0...UInt8.max {
-            // The rows first: what is stored after that is young.
+            // The rows first: files that are stored after that are young.
             var known = try view?.items(KeyHash.range(inFolder: prefix)) ?? [:]
             for (hash, file) in try files(inFolder: prefix).sorted(by: { $0.key < $1.key }) {
                 let row = known.removeValue(forKey: hash)
@@ -96,7 +96,7 @@ extension Repair {
         do { return try ItemKey(text) } catch { return nil }
     }
 
-    /// Looks at a file that the catalog does not know, or knows otherwise.
+    /// Inspects a file that the catalog lacks, or has with another length.
     ///
     /// - Returns: Whether its row is wrong.
     private func inspect(_ file: ItemFile, _ row: CatalogView.Known?, hasCatalog: Bool)
@@ -123,7 +123,7 @@ extension Repair {
             case .damaged:
                 if !isDryRun { try engine.setAside(file.hash, identity) }
                 note(.itemSetAside, .item(file.hash), key: row.flatMap { key($0.key) }, error.description)
-                // What is set aside goes in the next step.
+                // The next step removes quarantined items.
                 if isDryRun {
                     let name = file.hash.setAside.hexadecimal
                     note(
@@ -137,10 +137,10 @@ extension Repair {
         }
     }
 
-    /// Makes the sums that the catalog keeps fit its rows.
+    /// Makes the sums of the catalog match its rows.
     func recount() throws(CacheError) {
         if isDryRun {
-            // One that is to be made anew has no sums.
+            // A catalog that would be rebuilt has no sums to check.
             guard !report.steps.contains(where: { $0.action == .catalogRemade }),
                 case .usable(let view) = try CatalogView.look(in: engine.folders)
             else { return }
@@ -172,7 +172,7 @@ extension Repair {
         note(.statisticsCorrected, .catalog, wrongKinds.joined(separator: ", "))
     }
 
-    /// What the sums say and what the rows say, of those kinds where it is not the same.
+    /// Describes the sums that differ from their rows.
     private static func wrongKinds(_ database: Database) throws -> [String] {
         try Row.fetchAll(
             database,

@@ -4,9 +4,9 @@ internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
 
-/// What writers that are no more have left in `incoming/`, and the quarantine.
+/// The leftovers of dead writers in `incoming/`, and the quarantine.
 extension Repair {
-    /// Removes the partials of writers that died, and their lock files.
+    /// Removes the partials and lock files of writers that have died.
     func removeOrphans() throws(CacheError) {
         let incoming = engine.folders.current.incoming
         let orphans = try onFiles { () throws(FileSystemError) in try WriterSession.orphans(in: incoming) }
@@ -29,7 +29,7 @@ extension Repair {
         }
     }
 
-    /// Removes what is kept and can never be resumed. What can stays: it is what the next download goes on with.
+    /// Removes kept partials that can never be resumed. The others stay for the next download.
     func removeUselessPartials() throws(CacheError) {
         let incoming = engine.folders.current.incoming
         let files = PartialFiles(incoming: incoming)
@@ -53,7 +53,7 @@ extension Repair {
         }
     }
 
-    /// Removes the damaged items that were set aside.
+    /// Removes the quarantined items.
     func emptyQuarantine() throws(CacheError) {
         let root = engine.folders.current.root
         let opened = try onFiles { () throws(FileSystemError) in try root.open(CacheLayout.quarantine) }
@@ -79,7 +79,7 @@ extension Repair {
         }
     }
 
-    /// Lets the catalog forget what the system has taken out of `incoming/` and the quarantine.
+    /// Deletes the rows of files that the system has removed from `incoming/` and the quarantine.
     func forgetLostFiles() throws(CacheError) {
         guard case .usable(let view) = try CatalogView.look(in: engine.folders) else { return }
         var lost: [KeyHash: CatalogRow.Kind] = [:]
@@ -90,7 +90,7 @@ extension Repair {
         }
         guard !isDryRun else { return }
         try engine.catalog.transaction { database in
-            // Whoever puts a file there again writes its row after this.
+            // A writer that puts such a file there again writes its row after this.
             for (hash, kind) in lost where try isLost(hash, kind) {
                 try database.execute(sql: "DELETE FROM item WHERE hash = ?", arguments: [hash.data])
             }
@@ -109,7 +109,7 @@ extension Repair {
         return false
     }
 
-    /// Below the cache's folder.
+    /// The path below the cache's folder.
     private func place(of hash: KeyHash, _ kind: CatalogRow.Kind) -> FilePath {
         kind == .partial
             ? CacheLayout.incoming.pushing(CacheLayout.keptPartial(of: hash.ofPartial))

@@ -3,13 +3,13 @@ internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
 
-/// Interrupted promotions, and what lies in staging.
+/// Interrupted promotions, and the files in staging.
 extension Repair {
     func settlePromotions() throws(CacheError) {
         for intent in try engine.ledger.intents() {
             let place = engine.promoter.opened(intent, isFirstOpen: false).location
             attempt(place) { () throws(CacheError) in
-                // Who holds the lock is at it.
+                // A held lock means that a living process is at work.
                 try engine.promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
                     try settle(intent, place)
                 }
@@ -42,7 +42,7 @@ extension Repair {
         note(.promotionSettled, settled, key: intent.key, entry == nil ? "taken back" : "completed")
     }
 
-    /// The folders for staging, each with its place. The usual one comes first.
+    /// The staging folders, each with its location. The usual one comes first.
     private func stagingFolders() throws(CacheError) -> [(Directory, AreaPath)] {
         let folders = try onFiles { () throws(FileSystemError) in
             try engine.promoter.support.stagingFolders()
@@ -67,7 +67,8 @@ extension Repair {
         note(.stagedFileRemoved, place)
     }
 
-    /// Whether nobody writes a staged file. One that goes straight to its destination is locked itself.
+    /// Whether a staged file is no longer being written. The file of an item that goes straight to its
+    /// destination is itself locked.
     private func isAbandoned(_ name: FilePath, in folder: Directory) throws(CacheError) -> Bool {
         do throws(FileSystemError) {
             let file = try fileSystem.open(name, in: folder.descriptor, .read)
@@ -81,8 +82,8 @@ extension Repair {
         }
     }
 
-    /// Puts marks on again that were lost. A file that its user has changed or replaced is their own by now, and
-    /// belongs into a backup.
+    /// Restores lost marks. A file that the user has changed or replaced is their own, and belongs in a
+    /// backup.
     func renewMarks() throws(CacheError) {
         for (folder, location) in try stagingFolders() {
             attempt(location) { () throws(CacheError) in
@@ -141,7 +142,7 @@ extension Repair {
                 try fileSystem.synchronize(file)
                 return true
             }
-            // The file system has no place for it.
+            // The file system cannot store the mark.
             guard isMarked else { return }
         }
         note(.markRenewed, place, key: key)

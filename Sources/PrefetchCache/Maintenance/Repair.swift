@@ -4,8 +4,8 @@ internal import Logging
 internal import StorageAreas
 internal import SystemPackage
 
-/// Puts right what a look at the disk can tell to be wrong, and says what. Everything is done under the locks of
-/// everyday work, so that others may use the cache meanwhile; nothing that is not ours is touched.
+/// Repairs what a look at the disk shows to be wrong, and reports it. All of it happens under the usual
+/// locks, so that others may use the cache meanwhile; nothing that is not ours is touched.
 ///
 /// Each part finds first and acts second, and a dry run does not act. Used by one thread.
 final class Repair {
@@ -25,7 +25,7 @@ final class Repair {
         let staging = AreaPath.ours(CacheLayout.staging, in: .applicationSupport)
         let incoming = AreaPath.ours(CacheLayout.incoming, in: .caches)
         attempt(staging) { () throws(CacheError) in try settlePromotions() }
-        // Before anything else is removed: those rows go by themselves.
+        // Before anything else is removed, since the rows of those files are deleted with them.
         attempt(.catalog) { () throws(CacheError) in try forgetLostFiles() }
         attempt(incoming) { () throws(CacheError) in try removeOrphans() }
         attempt(incoming) { () throws(CacheError) in try removeUselessPartials() }
@@ -43,7 +43,7 @@ final class Repair {
         report.steps.append(.init(action: action, location: location, key: key, remark: remark))
     }
 
-    /// What fails does not keep the rest from being repaired.
+    /// Runs one part of the repair. A failure is reported, and does not prevent the other parts.
     func attempt(_ location: AreaPath, _ body: () throws(CacheError) -> Void) {
         do {
             try body()
@@ -61,7 +61,7 @@ extension AreaPath {
 extension Engine {
     /// Runs all parts of a repair.
     ///
-    /// - Parameter isDryRun: Whether it is only told what would be done.
+    /// - Parameter isDryRun: If `true`, only reports what would be done.
     func repair(isDryRun: Bool) throws(CacheError) -> RepairReport {
         try Repair(self, isDryRun: isDryRun).run()
     }

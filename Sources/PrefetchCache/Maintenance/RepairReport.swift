@@ -3,52 +3,56 @@ public import StorageAreas
 
 /// What a repair did, or would do, file by file.
 public struct RepairReport: Hashable, Sendable {
+    /// One repair of one file.
     public struct Step: Hashable, Sendable {
+        /// What was done, or would be.
         public let action: Action
-        /// Where the file is, or was.
+        /// The location of the file, which may be gone.
         public let location: AreaPath
-        /// `nil` where nobody can tell.
+        /// The key of the item; `nil` if unknown.
         public let key: ItemKey?
-        /// What there is to say beside the action.
+        /// Details, if there are any.
         public let remark: String?
     }
 
-    /// The raw values are stable names.
+    /// The kinds of repairs. The raw values are stable names.
     public enum Action: String, Hashable, Sendable, CaseIterable {
-        /// A promotion that a crash interrupted is completed, or taken back where nothing came of it.
+        /// A promotion that a crash interrupted is completed, or taken back if it came to nothing.
         case promotionSettled
-        /// A file in a staging folder that no promotion knows is removed.
+        /// A file in a staging folder that belongs to no promotion is removed.
         case stagedFileRemoved
-        /// What a writer that is no more has left, or what is kept of an item and can never be resumed, is
-        /// removed.
+        /// A partial of a dead writer, or a kept partial that can never be resumed, is removed.
         case partialRemoved
-        /// An item whose footer is damaged goes to the quarantine.
+        /// An item with a damaged footer is moved to the quarantine.
         case itemSetAside
         /// An item that the system has emptied is removed.
         case purgedItemRemoved
-        /// The catalog gets a row for an item that it did not know.
+        /// The catalog gets a row for an item that it lacked.
         case rowAdded
-        /// The catalog loses the row of an item that is not there.
+        /// The catalog loses the row of a file that is gone.
         case rowRemoved
-        /// The catalog's row of an item is made to fit its file.
+        /// The catalog's row of an item is made to match its file.
         case rowCorrected
-        /// The catalog is made anew from the items.
+        /// The catalog is rebuilt from the items.
         case catalogRemade
-        /// The sums that the catalog keeps are made to fit its rows.
+        /// The sums of the catalog are made to match its rows.
         case statisticsCorrected
-        /// A damaged item that was set aside is removed.
+        /// A quarantined item is removed.
         case quarantinedItemRemoved
         /// A file or folder that is excluded from backups gets its mark again.
         case markRenewed
     }
 
-    /// Something that could not be looked at or put right.
+    /// A part that could not be inspected or repaired.
     public struct Failure: Hashable, Sendable {
+        /// The location of the failure.
         public let location: AreaPath
+        /// Why it could not be inspected or repaired.
         public let error: CacheError
     }
 
-    /// In the order in which it was done.
+    /// The repairs, in order.
     public internal(set) var steps: [Step] = []
+    /// What could not be inspected or repaired.
     public internal(set) var failures: [Failure] = []
 }

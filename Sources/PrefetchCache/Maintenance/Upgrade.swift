@@ -1,21 +1,21 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// What became of stored data in the format of another version, or would become of it.
+/// What was done, or would be done, about stored data in the format of another version.
 package struct UpgradeReport: Hashable, Sendable {
-    /// Versions of one file.
+    /// The versions of one file.
     package struct Versions: Hashable, Sendable {
-        /// What was found.
+        /// The version that was found.
         package let before: Int
-        /// What there is now, or would be.
+        /// The present version, or the one that there would be.
         package let after: Int
 
         package var isChange: Bool { before != after }
     }
 
-    /// Made anew from the items where its version was another one, older or newer; `nil` where there is none.
+    /// The catalog, rebuilt from the items if it had any other version; `nil` when there is none.
     package internal(set) var catalog: Versions?
-    /// Brought up to date; `nil` where there is none.
+    /// The ledger, migrated if it had an older version; `nil` when there is none.
     package internal(set) var ledger: Versions?
 
     /// Whether anything had another version.
@@ -23,16 +23,18 @@ package struct UpgradeReport: Hashable, Sendable {
 }
 
 extension PrefetchCache {
-    /// Brings stored data of older versions of this package up to date: a ledger is migrated, a catalog made anew
-    /// from the items. It happens by itself when they are used; this does it now, and tells.
+    /// Brings the stored data of other versions of this package up to date: migrates the ledger, and rebuilds
+    /// the catalog from the items. This otherwise happens when they are next used; this does it now, and
+    /// reports it.
     ///
-    /// For a process that has opened the cache without settling and done nothing with it yet: the ledger is copied to be
-    /// looked at, and with the copied file's descriptor the process's own locks on it would go.
+    /// For a process that has opened the cache without settling and not used it yet: the ledger is copied to
+    /// be inspected, and closing the descriptor of the copied file would release the process's own locks on
+    /// it.
     ///
-    /// - Parameter isDryRun: Whether it is only told what would be done, and nothing is.
+    /// - Parameter isDryRun: If `true`, only reports what would be done.
     /// - Throws: ``CacheError/newerLedger(version:)``, ``CacheError/fileSystem(_:)`` and
     ///   ``CacheError/database(name:message:)``.
-    /// - Complexity: O(n) in the items where the catalog is made anew, and in the promotions.
+    /// - Complexity: O(n) in the promotions and, if the catalog is rebuilt, in the items.
     package func upgrade(dryRun isDryRun: Bool) async throws(CacheError) -> UpgradeReport {
         try await run { engine throws(CacheError) in try engine.upgrade(isDryRun: isDryRun) }
     }
@@ -49,7 +51,7 @@ extension Engine {
         var report = UpgradeReport()
         if let version = try LedgerSnapshot(in: support)?.version {
             report.ledger = UpgradeReport.Versions(before: version, after: LedgerSchema.version)
-            // Whoever reads it brings it up to date.
+            // Reading the ledger migrates it.
             if !isDryRun { _ = try ledger.intents() }
         }
         if let version = try CatalogView.version(in: folders) {

@@ -3,11 +3,11 @@ internal import ItemFormat
 internal import Synchronization
 internal import SystemPackage
 
-/// The files to verify, one after the other, for several threads. At any time the names of one of the 256
-/// folders are in memory, or those of the sample.
+/// The files to verify, handed out one by one to several threads. At any time the names of one of the 256
+/// folders, or those of the sample, are in memory.
 final class VerificationQueue: Sendable {
     enum Subject: Sendable, Hashable {
-        /// An item's file, with its key where the catalog knows it.
+        /// An item's file, and its key if the catalog knows it.
         case item(KeyHash, key: ItemKey?)
         case promoted(LedgerEntry)
     }
@@ -15,7 +15,8 @@ final class VerificationQueue: Sendable {
     private struct State: Sendable {
         var ready: [Subject] = []
         var nextFolder = 0
-        /// The hash of the last promotion that was handed out; `nil` inside before the first.
+        /// Where the walk through the ledger has got to, by the hash of the last promotion that was handed
+        /// out.
         var ledger: LedgerCursor = .after(nil)
     }
 
@@ -35,7 +36,7 @@ final class VerificationQueue: Sendable {
         self.catalog = catalog
     }
 
-    /// - Returns: `nil` at the end.
+    /// - Returns: The next file; `nil` at the end.
     func next() throws(CacheError) -> Subject? {
         try state.withLock { state throws(CacheError) in
             while state.ready.isEmpty {
@@ -54,9 +55,9 @@ final class VerificationQueue: Sendable {
         }
     }
 
-    /// Goes through all files and keeps a few of them only.
+    /// Visits all files and keeps a sample of them.
     ///
-    /// - Returns: How many there are to go through now.
+    /// - Returns: How many files there are to verify.
     func choose(_ count: Int, seed: UInt64) throws(CacheError) -> Int {
         var sample = RandomSample<Subject>(count)
         while let subject = try next() { sample.offer(subject, rank: subject.rank(seed: seed)) }
@@ -89,8 +90,8 @@ final class VerificationQueue: Sendable {
 }
 
 extension VerificationQueue.Subject {
-    /// A number that follows from the file and the seed, and looks like one drawn by lot: SplitMix64's
-    /// finaliser (Steele, Lea and Flood 2014).
+    /// A pseudo-random number that depends only on the file and the seed: SplitMix64's finaliser (Steele, Lea
+    /// and Flood 2014).
     fileprivate func rank(seed: UInt64) -> UInt64 {
         let (hash, kind): (KeyHash, UInt64) =
             switch self {
@@ -104,7 +105,7 @@ extension VerificationQueue.Subject {
     }
 }
 
-/// The elements of lowest rank of all that were offered, in whatever order that was.
+/// The elements of lowest rank among all that were offered, independent of their order.
 struct RandomSample<Element> {
     private let count: Int
     private var kept: [(element: Element, rank: UInt64)] = []
@@ -116,7 +117,7 @@ struct RandomSample<Element> {
     /// - Complexity: O(log *count*) on average.
     mutating func offer(_ element: Element, rank: UInt64) {
         kept.append((element, rank))
-        // So many are sorted at a time that each offer costs little.
+        // Sorts in large batches, so that each offer costs little.
         if kept.count >= 2 * count + 1024 { cut() }
     }
 

@@ -4,11 +4,12 @@ internal import StorageAreas
 internal import Synchronization
 internal import SystemPackage
 
-/// Reads every byte of items and promoted files, and compares checksums. On as many threads as there are
-/// cores; each has one file open at a time and takes 2 MiB or so, and no use is noted.
+/// Reads every byte of items and promoted files, and compares checksums. Each of its
+/// ``CacheEnvironment/parallelism`` threads has one file open at a time and takes about 2 MiB; no use is
+/// recorded.
 final class Verifier: Sendable {
     /// The time that a promotion may take from the moment in its ledger entry to the last change of the file:
-    /// a second, and one for every 64 MiB. A file that was changed later was so by somebody else.
+    /// one second, and one more for every 64 MiB. A later change was made by others.
     private static let handingOver: (milliseconds: Int64, bytesPerMillisecond: Int64) = (1000, 64 << 10)
 
     private let engine: Engine
@@ -40,7 +41,7 @@ final class Verifier: Sendable {
 
     func run() throws(CacheError) -> VerificationReport {
         let start = engine.environment.uptime()
-        // What is only in memory is known as well, to whoever looks at the disk.
+        // Changes that are still in memory need not be written: the walk finds their files on disk.
         var catalog: CatalogView?
         if case .usable(let view) = try CatalogView.look(in: engine.folders) { catalog = view }
         let queue = VerificationQueue(engine.folders, engine.ledger, catalog)
@@ -111,9 +112,7 @@ final class Verifier: Sendable {
         result.withLock { $0.report.findings.append(finding) }
     }
 
-    // MARK: Items
-
-    /// - Parameter key: As the catalog has it; an item without a row may vanish without being missed.
+    /// - Parameter key: The key in the catalog. An item without a row may vanish without being missed.
     private func verifyItem(_ hash: KeyHash, _ key: ItemKey?) throws(CacheError) {
         guard let file = try engine.folders.openItem(hash) else { return try noteAbsent(hash, key) }
         defer { fileSystem.close(file) }
@@ -151,7 +150,7 @@ final class Verifier: Sendable {
         throws(CacheError)
     {
         let identity = try engine.promoter.attributes(of: file).identity
-        // Promoted, evicted or stored anew meanwhile: whoever is handed over has no footer any more.
+        // Promoted, evicted or replaced meanwhile: a file that was handed over has lost its footer.
         guard try engine.isItem(hash, identity) else { return }
         var finding = VerificationFinding(
             key: key, location: .item(hash), isPromoted: false, verdict: Self.verdict(on: error))
@@ -175,19 +174,17 @@ final class Verifier: Sendable {
         }
     }
 
-    /// Deals with an item whose file is gone, which the catalog may not know yet.
+    /// Handles an item whose file is gone, which the catalog may not know yet.
     private func noteAbsent(_ hash: KeyHash, _ key: ItemKey?) throws(CacheError) {
         guard let key, try !engine.promotedKeys.contains(hash) else { return }
         if request.isRepairing { engine.catalog.noteAbsent(hash) }
         note(VerificationFinding(key: key, location: .item(hash), isPromoted: false, verdict: .missing))
     }
 
-    // MARK: Promoted files
-
     private func verify(_ entry: LedgerEntry) throws(CacheError) {
         let verdict: VerificationFinding.Verdict?
         do {
-            // Whoever is not asked to coordinate reads what an account of another kind is just replacing.
+            // Without coordination, the system might be replacing the file meanwhile.
             verdict = try engine.promoter.coordinated(.readContent, entry) { () throws(CacheError) in
                 try self.verdict(on: entry)
             }
@@ -241,8 +238,8 @@ final class Verifier: Sendable {
         return checksum.finalize()
     }
 
-    /// Whether a file is the very one that was handed over, and was not written to since: then its content has
-    /// no reason to be another. The attributes are those after its reading.
+    /// Whether a file is the one that was handed over, and was not written to since: then its content has no
+    /// reason to differ. Uses the attributes from after the reading.
     private func isUntouched(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
         let attributes = try engine.promoter.attributes(of: file)
         guard attributes.identity.inode == entry.inode else { return false }
@@ -255,12 +252,12 @@ final class Verifier: Sendable {
 }
 
 extension AreaPath {
-    /// Where an item's file lies.
+    /// The location of an item's file.
     static func item(_ hash: KeyHash) -> AreaPath {
         ours(CacheLayout.items.pushing(CacheLayout.file(of: hash)), in: .caches)
     }
 
-    /// A place below our root in an area.
+    /// A location below our root in an area.
     static func ours(_ path: FilePath, in area: Area) -> AreaPath {
         guard let location = AreaPath(area: area, relative: CacheLayout.root.pushing(path)) else {
             preconditionFailure("digits and plain names make no component '..'")

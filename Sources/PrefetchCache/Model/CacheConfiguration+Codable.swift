@@ -1,6 +1,6 @@
 internal import VolumeCapacity
 
-/// As JSON: what stands for a default is left out, and what is missing has its default.
+/// The JSON form: defaults are left out, and missing names have their defaults.
 extension CacheConfiguration: Codable {
     static let schemaVersion = 1
 
@@ -59,7 +59,7 @@ extension CacheConfiguration: Codable {
     }
 }
 
-/// What is wrong with a `configuration.json` that can be parsed.
+/// What is wrong with a `configuration.json` that is valid JSON.
 struct ConfigurationProblem: Error, CustomStringConvertible {
     let description: String
 
@@ -68,7 +68,7 @@ struct ConfigurationProblem: Error, CustomStringConvertible {
     }
 }
 
-/// A name in a JSON object, whatever it is.
+/// Any name in a JSON object.
 private struct Name: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -78,7 +78,7 @@ private struct Name: CodingKey {
 }
 
 extension Decoder {
-    /// Refuses what nobody reads: a limit under a mistyped name would be none.
+    /// Refuses unknown names: a limit under a mistyped name would have no effect.
     fileprivate func requireNames(_ known: [String], in place: String) throws {
         let names = try container(keyedBy: Name.self).allKeys.map(\.stringValue)
         guard let unknown = names.filter({ !known.contains($0) }).min() else { return }

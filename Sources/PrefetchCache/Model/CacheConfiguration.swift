@@ -1,36 +1,38 @@
 public import VolumeCapacity
 
-/// What the app and `cachectl` agree on, kept in `configuration.json`.
+/// The settings that the app and `cachectl` share, kept in `configuration.json`.
 public struct CacheConfiguration: Hashable, Sendable {
-    /// The most that all files of the cache together may be charged.
+    /// The most charged bytes that all files of the cache may take together.
     public enum Budget: Hashable, Sendable {
-        /// What the volume can spare, see ``CapacityModel``.
+        /// As much as the volume can spare, see ``CapacityModel``. The default.
         case automatic
-        /// What the volume can spare, and never more than this.
+        /// As much as the volume can spare, and at most this.
         case automaticUpTo(ByteCount)
-        /// As many bytes, however large the volume is. Nothing is stored all the same when that would
+        /// This many bytes, whatever the size of the volume. Nothing is stored, however, when that would
         /// leave the volume short of space.
         case fixed(ByteCount)
     }
 
+    /// The budget of the cache.
     public var budget = Budget.automatic
-    /// The most that one item may be charged; `nil` stands for half the budget.
+    /// The most charged bytes that one item may take; `nil` stands for half the budget.
     public var largestItem: ByteCount?
-    /// Whether anything new is stored. What there is can be read and opened all the same.
+    /// Whether new items are stored. Items that are cached can be read and opened in any case.
     public var isStoringEnabled = true
-    /// Who goes when space is needed.
+    /// Which items are evicted first when space is needed.
     public var evictionPolicy = EvictionPolicyChoice.lru
     /// The constants by which a volume is judged.
     public var capacityModel = CapacityModel()
 
+    /// Creates a configuration with a budget, and the defaults for everything else.
     public init(budget: Budget = .automatic) {
         self.budget = budget
     }
 
-    /// Why this configuration cannot be used, or `nil`.
+    /// The reason why this configuration cannot be used, or `nil`.
     var problem: String? { capacityModel.problem.map { "capacityModel: \($0)" } }
 
-    /// Bytes that an item may be charged at most under a budget of `budget` bytes.
+    /// The most charged bytes that an item may take under a budget of `budget` bytes.
     func largestItemBytes(in budget: Int64) -> Int64 {
         min(budget, largestItem?.bytes ?? budget / 2)
     }

@@ -6,49 +6,49 @@ public import SystemPackage
 
 /// Why an operation of the cache failed.
 ///
-/// A missing, purged or damaged item is no error but a miss, and a refusal to store is a value, see
+/// A missing, purged or damaged item is not an error but a miss, and a refusal to store is a value, see
 /// ``StoreOutcome``.
 public enum CacheError: Error, Hashable, Sendable {
-    /// Where the app's areas are could not be found out.
+    /// The locations of the app's areas could not be determined.
     case areas(StorageAreasError)
-    /// What was asked of an item cannot be, such as a range past its end.
+    /// The request does not fit the item, such as a range past its end, or a limit of the format is exceeded.
     case item(ItemFormatError)
-    /// What was to be stored is not a file on this machine, or not a regular one.
+    /// The source of a store is not a regular file of this machine.
     case notARegularFile(String)
     /// The operating system refused a call on a file.
     case fileSystem(FileSystemError)
     /// A folder of the cache belongs to another user, or others may write to it.
     case notOurs(FilePath)
-    /// The destination of an item cannot be written to. Nothing is lost: the item stays cached, or, when
-    /// the destination failed late, prepared for the next open.
+    /// The destination of an item cannot be written to. Nothing is lost: the item stays cached or, when the
+    /// destination failed late, prepared for the next open.
     case destination(FilePath, FileSystemError)
-    /// The destination of an item is in an area that there is not: ``Area/iCloudDrive`` where the user has
+    /// The destination of an item is in an area that is unavailable: ``Area/iCloudDrive`` where the user has
     /// no account. Nothing is lost: the item stays cached, and a file that is there already stays.
     case destinationUnavailable(Area)
-    /// The volume has too little room for what the user asked for, in bytes, even when cached items
-    /// make way: `available` is the most that there could be. Nothing is lost.
+    /// The volume has too little room for what the user asked for, in bytes, even if cached items were
+    /// evicted: `available` is the most that there could be. Nothing is lost.
     case insufficientSpace(needed: Int64, available: Int64)
-    /// The item was opened before, and its file has since been moved or deleted by the user.
+    /// The item was opened before, and the user has since moved or deleted its file.
     case movedOrDeleted(key: ItemKey, FilePath)
     /// The catalog or the ledger failed, with the message of SQLite.
     case database(name: String, message: String)
-    /// The rows of the catalog find no room in the budget beside what may not be evicted. What was to be
-    /// written waits.
+    /// The catalog's own rows do not fit into the budget beside what may not be evicted. The changes stay in
+    /// memory.
     case catalogOverBudget
-    /// The ledger was written by a newer version of this package; it was left as it is.
+    /// The ledger was written by a newer version of this package and was left alone.
     case newerLedger(version: Int)
     /// `configuration.json` cannot be used, and why.
     case configuration(String)
-    /// The task that opened an item was cancelled before the item was handed over: it stays cached.
+    /// The task that opened an item was cancelled before the item was handed over; it stays cached.
     case cancelled
-    /// The writer was used after it was committed or cancelled.
+    /// The writer was used after it had ended.
     case writerIsFinished
     /// The cache was closed.
     case closed
 }
 
 extension CacheError {
-    /// The volume or a quota has no room, `ENOSPC` or `EDQUOT`, or the budget has none.
+    /// Whether space ran out: on the volume (`ENOSPC`), in a quota (`EDQUOT`) or in the budget.
     var isOutOfSpace: Bool {
         switch self {
         case .fileSystem(let error): error.isOutOfSpace

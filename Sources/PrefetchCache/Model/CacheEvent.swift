@@ -2,21 +2,25 @@ public import ItemFormat
 public import StorageAreas
 public import VolumeCapacity
 
-/// Something that happened to the cache, in this process.
+/// Something that happened to the cache in this process.
 public enum CacheEvent: Hashable, Sendable {
+    /// An item was stored.
     case stored(ItemKey, ItemSummary)
+    /// An item was not stored, and why.
     case refused(ItemKey, Refusal)
+    /// An item was evicted, which freed this many charged bytes.
     case evicted(ItemKey, chargedBytes: Int64)
+    /// An item was handed over to the user, as a file at this location.
     case promoted(ItemKey, AreaPath)
-    /// The item's file did not hold what was stored. It was set aside, and the read was a miss.
+    /// The item's file did not hold what was stored. It was moved to the quarantine, and the read was a miss.
     case quarantined(ItemKey, ItemFormatError)
-    /// The system took the item, wholly or in part.
+    /// The system purged the item, wholly or in part.
     case purged(ItemKey)
-    /// The item was written by a newer version of this package, and was left alone.
+    /// The item was written by a newer version of this package and was left alone.
     case newerFormat(ItemKey, version: UInt16)
-    /// The volume's level of pressure has changed. At `critical` the cache has given up all that was not
-    /// pinned or open: this is the time to free what the app itself can do without.
+    /// The volume's level of pressure changed. At `critical` the cache has evicted everything that was
+    /// neither pinned nor open: this is the time for the app to free what it can do without.
     case pressure(Pressure)
-    /// The catalog was missing or damaged, and was made anew from the items.
+    /// The catalog was missing or damaged, and was rebuilt from the items.
     case catalogRebuilt(items: Int)
 }

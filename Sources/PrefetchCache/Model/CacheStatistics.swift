@@ -1,34 +1,43 @@
 public import VolumeCapacity
 
-/// What the cache holds, and what it did since its catalog was made.
+/// What the cache holds, and what it has counted since its catalog was created.
 public struct CacheStatistics: Hashable, Sendable {
+    /// Creates statistics of an empty cache.
     public init() {}
 
+    /// The number of cached items.
     public var items = 0
-    /// Bytes of the originals of all items.
+    /// Bytes of content of all items.
     public var contentBytes: Int64 = 0
-    /// Bytes of all items' files.
+    /// Stored bytes of all items: the lengths of their files.
     public var storedBytes: Int64 = 0
-    /// Bytes that all files of the cache count against the budget. What processes hold for stores under
-    /// way counts, too, and is not shown here.
+    /// Charged bytes of all files of the cache: items, partials and quarantined items. The catalog and the
+    /// space held for stores under way count against the budget as well, and are not included.
     public var chargedBytes: Int64 = 0
+    /// The budget in force, in bytes.
     public var budgetBytes: Int64 = 0
+    /// The volume's level of pressure.
     public var pressure = Pressure.normal
-    /// Items that turned out damaged and were set aside; they are the first to be evicted.
+    /// The number of damaged items in the quarantine. They are evicted before any item.
     public var quarantinedItems = 0
-    /// Partials that are kept and that nobody writes now; they go first when space is needed.
+    /// The number of kept partials that no writer is using. They are evicted first of all.
     public var partials = 0
-    /// Bytes that they count against the budget; they are part of ``chargedBytes``.
+    /// Charged bytes of these partials, a part of ``chargedBytes``.
     public var partialBytes: Int64 = 0
 
+    /// Reads that found an item or the file that it was promoted to.
     public var hits: Int64 = 0
+    /// Reads and opens that found no item.
     public var misses: Int64 = 0
+    /// Items that were stored in the cache.
     public var stores: Int64 = 0
+    /// Items that were handed over to the user.
     public var promotions: Int64 = 0
+    /// Files that were evicted: items, partials and quarantined items.
     public var evictions: Int64 = 0
-    /// Charged bytes of the evicted items.
+    /// Charged bytes of these files.
     public var evictedBytes: Int64 = 0
-    /// The reason of a refusal, see ``Refusal/reason``, and how often it was given.
+    /// The number of refusals by their ``Refusal/reason``.
     public var refusals: [String: Int64] = [:]
 
     /// Bytes of the catalog's own file.

@@ -2,50 +2,59 @@ public import ItemFormat
 public import StorageAreas
 public import SystemPackage
 
-/// One item of the cache as the catalog lists it.
+/// One cached item, as the catalog lists it.
 public struct CachedItem: Hashable, Sendable {
+    /// The key of the item.
     public let key: ItemKey
+    /// The feed or server that the item came from; empty if none was given.
     public let source: String
+    /// Why the item was stored.
     public let intent: Intent
+    /// Where the item goes when it is opened.
     public let destination: Destination
+    /// How the content is encoded in the item's file.
     public let encoding: ItemEncoding
-    /// Bytes of the original.
+    /// Bytes of content.
     public let contentLength: Int64
-    /// Bytes of the file.
+    /// Stored bytes: the length of the item's file.
     public let storedLength: Int64
-    /// Bytes that count against the budget.
+    /// Charged bytes, which count against the budget: the stored bytes rounded up to whole blocks, and 512
+    /// more.
     public let chargedLength: Int64
+    /// The priority, from 0 to 1. Items of lower priority are evicted first.
     public let priority: Float
-    /// Milliseconds since 1970.
+    /// When the item was stored, in milliseconds since 1970.
     public let storedAt: Int64
-    /// When the item is no longer worth keeping, in milliseconds since 1970; `nil` for never.
+    /// When the item expires, in milliseconds since 1970; `nil` for never.
     public let expiresAt: Int64?
-    /// The position in the order of use: the item with the smallest number is the coldest.
+    /// The position in the order of use: the item with the smallest number was used the longest ago.
     public let lastUse: Int64
 
-    /// Where the item's file lies.
+    /// The location of the item's file.
     public var location: AreaPath { .item(key.hash) }
 }
 
-/// A key as the cache knows it.
+/// What the cache knows of a key.
 public enum ItemStatus: Hashable, Sendable {
+    /// The item is cached.
     case cached(CachedItem)
-    /// Opened: a file of the user's.
+    /// The item was opened, and its file is the user's.
     case promoted(OpenedItem)
 }
 
 /// The file of an item that was opened.
 public struct OpenedItem: Hashable, Sendable {
+    /// The key of the item.
     public let key: ItemKey
-    /// Where the file is now. Absolute paths change when an app is updated: keep the key, and open
-    /// it again.
+    /// The present path of the file. Absolute paths change when an app is updated: keep the key, and open it
+    /// again.
     public let path: FilePath
-    /// The same place, as it may be stored.
+    /// The location of the file, in a form that can be stored.
     public let location: AreaPath
-    /// The folder of its destination; `nil` for the area's own.
+    /// The folder of the destination below its area; `nil` for the area itself.
     public let folder: FolderPath?
-    /// Bytes of the content when it was handed over.
+    /// Bytes of content when the item was handed over.
     public let contentLength: Int64
-    /// Whether this call handed the item over; `false` when an earlier one had.
+    /// Whether this call handed the item over, rather than an earlier one.
     public let isFirstOpen: Bool
 }

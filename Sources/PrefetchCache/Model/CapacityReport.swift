@@ -1,29 +1,29 @@
 public import VolumeCapacity
 
-/// Why the budget is what it is, and what has been made of it.
+/// Why the budget is what it is, and how much of it is used.
 public struct CapacityReport: Hashable, Sendable {
     /// The volume, and every step from its free space to an automatic budget.
     public let capacity: Capacity
-    /// The level that the volume is at, with the hysteresis of all processes.
+    /// The volume's level of pressure, with the hysteresis that all processes share.
     public let pressure: Pressure
-    /// What the configuration says of the budget.
+    /// The budget as configured.
     public let configuredBudget: CacheConfiguration.Budget
-    /// The budget in force, in bytes. An automatic one may be a little less than that of ``capacity``: it
-    /// grows only when that is worth it.
+    /// The budget in force, in bytes. An automatic one may be a little smaller than that of ``capacity``,
+    /// since it grows only in larger steps.
     public let budgetBytes: Int64
-    /// What all that counts may be charged now: the budget, or what the volume can spare if that is less.
+    /// The most charged bytes allowed now: the budget, or what the volume can spare if that is less.
     public let ceilingBytes: Int64
-    /// The most that one item may be charged.
+    /// The most charged bytes that one item may take.
     public let largestItemBytes: Int64
-    /// What items are charged, and damaged files that were set aside.
+    /// Charged bytes of all files of the cache: items, partials and quarantined items.
     public let chargedBytes: Int64
-    /// What processes hold for items under way, and in advance.
+    /// Bytes that processes hold for stores under way, and in advance.
     public let heldBytes: Int64
-    /// Bytes of the catalog, which count, too.
+    /// Bytes of the catalog, which count against the budget.
     public let catalogBytes: Int64
-    /// Why nothing is admitted at all, or `nil`.
+    /// The reason why nothing at all is admitted, or `nil`.
     public let refusal: Refusal?
 
-    /// What is left for new items before anything is evicted.
+    /// Bytes left for new items before anything is evicted.
     public var freeBytes: Int64 { max(0, ceilingBytes - chargedBytes - heldBytes - catalogBytes) }
 }

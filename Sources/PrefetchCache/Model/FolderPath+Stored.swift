@@ -1,7 +1,7 @@
 internal import StorageAreas
 
 extension FolderPath? {
-    /// The folder as the catalog and the ledger keep it: empty for none.
+    /// The folder in the form that the catalog and the ledger store: empty for `nil`.
     init(stored text: String) throws(FolderPathError) {
         self = text.isEmpty ? nil : try FolderPath(text)
     }

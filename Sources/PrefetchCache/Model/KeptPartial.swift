@@ -1,20 +1,22 @@
 public import ItemFormat
 public import StorageAreas
 
-/// What is kept of an item that was broken off, as the catalog lists it. ``PrefetchCache/partial(of:)`` tells
-/// whether it can be gone on with.
+/// A kept partial, as the catalog lists it. ``PrefetchCache/partial(of:)`` returns whether it can be resumed.
 public struct KeptPartial: Hashable, Sendable {
+    /// The key of the item.
     public let key: ItemKey
+    /// The feed or server that the item comes from; empty if none was given.
     public let source: String
+    /// Where the item would go when opened.
     public let destination: Destination
     /// Bytes of content that are kept, in whole chunks.
     public let contentLength: Int64
-    /// Bytes of the file of the chunks.
+    /// Stored bytes: the length of the file of the chunks.
     public let storedLength: Int64
-    /// Bytes that count against the budget, those of the journal among them.
+    /// Charged bytes, those of the journal included.
     public let chargedLength: Int64
-    /// When it was begun, resumed or suspended last, in milliseconds since 1970.
+    /// When the partial was last begun, resumed or suspended, in milliseconds since 1970.
     public let keptAt: Int64
-    /// When it is no longer worth keeping, in milliseconds since 1970.
+    /// When the partial expires, in milliseconds since 1970.
     public let expiresAt: Int64
 }

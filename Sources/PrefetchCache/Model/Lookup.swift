@@ -1,11 +1,13 @@
 public import ItemFormat
 
-/// The answer to a question for an item.
+/// The result of looking an item up.
 public enum Lookup<Value> {
+    /// The item is there.
     case hit(Value)
+    /// The item is not there, and why.
     case miss(Miss)
 
-    /// The value of a hit.
+    /// The value of a hit; `nil` for a miss.
     public var value: Value? {
         switch self {
         case .hit(let value): value
@@ -16,16 +18,16 @@ public enum Lookup<Value> {
 
 extension Lookup: Sendable where Value: Sendable {}
 
-/// Why an item was not there.
+/// Why an item is not there.
 public enum Miss: Error, Hashable, Sendable {
-    /// It was never stored, or was evicted or removed.
+    /// The item was never stored, or was evicted or removed.
     case absent
-    /// It was stored for a time that is over, and was removed.
+    /// The item had expired, and was removed.
     case expired
-    /// The system emptied its file.
+    /// The system emptied the item's file.
     case purged
-    /// Its file does not hold what was stored, and was set aside.
+    /// The item's file does not hold what was stored, and was moved to the quarantine.
     case damaged(ItemFormatError)
-    /// It was written by a newer version of this package, and was left alone.
+    /// The item was written by a newer version of this package and was left alone.
     case newerFormat(version: UInt16)
 }

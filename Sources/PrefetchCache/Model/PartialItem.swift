@@ -1,23 +1,23 @@
 public import ItemFormat
 
-/// What is kept of an item whose storing was broken off: its first whole chunks of 1 MiB of content, and
-/// what it is.
+/// The kept part of an item whose storing was interrupted: its first whole chunks, of 1 MiB of content each,
+/// and its metadata.
 ///
-/// It is part of the cache, counts against the budget, and is the first to go when space is needed; after
-/// ``lifetime`` it goes in any case. It is nothing that can be read or opened.
+/// A partial is part of the cache, counts against the budget, is evicted first when space is needed, and
+/// expires after ``lifetime``. It can be neither read nor opened.
 public struct PartialItem: Sendable, Equatable {
-    /// How long what is kept of an item waits to be resumed, in milliseconds: 7 days. Servers rarely keep a
-    /// version longer under one validator, and what nobody has asked for in a week is a poor guess.
+    /// How long a partial waits to be resumed, in milliseconds: 7 days. Servers rarely keep a version longer
+    /// under one validator, and an item that was not asked for in a week is a poor guess.
     public static let lifetime: Int64 = 7 * 24 * 60 * 60 * 1000
 
-    /// What the item is, with the validator that it was begun with.
+    /// The metadata of the item, with the validator that it was begun with.
     public let metadata: ItemMetadata
-    /// Bytes of content that are kept, in whole chunks. What is damaged of them is found when storing goes
-    /// on: ``CacheWriter/contentLength`` then says after which byte.
+    /// Bytes of content that are kept, in whole chunks. Damage is found only when storing is resumed:
+    /// ``CacheWriter/contentLength`` then is the length of the sound part.
     public let contentLength: Int64
     /// Bytes of the whole content, if that was known when the item was begun.
     public let expectedLength: Int64?
-    /// Tells this beginning of the item from every other.
+    /// Distinguishes this beginning of the item from every other.
     let generation: UInt64
 
     init(_ journal: PartialJournal) {
@@ -28,12 +28,13 @@ public struct PartialItem: Sendable, Equatable {
     }
 }
 
-/// What became of the wish to go on storing an item.
+/// The result of resuming the storing of an item.
 public enum ResumedStoring: Sendable {
+    /// Takes the rest of the content.
     case writer(CacheWriter)
     /// There is no room for the rest now; the partial is kept.
     case refused(Refusal)
-    /// The partial is not there any more, is damaged from its first byte on, is in use by another writer, or
-    /// was replaced by another beginning of the item.
+    /// The partial no longer exists, is damaged from its first byte on, is in use by another writer, or was
+    /// replaced by another beginning of the item.
     case gone
 }

@@ -1,12 +1,13 @@
-/// What the cached items of one source take.
+/// The space that the cached items of one source take.
 public struct SourceUsage: Hashable, Sendable {
-    /// The feed or server; empty for items that named none.
+    /// The feed or server; empty for items without one.
     public let source: String
+    /// The number of items.
     public let items: Int
-    /// Bytes of the originals.
+    /// Bytes of content.
     public let contentBytes: Int64
-    /// Bytes of the items' files.
+    /// Stored bytes: the lengths of the items' files.
     public let storedBytes: Int64
-    /// Bytes that count against the budget.
+    /// Charged bytes, which count against the budget.
     public let chargedBytes: Int64
 }

@@ -1,35 +1,37 @@
 public import ItemFormat
 public import VolumeCapacity
 
-/// What became of an item that a downloader wanted to store.
+/// The outcome of storing an item.
 public enum StoreOutcome: Hashable, Sendable {
+    /// The item is in the cache.
     case stored(ItemSummary)
-    /// The user had asked for it: it went straight to its destination.
+    /// The user had asked for the item, and it went straight to its destination.
     case delivered(OpenedItem)
+    /// The item was not stored.
     case refused(Refusal)
 }
 
-/// Why an item was not stored. A refusal before the first byte costs no other item its place, and none
-/// is a fault: the app asks again later, or never.
+/// Why an item was not stored. A refusal before the first byte evicts no other item. None is a fault: the app
+/// asks again later, or never.
 public enum Refusal: Hashable, Sendable {
     /// The volume is short of space.
     case pressure(Pressure)
-    /// The item does not fit into the budget beside what may not be evicted. `needed` is what the item
-    /// would be charged, as far as it is known; `budget` is what all may be charged now.
+    /// The item does not fit into the budget beside what may not be evicted. `needed` is what the item would
+    /// be charged, as far as that is known, and `budget` the most that all may be charged now, both in bytes.
     case overBudget(needed: Int64, budget: Int64)
-    /// Room could only be made by evicting items of a higher priority than that of the item.
+    /// Only items of a priority above this one, the item's own, could make room.
     case lowPriority(Float)
-    /// The item alone is larger than the largest that the cache takes.
+    /// The item alone exceeds the most that one item may be charged, in bytes.
     case largerThanLargestItem(needed: Int64, largest: Int64)
-    /// The user has opened this key; it is a file of theirs now, and is not replaced.
+    /// The user has opened this key; its file is theirs and is not replaced.
     case alreadyPromoted
-    /// Storing was switched off, see ``CacheConfiguration/isStoringEnabled``.
+    /// Storing is switched off, see ``CacheConfiguration/isStoringEnabled``.
     case disabled
 
-    /// The volume, or a quota on it, has no room for another byte.
+    /// The volume, or a quota on it, is full.
     static let full = Refusal.pressure(.critical)
 
-    /// A stable name, under which refusals are counted.
+    /// A stable name, by which refusals are counted.
     public var reason: String {
         switch self {
         case .pressure: "pressure"

@@ -11,7 +11,7 @@ extension Engine {
         case useless
     }
 
-    /// What is kept of an item, or `nil`: nothing, or a living process writes it.
+    /// Returns the partial of an item; `nil` when there is none, or a living process is writing it.
     func partial(of key: ItemKey) throws(CacheError) -> PartialItem? {
         var found = try find(key)
         if case .none = found, try folders.repair() { found = try find(key) }
@@ -41,7 +41,7 @@ extension Engine {
             if writer != nil { return .inUse }
             return try find(key, in: file, head, length)
         } catch {
-            // Whom the file does not let in cannot go on with it.
+            // A process without permission to read the file cannot resume it.
             guard case .fileSystem(let reason) = error, reason.isNotPermitted else { throw error }
             return .none
         }
@@ -67,7 +67,7 @@ extension Engine {
         }
     }
 
-    /// Removes what is kept of an item, unless a living process writes it.
+    /// Removes the partial of an item, unless a living process is writing it.
     func discardPartial(_ key: ItemKey) throws(CacheError) {
         try locks.hold(key.hash.ofPartial) { () throws(CacheError) in
             let files = PartialFiles(incoming: folders.current.incoming)
@@ -85,11 +85,12 @@ extension Engine {
         case gone
     }
 
-    /// Goes on with an item that was broken off.
+    /// Resumes an item that was interrupted.
     ///
     /// - Parameters:
-    ///   - forgettingPromotion: As in ``beginStore(_:encoding:expectedLength:keepingPartial:forgettingPromotion:)``.
-    ///   - replay: Is handed the content that is there, in order.
+    ///   - forgettingPromotion: As in
+    ///     ``beginStore(_:encoding:expectedLength:keepingPartial:forgettingPromotion:)``.
+    ///   - replay: Receives the kept content, in order.
     func resume(
         _ partial: PartialItem, forgettingPromotion: Bool = false,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
@@ -133,8 +134,8 @@ extension Engine {
         }
     }
 
-    /// - Returns: `nil` when there is nothing to go on with. After that, a refusal or an error the partial has
-    ///   been let go of.
+    /// - Returns: `nil` when there is nothing to resume. After that, a refusal or an error, the partial is no
+    ///   longer held.
     private func goOn(
         _ taken: TakenPartial, _ generation: UInt64, _ reservation: Reservation,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
@@ -151,7 +152,7 @@ extension Engine {
             return nil
         }
         guard journal.generation == generation else {
-            // Replaced since it was looked at.
+            // Replaced since it was looked up.
             keep(taken, journal, reservation)
             return nil
         }
@@ -187,7 +188,7 @@ extension Engine {
         return nil
     }
 
-    /// - Returns: `nil` for a file that has another name as well: what is written to one is in both.
+    /// - Returns: `nil` for a file that has a second name, under which the writing would show as well.
     private func openChunks(_ taken: TakenPartial) throws(CacheError) -> Descriptor? {
         do {
             return try environment.fileSystem.open(
@@ -198,7 +199,7 @@ extension Engine {
         }
     }
 
-    /// - Returns: `nil` for one that cannot be used.
+    /// - Returns: `nil` for a journal that cannot be used.
     private func journal(of taken: TakenPartial) throws(CacheError) -> PartialJournal? {
         let length = try onFiles { () throws(FileSystemError) in
             try taken.files.lengthOfChunks(taken.hash)
@@ -213,7 +214,7 @@ extension Engine {
         }
     }
 
-    /// Reserves the worst case of the rest, when the length is known.
+    /// Reserves the worst case of the rest, if the length is known.
     private func reserve(_ journal: PartialJournal, _ reservation: Reservation) throws(CacheError) -> Refusal?
     {
         reservation.besides = charge(storedLength: journal.length)
@@ -230,7 +231,7 @@ extension Engine {
         }
     }
 
-    /// Reads what is kept, and cuts off what is not sound.
+    /// Reads the kept content, and cuts off everything from the first damaged chunk on.
     private func verify(
         _ journal: inout PartialJournal, _ taken: TakenPartial, _ file: Descriptor,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
@@ -256,7 +257,7 @@ extension Engine {
         }
     }
 
-    /// Lets go of a partial, which stays.
+    /// Releases a partial, which stays.
     private func keep(_ taken: TakenPartial, _ journal: PartialJournal, _ reservation: Reservation) {
         do {
             try locks.hold(taken.hash.ofPartial) { () throws(FileSystemError) in
@@ -286,7 +287,7 @@ extension Engine {
             }
             reservation.release()
         } catch {
-            // It stays charged, and goes when this process is gone.
+            // It stays charged, and is removed after this process is gone.
             environment.logger.warning("A partial stays behind.", metadata: ["error": "\(error)"])
         }
     }

@@ -9,8 +9,8 @@ internal import Logging
     internal import Foundation
 #endif
 
-/// Brings the catalog in line with the partials that lie in `incoming/` and that nobody writes: a row for each,
-/// none for those that are gone. What can never be resumed is removed.
+/// Makes the catalog match the partials in `incoming/` that are not being written: a row for each, and none
+/// for those that are gone. Partials that can never be resumed are removed.
 struct PartialCensus {
     let folders: CacheFolders
     let environment: CacheEnvironment
@@ -21,7 +21,7 @@ struct PartialCensus {
         let chargedLength: Int64
     }
 
-    /// What is to become of one partial.
+    /// The state of one partial.
     private enum Finding {
         /// Its writer lives, and accounts for it.
         case held
@@ -50,7 +50,7 @@ struct PartialCensus {
             }
             rows.append(row)
         }
-        // One that is held has no row, or one that its writer is about to take over.
+        // A held partial has no row, or one that its writer is about to take over.
         for hash in known.keys {
             if case .held = try files.standing(of: hash.ofPartial) { continue }
             try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(arguments: [
@@ -131,7 +131,8 @@ struct PartialCensus {
         }
     }
 
-    /// One that can neither be read nor removed takes its space, and is the first to go when that is possible.
+    /// A partial that can be neither read nor removed takes its space, and is evicted first once that is
+    /// possible.
     private func unreadable(_ hash: KeyHash, _ files: PartialFiles, _ error: FileSystemError)
         throws -> CatalogRow?
     {

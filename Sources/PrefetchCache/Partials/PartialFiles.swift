@@ -2,39 +2,39 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// The files of kept partials in `incoming/`: the chunks, `<hash>`, and beside them their journal,
-/// `<hash>.chunks`, whose lock is that of both.
+/// The files of kept partials in `incoming/`: the chunks, `<hash>`, and beside them the journal,
+/// `<hash>.chunks`, whose lock covers both.
 ///
-/// Whoever begins, resumes or removes a partial holds the exclusive `flock` of its journal. Whoever writes it
-/// has entered its session there as well: by that, and by the lock of the session, everybody else knows that
-/// its bytes are part of what that process holds of the budget.
+/// A process that begins, resumes or removes a partial holds the exclusive `flock` of its journal. A writer
+/// also enters its session there: together with the lock of the session, this shows others that the bytes are
+/// part of what that process holds of the budget.
 struct PartialFiles: Sendable {
     let incoming: Directory
 
     private var fileSystem: any FileSystem { incoming.fileSystem }
 
     enum Locking {
-        /// The journal, whose lock goes with the descriptor.
+        /// The journal, whose lock ends with the descriptor.
         case locked(Descriptor)
-        /// Somebody else holds it.
+        /// The lock is held elsewhere.
         case busy
-        /// There is no journal, or something that is not ours lies in its place.
+        /// There is no journal, or something that is not ours has its name.
         case absent
     }
 
-    /// What lies there under a hash.
+    /// The state of the files under a hash.
     enum Standing {
         case absent
-        /// A living process writes it.
+        /// A living process is writing it.
         case held(session: String)
-        /// Nobody writes it; the chunks take so many bytes, none when only the journal is left.
+        /// It is not being written. The chunks take this many bytes, none when only the journal is left.
         case kept(storedLength: Int64)
     }
 
-    /// Takes the lock of a partial, without waiting. One whose journal has another name as well is given up: it would
-    /// be written under both.
+    /// Takes the lock of a partial, without waiting. A partial whose journal has a second name is removed,
+    /// since it would be written under both.
     ///
-    /// - Parameter creating: Whether the journal is made when there is none.
+    /// - Parameter creating: Whether to create the journal when there is none.
     func lock(_ hash: KeyHash, creating: Bool = false) throws(FileSystemError) -> Locking {
         let mode: OpenMode = creating ? .createIfMissing(CacheLayout.filePermissions) : .readWrite
         while true {
@@ -55,25 +55,26 @@ struct PartialFiles: Sendable {
                     return .busy
                 }
                 let attributes = try fileSystem.attributes(of: journal)
-                // Somebody may have removed it before it was locked.
+                // It may have been removed before it was locked.
                 if attributes.kind == .regular, attributes.linkCount == 1 { return .locked(journal) }
                 fileSystem.unlock(journal)
                 guard attributes.kind == .regular else { return .absent }
                 if attributes.linkCount > 1 { try unlink(hash) }
             } catch {
                 fileSystem.close(journal)
-                // Without locks nobody can tell whether a partial is in use: none is kept.
+                // Without locks nothing shows whether a partial is in use, so none is kept.
                 guard error.isUnsupported else { throw error }
                 return .absent
             }
         }
     }
 
-    /// Removes a partial, whole or half, unless somebody holds its lock or a newer version keeps it.
+    /// Removes a partial, complete or not, unless its lock is held or a newer version keeps it.
     func remove(_ hash: KeyHash) throws(FileSystemError) -> Removal {
         var locking = try lock(hash)
         if case .absent = locking {
-            // Chunks without a journal are of no use. Nobody else is to make one meanwhile.
+            // Chunks without a journal are useless. Creating the journal keeps others from doing so
+            // meanwhile.
             guard try lengthOfChunks(hash) != nil else { return .gone }
             locking = try lock(hash, creating: true)
         }
@@ -91,7 +92,7 @@ struct PartialFiles: Sendable {
         }
     }
 
-    /// Removes the files of a partial whose lock is held: the journal last, which bears the lock.
+    /// Removes the files of a partial whose lock is held: the journal, which bears the lock, last.
     func unlink(_ hash: KeyHash) throws(FileSystemError) {
         try unlink(CacheLayout.keptPartial(of: hash))
         try unlink(CacheLayout.journal(of: hash))
@@ -105,7 +106,7 @@ struct PartialFiles: Sendable {
         }
     }
 
-    /// The length of the file of the chunks, or `nil` when there is none.
+    /// The length of the file of the chunks in bytes, or `nil` when there is none.
     func lengthOfChunks(_ hash: KeyHash) throws(FileSystemError) -> Int64? {
         let attributes = try fileSystem.attributes(
             of: CacheLayout.keptPartial(of: hash), in: incoming.descriptor)
@@ -124,7 +125,7 @@ struct PartialFiles: Sendable {
         return .kept(storedLength: length ?? 0)
     }
 
-    /// Opens a journal to read it, or returns `nil` when there is none.
+    /// Opens a journal for reading, or returns `nil` when there is none.
     func openJournal(_ hash: KeyHash) throws(FileSystemError) -> Descriptor? {
         do throws(FileSystemError) {
             let journal = try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, .read)
@@ -142,14 +143,14 @@ struct PartialFiles: Sendable {
         }
     }
 
-    /// The session that writes a partial, if its process lives.
+    /// The session that is writing a partial, if its process lives.
     func livingWriter(_ head: PartialHead) throws(FileSystemError) -> String? {
         guard head.writer != 0 else { return nil }
         let session = Self.name(ofSession: head.writer)
         return try WriterSession.isAlive(session, in: incoming) ? session : nil
     }
 
-    /// All hashes under which something lies, whole or half.
+    /// All hashes under which there is a file of a partial.
     func hashes() throws(FileSystemError) -> [KeyHash] {
         let entries = try fileSystem.entries(of: incoming.descriptor)
         return Set(entries.compactMap { CacheLayout.hash(ofKeptPartial: $0.name) }).sorted()
@@ -167,6 +168,6 @@ extension PartialFiles {
 }
 
 extension KeyHash {
-    /// The hash under which the catalog knows a key's partial; and back.
+    /// The hash under which the catalog lists a key's partial. Applying it twice gives the original.
     var ofPartial: KeyHash { KeyHash(high: high, low: ~low) }
 }

@@ -2,11 +2,11 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Sees to it that the whole chunks of one item under way outlive its writer.
+/// Lets the whole chunks of one item under way outlive its writer.
 ///
-/// Until there is a whole chunk, the item is an ordinary partial of this process. Then it gets a name that
-/// follows from its key, and a journal beside it, whose lock is held as long as the item is under way. When
-/// somebody else holds that lock, the item stays an ordinary partial.
+/// Until there is a whole chunk, the item is an ordinary partial of this process. Then it gets a name derived
+/// from its key, and a journal beside it, whose lock is held as long as the item is under way. If that lock
+/// is held elsewhere, the item stays an ordinary partial.
 ///
 /// Used by one thread at a time.
 final class PartialKeeper {
@@ -28,13 +28,13 @@ final class PartialKeeper {
     private var state = State.waiting
     /// The name of the chunks in `incoming/`.
     private(set) var name: FilePath
-    /// Bytes of the file that the chunks are in.
+    /// The length of the file of the chunks in bytes.
     private var storedLength: Int64 = 0
 
     private var fileSystem: any FileSystem { environment.fileSystem }
     private var hash: KeyHash { metadata.key.hash }
 
-    /// - Parameter name: That of the ordinary partial.
+    /// - Parameter name: The name of the ordinary partial.
     init(
         _ engine: Engine, _ metadata: ItemMetadata, expectedLength: Int64?, reservation: Reservation,
         in incoming: Directory, name: FilePath
@@ -47,11 +47,11 @@ final class PartialKeeper {
         self.expectedLength = expectedLength
         self.reservation = reservation
         self.name = name
-        // The names of one session are used once.
+        // A session uses each name only once.
         generation = Array("\(engine.environment.session) \(name)".utf8).withUnsafeBytes { Checksum.of($0) }
     }
 
-    /// For a partial that was resumed, whose lock is held.
+    /// Creates the keeper of a resumed partial, whose lock is held.
     init(
         _ engine: Engine, resuming partial: TakenPartial, _ journal: PartialJournal,
         _ reservation: Reservation
@@ -69,13 +69,13 @@ final class PartialKeeper {
         state = .keeping(journal, partial.journal)
     }
 
-    /// What is kept, or `nil` when nothing is.
+    /// The partial, or `nil` when nothing is kept.
     var kept: PartialItem? {
         guard case .keeping(let journal, _) = state else { return nil }
         return PartialItem(journal)
     }
 
-    /// What is reserved for a journal ahead of need.
+    /// Reserves space for a journal ahead of need.
     static func reserve(
         _ reservation: Reservation, _ metadata: ItemMetadata, expectedLength: Int64?, charge: ChargedLength
     ) {
@@ -90,7 +90,7 @@ final class PartialKeeper {
         if case .waiting = state { try begin(encoding, chunks.count) }
         guard case .keeping(var journal, let file) = state else { return }
         try cover(chunkCount: journal.chunks.count + chunks.count)
-        // The array is not to be copied for every batch.
+        // Clearing the state keeps the journal's array unique, so that appending does not copy it.
         state = .waiting
         defer { state = .keeping(journal, file) }
         try onJournal { () throws(FileSystemError) in try journal.append(chunks, to: file, in: fileSystem) }
@@ -113,18 +113,18 @@ final class PartialKeeper {
             metadata: metadata, encoding: encoding, expectedLength: expectedLength, generation: generation)
         do throws(FileSystemError) {
             guard case .locked(let file) = try files.lock(hash, creating: true) else { return }
-            // From here on it is whoever cancels the item that removes the journal.
+            // From here on, cancelling the item removes the journal.
             state = .keeping(journal, file)
             if try !begin(journal, in: file, session) { close() }
         } catch {
-            // A name that is not ours to use keeps nobody from storing.
+            // A name that we may not use does not keep an item from being stored.
             guard error.isNoRegularFile || error.isNotPermitted else { throw .fileSystem(error) }
             do { try removeJournal() } catch { throw .fileSystem(error) }
             close()
         }
     }
 
-    /// - Returns: Whether the chunks have got their name: a newer version may keep a partial there.
+    /// - Returns: Whether the chunks got their name: a newer version may keep a partial there.
     private func begin(_ journal: PartialJournal, in file: Descriptor, _ session: UInt64)
         throws(FileSystemError) -> Bool
     {
@@ -142,9 +142,9 @@ final class PartialKeeper {
         return true
     }
 
-    /// Lets go of the partial, which stays. What is reserved for it is to be noted before anything else is.
+    /// Releases the partial, which stays. Its reservation must be noted before anything else is.
     ///
-    /// - Returns: The row of what is kept.
+    /// - Returns: The row of the partial.
     func suspend() throws(FileSystemError) -> CatalogRow? {
         guard case .keeping(let journal, let file) = state else { return nil }
         let now = environment.now()
@@ -154,13 +154,13 @@ final class PartialKeeper {
             journalLength: journal.length, charge: charge)
     }
 
-    /// Removes the journal of an item that has got its place, or was given up.
+    /// Removes the journal of an item that was published or cancelled.
     func removeJournal() throws(FileSystemError) {
         guard case .keeping = state else { return }
         try files.unlink(CacheLayout.journal(of: hash))
     }
 
-    /// Gives up the lock.
+    /// Releases the lock.
     func close() {
         guard case .keeping(_, let file) = state else { return }
         state = .unable

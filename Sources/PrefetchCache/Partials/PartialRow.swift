@@ -2,9 +2,9 @@ internal import ItemFormat
 internal import VolumeCapacity
 
 extension PartialItem {
-    /// When a partial is no longer worth keeping, in milliseconds since 1970.
+    /// When a partial expires, in milliseconds since 1970.
     ///
-    /// - Parameter keptAt: When it was begun, resumed or suspended last. A clock that went back since does
+    /// - Parameter keptAt: When it was last begun, resumed or suspended. A clock that was set back since does
     ///   not make it last longer.
     static func expiry(keptAt: Int64, now: Int64, of metadata: ItemMetadata) -> Int64 {
         min(min(keptAt, now) + lifetime, metadata.expiresAt ?? .max)
@@ -12,9 +12,9 @@ extension PartialItem {
 }
 
 extension CatalogRow {
-    /// A partial that nobody writes.
+    /// The row of a partial that is not being written.
     ///
-    /// - Parameter storedLength: That of the file of its chunks; the journal is charged beside it.
+    /// - Parameter storedLength: The length of the file of its chunks. The journal is charged separately.
     init(
         partial journal: PartialJournal, keptAt: Int64, now: Int64, storedLength: Int64, journalLength: Int64,
         charge: ChargedLength
@@ -22,7 +22,7 @@ extension CatalogRow {
         var metadata = journal.metadata
         metadata.storedAt = keptAt
         metadata.expiresAt = PartialItem.expiry(keptAt: keptAt, now: now, of: journal.metadata)
-        // They go in the order in which they were kept.
+        // Partials are evicted in the order in which they were kept.
         metadata.priority = 0
         self.init(
             metadata, encoding: journal.encoding, contentLength: journal.contentLength,

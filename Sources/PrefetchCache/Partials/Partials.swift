@@ -8,7 +8,7 @@ enum Partials {
             database.cachedStatement(sql: "SELECT items > 0 FROM total WHERE kind = 2")) ?? false
     }
 
-    /// What the partial of a key is charged, or `nil` when there is no row for it.
+    /// The charged bytes of a key's partial, or `nil` when there is no row for it.
     static func chargedLength(_ hash: KeyHash, in database: Database) throws -> Int64? {
         try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT chargedLength FROM item WHERE hash = ? AND kind = 2"),

@@ -3,12 +3,12 @@ internal import GRDB
 internal import ItemFormat
 internal import Logging
 
-/// A kept partial whose lock this process holds, to go on with it.
+/// A kept partial whose lock this process holds in order to resume it.
 struct TakenPartial: Sendable {
     let files: PartialFiles
     let hash: KeyHash
     let journal: Descriptor
-    /// When it was kept.
+    /// When it was kept, in milliseconds since 1970.
     let keptAt: Int64
 
     func close() {
@@ -16,12 +16,12 @@ struct TakenPartial: Sendable {
     }
 }
 
-/// What became of the wish to take a partial over.
+/// The result of taking a partial over.
 enum TakeOver {
     /// Its bytes are reserved.
     case taken(TakenPartial, chargedLength: Int64)
     case refused(Refusal)
-    /// Somebody writes it, or there is none that could be resumed.
+    /// It is being written, or there is none that could be resumed.
     case gone
 }
 
@@ -32,11 +32,11 @@ extension Admission {
         case gone
     }
 
-    /// Takes the lock of a kept partial, and reserves what it takes instead of the row that it is charged by.
+    /// Takes the lock of a kept partial, and reserves its bytes instead of charging them by its row.
     ///
-    /// The session is entered in the journal within the transaction: no other process writes the row of this
-    /// partial meanwhile. And it comes after the bound of this process was raised: whoever makes the catalog
-    /// anew either charges for the partial or finds it in the bound.
+    /// The session is entered in the journal within the transaction, so that no other process writes the row
+    /// of this partial meanwhile. It comes after the bound of this process was raised: a process that
+    /// rebuilds the catalog either charges for the partial or finds it in the bound.
     func takeOver(_ hash: KeyHash, priority: Float, charge: ChargedLength) throws(CacheError) -> TakeOver {
         defer { evictor.report() }
         var transfer = Transfer()
@@ -89,7 +89,7 @@ extension Admission {
         let charged = charge(storedLength: storedLength) + charge(storedLength: journalLength)
 
         var known = try Partials.chargedLength(partial.hash, in: database)
-        // Whoever wrote it may have died, and then holds it still.
+        // Its writer may have died, and then still holds it.
         if known == nil, try catalog.settleDeadWriters(database) {
             known = try Partials.chargedLength(partial.hash, in: database)
         }
@@ -112,13 +112,13 @@ extension Admission {
         return .granted(charged)
     }
 
-    /// Lets go of a partial that is charged by its row, as before.
+    /// Releases a partial that is charged by its row, as before.
     private func giveBack(_ partial: TakenPartial) {
         do {
             try PartialHead.write(
                 writer: 0, keptAt: partial.keptAt, to: partial.journal, in: catalog.environment.fileSystem)
         } catch {
-            // It counts as in use for as long as this process lives.
+            // It counts as in use as long as this process lives.
             watch.log("A partial was not given back.", error)
         }
         partial.close()

@@ -6,13 +6,13 @@ internal import SystemPackage
 
 /// One item that the user asked for, on its way straight to its destination.
 ///
-/// It is written as it is into staging, on the destination's volume, and then takes the second half of
-/// a promotion's way: intent, name, commit. Space is set aside on the volume before bytes are written,
-/// all of it when the length is known.
+/// Its content is written unencoded into staging on the destination's volume, and then takes the second half
+/// of the path of a promotion: intent, name, commit. Space is set aside on the volume before bytes are
+/// written, all of it when the length is known.
 ///
 /// Used by one thread at a time. An object that is neither committed nor cancelled cancels itself.
 final class Delivery: StoreUnderWay {
-    /// How far ahead space is set aside when the length is unknown.
+    /// How far ahead space is set aside when the length is unknown, in bytes.
     private static let steps: ClosedRange<Int64> = 1 << 20...16 << 20
 
     private let engine: Engine
@@ -23,9 +23,9 @@ final class Delivery: StoreUnderWay {
     private let file: Descriptor
     private var checksum = ContentChecksum()
     private var length: Int64 = 0
-    /// The length that there is room for, as far as anybody can tell …
+    /// The length that there should be room for …
     private var setAside: Int64 = 0
-    /// … and the one that the volume has given up space for.
+    /// … and the length that the volume has allocated.
     private var allocated: Int64 = 0
     private var step = steps.lowerBound
     private var isFinished = false
@@ -36,9 +36,11 @@ final class Delivery: StoreUnderWay {
     private var fileSystem: any FileSystem { engine.environment.fileSystem }
 
     /// - Parameters:
-    ///   - expectedLength: Bytes of content, when known.
-    ///   - forgettingPromotion: Whether an earlier promotion of the key is forgotten once the file is complete.
-    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``.
+    ///   - expectedLength: Bytes of content, if known.
+    ///   - forgettingPromotion: Whether an earlier promotion of the key is forgotten once the file is
+    ///     complete.
+    /// - Throws: ``CacheError/insufficientSpace(needed:available:)``, ``CacheError/destination(_:_:)`` and
+    ///   ``CacheError/destinationUnavailable(_:)``.
     init(
         _ engine: Engine, _ metadata: ItemMetadata, expectedLength: Int64?, forgettingPromotion: Bool
     ) throws(CacheError) {
@@ -46,7 +48,7 @@ final class Delivery: StoreUnderWay {
         self.metadata = metadata
         forgetsPromotion = forgettingPromotion
         try onItem { () throws(ItemFormatError) in try metadata.validate() }
-        // Made at once: a destination that refuses the item does so before it is downloaded.
+        // Created at once, so that a destination that refuses the item does so before the download.
         let target = metadata.destination
         let folder = try engine.promoter.destination(in: target.area, target.folder)
         staging = try engine.promoter.stagingFolder(for: folder, target.area, target.folder)
@@ -62,15 +64,14 @@ final class Delivery: StoreUnderWay {
         if let expectedLength { try makeRoom(for: expectedLength) }
     }
 
-    /// Makes a file that is locked for as long as it is open, by which recovery knows that it is no
-    /// leftover.
+    /// Creates a file that stays locked while it is open: the lock tells recovery that it is not a leftover.
     private static func create(_ name: String, in staging: Directory) throws(FileSystemError) -> Descriptor {
         let fileSystem = staging.fileSystem
         while true {
             let file = try fileSystem.open(
                 FilePath(name), in: staging.descriptor, .createNew(CacheLayout.filePermissions))
             do {
-                // Somebody who cleans up may have locked and removed it in between.
+                // A cleanup may have locked and removed it in between.
                 if try fileSystem.lock(file, waiting: true), try fileSystem.attributes(of: file).linkCount > 0
                 {
                     return file
@@ -96,7 +97,7 @@ final class Delivery: StoreUnderWay {
                 do {
                     try makeRoom(for: max(end, setAside + step))
                 } catch .insufficientSpace {
-                    // Where a whole step does not fit, the item may.
+                    // The item may fit where a whole step does not.
                     try makeRoom(for: end)
                 }
                 step = min(step * 2, Self.steps.upperBound)
@@ -120,8 +121,8 @@ final class Delivery: StoreUnderWay {
             cancel()
             throw error
         }
-        // From here on the content is durable: should something fail, recovery completes it or, without
-        // an intent, removes it. The lock is kept until then.
+        // From here on the content is durable: after a failure, recovery completes it or, without an intent,
+        // removes it. The lock is held until then.
         isFinished = true
         defer { fileSystem.close(file) }
         if forgetsPromotion { _ = try engine.forget(metadata.key) }
@@ -135,17 +136,17 @@ final class Delivery: StoreUnderWay {
         do {
             try promoter.discard(FilePath(name), in: staging)
         } catch {
-            // It lies under this process's name, and goes when the next process starts.
+            // It bears this process's name, and is removed when the next process starts.
             engine.environment.logger.warning("A staged file stays behind.", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Sees to it that the file can become `end` bytes long, and sets the space aside as far as the file
-    /// system can do that.
+    /// Makes sure that the file can grow to `end` bytes, and allocates the space if the file system supports
+    /// that.
     private func makeRoom(for end: Int64) throws(CacheError) {
         try engine.admission.makeImportantRoom(end - max(length, allocated), in: staging)
         setAside = end
-        // A small file is written before anybody else could take its space.
+        // A small file is written before others could take its space.
         guard end > Self.steps.lowerBound else { return }
         do {
             try fileSystem.allocate(end, for: file)
@@ -174,7 +175,7 @@ final class Delivery: StoreUnderWay {
 
     private func makeDurable() throws(CacheError) {
         do {
-            // What was set aside and not needed goes back.
+            // Returns the space that was allocated and not needed.
             if allocated > length { try fileSystem.resize(file, to: length) }
             try promoter.mark(file, metadata.destination.backup)
             try fileSystem.synchronize(file)

@@ -5,36 +5,36 @@ internal import SystemPackage
 
 /// Several first opens with one set of flushes.
 ///
-/// The order is that of ``Promoter``, each step taken with all items before the next: all contents are
-/// durable in staging before the intents are, in one transaction; the intents before a file is
-/// published; all names before the promotions are committed, in one transaction; then the cached copies
-/// go. A crash leaves intents of the same kind as single promotions do, which ``Recovery`` settles one
-/// by one.
+/// The order is that of ``Promoter``, and each step is taken for all items before the next: all contents are
+/// durable in staging before the intents are, in one transaction; the intents before a file is published; all
+/// names before the promotions are committed, in one transaction; then the cached copies are removed. A crash
+/// leaves the same kind of intents as single promotions do, which ``Recovery`` settles one by one.
 ///
-/// An item that fails leaves with its error, and the others go on.
+/// An item that fails is taken out with its error, and the others continue.
 struct JointPromotion {
-    /// So many keys are opened together: each holds two descriptors.
+    /// The most keys that are opened together. Each holds two descriptors.
     static let most = 32
 
-    /// What takes longer to decode than to flush gains nothing here, and would keep the locks of all.
+    /// The longest content to decode, in bytes. A longer one takes more time to decode than to flush, gains
+    /// nothing here, and would keep the locks of all.
     static let longestDecoded: Int64 = 4 << 20
 
     private struct Member {
-        /// The place of the key in the list.
+        /// The index of the key in the list.
         let index: Int
         let reader: ItemReader
         let item: FileAttributes
         let place: PromotionPlace
         var entry: LedgerEntry
-        /// Whether the name that it wants was taken.
+        /// Whether the name it is to have was taken.
         var isNameTaken = false
     }
 
-    /// How it goes on with an item.
+    /// What happens next to an item.
     private enum Fate {
         case stays
         case missed(Miss)
-        /// Opened by itself, when the others are done.
+        /// It is opened by itself after the others.
         case alone
     }
 
@@ -55,7 +55,7 @@ struct JointPromotion {
 
     private var fileSystem: any FileSystem { promoter.fileSystem }
 
-    /// - Parameter keys: Their locks are held.
+    /// - Parameter keys: The keys, whose locks the caller holds.
     init(_ promoter: Promoter, _ keys: [ItemKey], for watcher: OpenWatcher) {
         self.promoter = promoter
         self.keys = keys
@@ -63,11 +63,11 @@ struct JointPromotion {
         results = keys.map { _ in nil }
     }
 
-    /// - Returns: What became of each key; `nil` for one that has to be opened by itself.
+    /// - Returns: The result for each key; `nil` for a key that has to be opened by itself.
     consuming func run() -> [Result<Lookup<OpenedItem>, CacheError>?] {
         prepare()
         defer { for file in files { fileSystem.close(file) } }
-        // Alone it takes the same steps.
+        // A single item takes the same steps without this.
         guard members.count > 1 else { return results }
         stage()
         enterIntents()
@@ -78,7 +78,7 @@ struct JointPromotion {
         return results
     }
 
-    /// Opens the items, by which they are leased, and the folders that they go to.
+    /// Opens the items, which leases them, and the folders that they go to.
     private mutating func prepare() {
         var seen: Set<ItemKey> = []
         for (index, key) in keys.enumerated() where seen.insert(key).inserted {
@@ -90,14 +90,14 @@ struct JointPromotion {
         }
     }
 
-    /// - Returns: `nil` for everything but a first open of a small or renamed item.
+    /// - Returns: `nil` for everything but the first open of an item that is small or renamed.
     private mutating func prepared(_ key: ItemKey, _ index: Int) throws(CacheError) -> Member? {
         guard try promoter.ledger.entry(for: key) == nil,
             let file = try promoter.folders.openItem(key.hash)
         else { return nil }
         files.append(file)
         guard case .hit(let reader) = try promoter.reader(of: file, for: key) else { return nil }
-        // What is coordinated is so file by file.
+        // Coordination works file by file.
         guard reader.footer.metadata.destination.area != .iCloudDrive else { return nil }
         let place = try place(for: reader.footer.metadata.destination)
         let (entry, item) = try promoter.intent(reader.footer, of: file, to: place)
@@ -119,7 +119,7 @@ struct JointPromotion {
         return place
     }
 
-    /// Gets what is decoded into staging, durably, and verifies what is renamed.
+    /// Decodes items into staging, durably, and verifies those that are renamed.
     private mutating func stage() {
         let (promoter, watcher) = (promoter, watcher)
         forEach { member throws(CacheError) in
@@ -171,11 +171,11 @@ struct JointPromotion {
         let promoter = promoter
         forEach(where: Self.isRenamed) { member throws(CacheError) in
             if try promoter.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
-            // Stored anew a moment ago.
+            // Replaced by another store meanwhile.
             try promoter.ledger.remove(member.entry.key)
             return .alone
         }
-        // The names before the cuts, as with a single one.
+        // The names are flushed before the files are cut, as for a single item.
         flush(\.place.staging, where: Self.isRenamed)
         forEach(where: Self.isRenamed) { member throws(CacheError) in
             try promoter.finishTaking(member.entry, in: member.place.staging)
@@ -185,8 +185,8 @@ struct JointPromotion {
 
     private static func isRenamed(_ member: Member) -> Bool { member.entry.mode == .rename }
 
-    /// Gives every file its name, and makes the names durable. A name that is taken waits until the
-    /// others are committed: it may have been one of them who took it.
+    /// Publishes every file and makes the names durable. An item whose name is taken waits until the others
+    /// are committed: it may be one of them that took the name.
     private mutating func publish() {
         let promoter = promoter
         forEach { member throws(CacheError) in
@@ -220,7 +220,7 @@ struct JointPromotion {
         }
     }
 
-    /// Goes one step with every item that is meant; one that fails leaves.
+    /// Takes one step with every item that `isMeant` selects. An item that fails is taken out.
     private mutating func forEach(
         where isMeant: (Member) -> Bool = { _ in true },
         _ step: (inout Member) throws(CacheError) -> Fate
@@ -244,7 +244,7 @@ struct JointPromotion {
         members = staying
     }
 
-    /// Flushes every folder once; when that fails, all items that need it leave.
+    /// Flushes every folder once. When that fails, all items that need it are taken out.
     private mutating func flush(
         _ folder: (Member) -> Directory, where isMeant: (Member) -> Bool
     ) {
@@ -267,8 +267,8 @@ struct JointPromotion {
         }
     }
 
-    /// What the company of the others may have caused is no error of the item's own, as long as nothing
-    /// was entered for it: it is opened alone.
+    /// An error that the other items may have caused is not reported as long as no intent was entered: the
+    /// item is opened alone.
     private mutating func fail(_ index: Int, _ error: CacheError) {
         if !areIntentsEntered {
             switch error {
@@ -286,8 +286,8 @@ extension Promoter {
     /// Opens several keys with one set of flushes, as far as they are first opens.
     ///
     /// - Parameter keys: At most ``JointPromotion/most``.
-    /// - Returns: What became of each key, in the order of the keys; `nil` for one that has to be opened
-    ///   by itself.
+    /// - Returns: The result for each key, in the order of the keys; `nil` for a key that has to be opened by
+    ///   itself.
     func openTogether(
         _ keys: [ItemKey], for watcher: OpenWatcher
     ) -> [Result<Lookup<OpenedItem>, CacheError>?] {
@@ -297,7 +297,7 @@ extension Promoter {
         do {
             held = try locks.take(keys.map(\.hash))
         } catch {
-            // It may be the lock of one key only, which meets its error then.
+            // Possibly the lock of one key only, whose own open will report the error.
             return alone
         }
         defer { for file in held { fileSystem.unlock(file) } }

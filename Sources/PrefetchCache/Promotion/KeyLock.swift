@@ -2,12 +2,12 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Keeps two promotions of one key apart, across threads and processes: the `flock` of a file that
-/// the key shares with 1/256 of all others. It dies with its process.
+/// Prevents concurrent promotions of one key, across threads and processes, by the `flock` of a file that the
+/// key shares with 1/256 of all others. The lock ends with its process.
 struct KeyLock: Sendable {
     let staging: Directory
 
-    /// Runs `body` under the lock of a key, waiting for it.
+    /// Runs `body` under the lock of a key. Waits for the lock.
     func hold<Result>(
         _ hash: KeyHash, _ body: () throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
@@ -16,7 +16,7 @@ struct KeyLock: Sendable {
         return try body()
     }
 
-    /// Runs `body` under the lock of a key, unless somebody holds it.
+    /// Runs `body` under the lock of a key, unless it is held elsewhere.
     func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
         let fileSystem = staging.fileSystem
         let file = try onFiles { () throws(FileSystemError) in try open(CacheLayout.keyLock(of: hash)) }
@@ -28,11 +28,11 @@ struct KeyLock: Sendable {
 
     /// Takes the locks of several keys, waiting for each.
     ///
-    /// Each file is opened once, however many of the keys share it: the locks of two descriptors exclude
-    /// each other even within one thread. All callers take them in the order of their names, so that no
-    /// two wait for each other.
+    /// Each file is opened once, however many of the keys share it, since the locks of two descriptors
+    /// exclude each other even within one thread. All callers take them in the order of their names, which
+    /// prevents deadlock.
     ///
-    /// - Returns: The locked files, to be unlocked.
+    /// - Returns: The locked files, which the caller unlocks.
     func take(_ hashes: [KeyHash]) throws(FileSystemError) -> [Descriptor] {
         let fileSystem = staging.fileSystem
         var held: [Descriptor] = []

@@ -13,9 +13,10 @@ internal import SystemPackage
 
 /// The durable record of promotions: which key was handed over, to which file.
 ///
-/// Write-ahead log and full synchronisation: a commit that returned survives a power cut, for the price of
-/// one flush. The log is brought into the file when nothing has happened for a second, and at rest there is
-/// one file. It is created with the first promotion. Losing it costs exactly-once, never promoted bytes.
+/// It uses a write-ahead log and full synchronisation: a commit that returned survives a power cut, at the
+/// cost of one flush. The log is copied into the file after a second without activity. The ledger is created
+/// with the first promotion. Losing it means that items may be handed over again, but never loses promoted
+/// bytes.
 final class Ledger: PromotionLedger {
     private let folder: Directory
     private let path: FilePath
@@ -78,7 +79,7 @@ final class Ledger: PromotionLedger {
         try read { database in
             var entries: [LedgerEntry] = []
             var last = hash?.data ?? Data()
-            // A row that this code could not have written is passed over, and must not end the walk.
+            // A row that this code could not have written is skipped, and must not end the walk.
             while entries.isEmpty {
                 let rows = try Row.fetchAll(
                     database,
@@ -93,12 +94,12 @@ final class Ledger: PromotionLedger {
     }
 
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
-        // In any case: an error does not tell that nothing was entered.
+        // In any case: even after an error something may have been entered.
         isLogWritten.store(true, ordering: .relaxed)
         try write(creating: true) { database, log in
             try log.lengthen()
             if let entry = entries.first, entries.count == 1 {
-                // A transaction of its own.
+                // A single statement is its own transaction.
                 try entry.write(to: database)
             } else {
                 try database.inTransaction(.immediate) {
@@ -144,11 +145,11 @@ final class Ledger: PromotionLedger {
 
     /// - Returns: `nil` when there is no ledger yet.
     private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
-        // One statement reads one state of the file, and a transaction around it takes three more.
+        // One statement reads a consistent state; a transaction around it would take three more.
         try run(creating: false) { file in try file.queue.unsafeRead(body) }
     }
 
-    /// Runs `body` while nobody else changes the ledger.
+    /// Runs `body` while nothing else changes the ledger.
     private func write(
         creating: Bool, _ body: (Database, LedgerLog) throws -> Void
     ) throws(CacheError) {
@@ -176,15 +177,15 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    /// - Parameter identity: That of the file that is in place, as seen just now.
+    /// - Parameter identity: The identity of the file in place, as seen just now.
     private func opened(_ identity: FileAttributes.Identity?) throws -> OpenFile {
         try open.withLock { open in
-            // A ledger that was removed or replaced under an open handle is not written to any more. Two
+            // A ledger that was removed or replaced under an open handle is no longer written to. Two threads
             // that find none at the same time must not close each other's.
             if let open, try open.identity == identity || open.identity == attributes()?.identity {
                 return open
             }
-            // First: the last one to close a file takes its log away.
+            // Closed first: the last connection to close a file removes its log.
             try open?.queue.close()
             open = nil
             let log = LedgerLog(in: folder)
@@ -201,9 +202,9 @@ final class Ledger: PromotionLedger {
         configuration.label = "PrefetchCache.ledger"
         configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { database in
-            // A new file is made with a rollback journal, whose end EXTRA synchronises too: were it there
-            // again after a power cut, the file would be emptied. And where the file system has no shared
-            // memory for a log, it stays with the journal.
+            // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
+            // journal reappeared after a power cut, it would empty the file. On a file system without shared
+            // memory for a log, the journal stays in use.
             try LedgerSchema.refuseNewer(database)
             try database.execute(
                 sql: """

@@ -9,12 +9,12 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// One promotion. Places are kept relative to their areas: absolute paths change with every update
-/// of an app.
+/// One promotion. Places are relative to their areas, since absolute paths change with every update of an
+/// app.
 struct LedgerEntry: Sendable, Hashable {
     /// The raw values are stored.
     enum State: Int, Sendable {
-        /// Everything is prepared; the file may or may not be under its name already.
+        /// Everything is prepared; the file may or may not have its name yet.
         case intent = 1
         /// The file is durable under its name.
         case committed = 2
@@ -31,24 +31,25 @@ struct LedgerEntry: Sendable, Hashable {
     var key: ItemKey
     var state: State
     var mode: Mode
-    /// Where the file goes: the area, the folder below it, and the name.
+    /// The location of the file: the area, the folder below it, and the name.
     var area: Area
     var folder: FolderPath?
-    /// The name that the file has, or is about to get: the plain one, or that with a number.
+    /// The name that the file has or is about to get: the plain name, possibly with a number.
     var name: FileName
     /// The name that the item asked for.
     var plainName: FileName
     var backup: BackupPolicy
+    /// Bytes of content.
     var contentLength: Int64
     var contentChecksum: UInt64
     /// The file's name in the staging folder of its volume.
     var stagedName: String
-    /// The inode of the staged file and the time of its creation in nanoseconds since 1970, `nil` where
-    /// nobody keeps it. Together they tell the file again under its final name. The inode alone does not:
-    /// it is given to another file when its own is deleted, and in a ledger from a backup it means nothing.
+    /// The inode of the staged file and its creation time in nanoseconds since 1970, `nil` where unknown.
+    /// Together they identify the file under its final name. The inode alone does not: it is reused after its
+    /// file is deleted, and is meaningless in a ledger from a backup.
     var inode: UInt64
     var birthTime: Int64?
-    /// Milliseconds since 1970.
+    /// When the item was opened, in milliseconds since 1970.
     var openedAt: Int64
 }
 
@@ -90,8 +91,7 @@ extension LedgerEntry {
         }
     }
 
-    /// A row that is there is changed in place: one that replaces it would take a place of its own, and more
-    /// pages would have to be written.
+    /// Updates an existing row in place: replacing it would insert a new one, and write more pages.
     func write(to database: Database) throws {
         try database.cachedStatement(
             sql: """

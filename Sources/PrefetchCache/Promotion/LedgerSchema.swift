@@ -1,14 +1,14 @@
 internal import GRDB
 
-/// The table of `ledger.sqlite`, and how one of an older version becomes one of this.
+/// The table of `ledger.sqlite`, and how older versions of it are migrated.
 ///
-/// The ledger is durable: every version that was ever written is migrated, in one transaction, and a
-/// newer one is refused and left as it is.
+/// The ledger is durable: every version that was ever written is migrated, in one transaction, and a newer
+/// one is refused and left alone.
 enum LedgerSchema {
     /// The version of the schema, kept in `user_version`.
     static let version = migrations.count
 
-    /// What makes a ledger of version 1 of an empty file, one of version 2 of that, and so on.
+    /// Each migration produces the next version: the first makes version 1 of an empty file.
     private static let migrations = [
         """
         CREATE TABLE promotion (
@@ -26,8 +26,7 @@ enum LedgerSchema {
             openedAt INTEGER NOT NULL
         );
         """,
-        // Version 1 had no folders. It kept neither the plain name, for which empty stands for a name
-        // that is taken as it is, nor the time of creation.
+        // Version 1 had no folders, no plain name (empty means the same as the name) and no creation time.
         """
         ALTER TABLE promotion ADD COLUMN folder TEXT NOT NULL DEFAULT '';
         ALTER TABLE promotion ADD COLUMN plainName TEXT NOT NULL DEFAULT '';
@@ -35,7 +34,7 @@ enum LedgerSchema {
         """,
     ]
 
-    /// - Throws: ``CacheError/newerLedger(version:)``; nothing has been written then.
+    /// - Throws: ``CacheError/newerLedger(version:)``; nothing was written then.
     static func bringUpToDate(_ database: Database) throws {
         guard try isOld(database) else { return }
         try database.inTransaction(.immediate) {

@@ -1,8 +1,8 @@
 internal import ItemFormat
 
-/// Somebody who waits for an item to be opened, wants to know how far it has come, and may lose interest.
+/// Observes the opening of an item: receives its progress, and may cancel it.
 struct OpenWatcher: Sendable {
-    /// Stays to the end, and wants to know nothing.
+    /// Never cancels, and wants no progress.
     static let patient = OpenWatcher(hasLeft: { false }, report: nil)
 
     let hasLeft: @Sendable () -> Bool
@@ -15,9 +15,9 @@ struct OpenWatcher: Sendable {
 }
 
 extension OpenWatcher {
-    /// The task that this is called in.
+    /// Observes for the current task, whose cancellation cancels the opening.
     ///
-    /// - Parameter report: Is called in the middle of a promotion.
+    /// - Parameter report: Called in the middle of a promotion.
     static func currentTask(_ report: (@Sendable (OpenProgress) -> Void)?) -> OpenWatcher {
         OpenWatcher(hasLeft: { Task.isCancelled }, report: report)
     }

@@ -14,7 +14,7 @@ extension FolderPath {
 
 /// The calls on files that promotion and recovery share.
 extension Promoter {
-    /// The folder that an item goes to, made when it is missing.
+    /// The folder that an item goes to, created if missing.
     func destination(in area: Area, _ folder: FolderPath?) throws(CacheError) -> Directory {
         try requireRoot(of: area)
         let path = path(of: area, folder)
@@ -27,7 +27,7 @@ extension Promoter {
         }
     }
 
-    /// The folder for staging on the volume of a destination; the names of both are durable.
+    /// The staging folder on the volume of a destination. The names of both are durable.
     func stagingFolder(for destination: Directory, _ area: Area, _ folder: FolderPath?)
         throws(CacheError) -> Directory
     {
@@ -42,7 +42,7 @@ extension Promoter {
         }
     }
 
-    /// The folder that an item went to, or `nil` when it is not in its place. The caller coordinates.
+    /// The folder that an item went to, or `nil` when it no longer exists. The caller coordinates.
     func existingFolder(of entry: LedgerEntry) throws(CacheError) -> Directory? {
         do {
             return try support.existingDestination(in: entry.area, entry.folder)
@@ -59,7 +59,7 @@ extension Promoter {
         try onFiles { () throws(FileSystemError) in try fileSystem.birthTime(of: file) }
     }
 
-    /// The attributes of whatever lies under the name of a promotion.
+    /// The attributes of whatever is under the name of a promotion.
     func attributes(of entry: LedgerEntry, in folder: Directory) throws(CacheError) -> FileAttributes? {
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.attributes(of: entry.name.path, in: folder.descriptor)
@@ -72,9 +72,10 @@ extension Promoter {
         }
     }
 
-    /// Puts the backup mark on a file before it is published. Where the file system has no place for
-    /// it or refuses it, the mark is left out: it is guidance, and no reason to withhold the file.
-    /// - Returns: Whether the file has it now.
+    /// Sets the backup mark of a file before it is published. A file system that cannot store the mark, or
+    /// refuses it, does not prevent publishing: the mark is guidance.
+    ///
+    /// - Returns: Whether the file has the mark now.
     @discardableResult
     func mark(_ file: Descriptor, _ backup: BackupPolicy) throws(FileSystemError) -> Bool {
         do {
@@ -86,8 +87,7 @@ extension Promoter {
         }
     }
 
-    /// Puts the mark on again where giving the file its name has lost it: the next backup would contain
-    /// what its app excludes.
+    /// Sets the mark again when publishing has lost it: otherwise the next backup would include the file.
     func renewMark(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
         guard entry.backup == .exclude else { return }
         do {
@@ -99,7 +99,7 @@ extension Promoter {
                 if try mark(file, entry.backup) { try fileSystem.synchronize(file) }
             }
         } catch {
-            // Its user has it already, and may have moved it or replaced it.
+            // The file is the user's already, who may have moved or replaced it.
             guard error.isNotFound || error.isNoRegularFile else {
                 throw .destination(path(of: entry), error)
             }
@@ -107,6 +107,7 @@ extension Promoter {
     }
 
     /// Removes a name, which may be gone already.
+    ///
     /// - Returns: Whether it was there.
     @discardableResult
     func discard(_ name: FilePath, in folder: Directory) throws(CacheError) -> Bool {
@@ -119,12 +120,13 @@ extension Promoter {
         }
     }
 
-    /// Removes the cached copy of a promoted item, if there is one. The item is promoted whether or not that
-    /// succeeds.
+    /// Whether there is a file under the name of an item.
     func hasCachedCopy(_ key: ItemKey) throws(CacheError) -> Bool {
         try attributes(of: CacheLayout.file(of: key.hash), in: folders.current.items) != nil
     }
 
+    /// Removes the cached copy of a promoted item, if there is one. A failure is only logged: the item is
+    /// promoted all the same.
     func dropCachedCopy(_ key: ItemKey) {
         do {
             try removeCachedCopy(key)
@@ -144,7 +146,7 @@ extension Promoter {
         let items = folders.current.items
         let name = CacheLayout.file(of: hash)
         try itemLocks.hold(hash) { () throws(CacheError) in
-            // A link or the like in the place of an item is not ours.
+            // A link or the like under the name of an item is not ours.
             guard let found = try attributes(of: name, in: items), found.kind == .regular,
                 identity == nil || found.identity == identity, try discard(name, in: items)
             else { return }
@@ -196,8 +198,9 @@ extension Promoter {
 }
 
 extension Miss {
-    /// The miss that an error in reading an item amounts to.
-    /// - Throws: What is not a property of the item: errors of the file system, ranges.
+    /// Classifies an error of reading an item as a miss.
+    ///
+    /// - Throws: Errors that are not properties of the item, such as those of the file system.
     init(_ error: ItemFormatError) throws(CacheError) {
         switch error {
         case .purged: self = .purged

@@ -6,15 +6,15 @@ internal import SystemPackage
 /// Where an item is about to go.
 struct PromotionPlace {
     let folder: Directory
-    /// On the volume of `folder`.
+    /// A folder on the volume of `folder`.
     let staging: Directory
     /// Whether an item can be renamed into `staging`.
     let isOnVolumeOfItems: Bool
 }
 
-/// What is found out about an item before anything of it changes.
+/// The checks of an item before anything changes.
 extension Promoter {
-    /// Checks the footer and the key of an item that was opened.
+    /// Checks the footer and the key of an open item.
     func reader(of file: Descriptor, for key: ItemKey) throws(CacheError) -> Lookup<ItemReader> {
         let reader: ItemReader
         do throws(ItemFormatError) {
@@ -27,9 +27,9 @@ extension Promoter {
         return .hit(reader)
     }
 
-    /// Opens the folders that an item needs, and makes those that are missing.
+    /// Opens the folders that an item needs, and creates those that are missing.
     ///
-    /// - Parameter held: The keys whose locks the caller holds. It has staged nothing for them yet.
+    /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
     func place(for target: Destination, holding held: [KeyHash]) throws(CacheError) -> PromotionPlace {
         let folder = try destination(in: target.area, target.folder)
         let staging = try stagingFolder(for: folder, target.area, target.folder)
@@ -50,7 +50,7 @@ extension Promoter {
         let key = footer.metadata.key
         let target = footer.metadata.destination
         let item = try attributes(of: file)
-        // A file that has another name, too, must not be cut under that name.
+        // A file with a second name must not be cut under that name.
         let isRenamed = footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
         let entry = LedgerEntry(
             key: key, state: .intent, mode: isRenamed ? .rename : .decode,
@@ -62,7 +62,7 @@ extension Promoter {
         return (entry, item)
     }
 
-    /// A destination that refuses a file must do so before anything of it changes.
+    /// A destination that refuses a file must do so before anything changes.
     func requireWritable(_ place: PromotionPlace, in target: Destination) throws(CacheError) {
         do throws(FileSystemError) {
             try fileSystem.requireWritable(place.folder.descriptor)
@@ -71,8 +71,8 @@ extension Promoter {
         }
     }
 
-    /// Once an item is in staging it can no longer be read from the cache: that must not happen for a
-    /// destination that refuses it.
+    /// An item in staging can no longer be read from the cache, so a destination that refuses it must do so
+    /// before that.
     func requireWritable(_ place: PromotionPlace, for entry: LedgerEntry) throws(CacheError) {
         try coordinated(.write, entry) { () throws(CacheError) in
             try onDestination(entry) { () throws(FileSystemError) in

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Giving a staged file its name, and committing.
 extension Promoter {
-    /// Puts the staged file under its name, or under the next free one, and commits.
+    /// Publishes the staged file under its name, or under the next free one, and commits.
     func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> LedgerEntry
     {
@@ -20,17 +20,17 @@ extension Promoter {
                 entry.name = intent.plainName.numbered(number)
             } while try isSurelyTaken(entry, in: folder, intent)
             try ledger.put(entry)
-            // No later flush of a file would mean anything after one that failed: it is not adopted.
+            // After a failed flush a later one would mean nothing, so the file is not adopted.
             if let failure { throw failure }
         }
         return try commit(entry, in: folder)
     }
 
-    /// Whether a name need not be tried, which would cost a transaction of the ledger.
+    /// Whether a name is certain to be taken. Trying it would cost a transaction of the ledger.
     private func isSurelyTaken(_ entry: LedgerEntry, in folder: Directory, _ first: LedgerEntry)
         throws(CacheError) -> Bool
     {
-        // A name that recovery found in the ledger was tried first.
+        // Recovery may have found this name in the ledger; it was tried first.
         guard entry.name != first.name else { return true }
         let found = try coordinated(.readMetadata, entry) { () throws(CacheError) in
             try attributes(of: entry, in: folder)
@@ -41,11 +41,11 @@ extension Promoter {
 
     private enum Placing {
         case isInPlace
-        /// The name is somebody else's, or it could not be adopted.
+        /// The name is taken by another file, or that file could not be adopted.
         case isTaken(CacheError?)
     }
 
-    /// Puts the staged file under the entry's name, or adopts the file that is there.
+    /// Publishes the staged file under the entry's name, or adopts the file that has it.
     private func putInPlace(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> Placing
     {
@@ -53,12 +53,12 @@ extension Promoter {
         do {
             guard try isIdentical(entry, in: folder) else { return .isTaken(nil) }
         } catch .destination(_, let error) where error.isNotPermitted {
-            // What may not be read cannot be adopted.
+            // A file that may not be read cannot be adopted.
             return .isTaken(nil)
         }
         do {
             try flushFile(of: entry, in: folder)
-            // Its name may be as young as its content, and what is staged is still all there is.
+            // The name may be as new as the content, and the staged file is still the only safe copy.
             try onDestination(entry) { () throws(FileSystemError) in
                 try fileSystem.synchronize(folder.descriptor)
             }
@@ -78,8 +78,8 @@ extension Promoter {
         }
     }
 
-    /// Makes the name of a published file durable, and then commits: whoever finds the file there after
-    /// a crash does not know whether its name would survive the next.
+    /// Makes the name of a published file durable, and then commits: after a crash, finding the file there
+    /// does not mean that its name would survive the next one.
     func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
         try coordinated(.write, intent) { () throws(CacheError) in
             try renewMark(of: intent, in: folder)
@@ -94,7 +94,7 @@ extension Promoter {
         return entry
     }
 
-    /// The cached copy goes when its promotion is durable.
+    /// Removes the cached copy of an item whose promotion is durable.
     func removeCommitted(_ key: ItemKey) {
         dropCachedCopy(key)
         catalog.noteAbsent(key.hash)
@@ -129,7 +129,7 @@ extension Promoter {
             FileSystemError("rename", path: FilePath(entry.stagedName), errno: .staleNFSFileHandle))
     }
 
-    /// Whether the file under the entry's name holds just the content of the item.
+    /// Whether the file under the entry's name holds exactly the content of the item.
     func isIdentical(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Bool {
         guard let attributes = try attributes(of: entry, in: folder),
             attributes.kind == .regular, attributes.length == entry.contentLength

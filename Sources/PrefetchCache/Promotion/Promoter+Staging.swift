@@ -2,7 +2,7 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Getting the content of an item into staging, whole and durable: decoded, or by taking its file.
+/// Getting the content of an item into staging, complete and durable: decoded, or by moving its file.
 extension Promoter {
     /// Verifies an identity item, unless it is large and was written since the machine was started, see
     /// ``ItemFormat/ItemFooter/recordsBoot(_:contentLength:)``.
@@ -17,10 +17,9 @@ extension Promoter {
         }
     }
 
-    /// Decodes the content into a new staging file, every chunk verified.
+    /// Decodes the content into a new staging file, verifying every chunk.
     ///
-    /// - Parameter finish: Makes it durable, and does what is to be done with the file open. What it throws
-    ///   takes the file with it.
+    /// - Parameter finish: Makes the file durable while it is open. When it throws, the file is removed.
     func decode(
         _ reader: ItemReader, to entry: inout LedgerEntry, in staging: Directory, for watcher: OpenWatcher,
         _ finish: (LedgerEntry, Descriptor) throws(CacheError) -> Void
@@ -36,7 +35,7 @@ extension Promoter {
         }
     }
 
-    /// Makes a new staging file with what `body` writes to it, and enters into the intent which one it is.
+    /// Creates a staging file with what `body` writes to it, and records its identity in the intent.
     private func stage(
         _ entry: inout LedgerEntry, in staging: Directory,
         _ body: (LedgerEntry, Descriptor) throws(CacheError) -> Void
@@ -71,7 +70,7 @@ extension Promoter {
         do {
             for outcome in outcomes { try outcome.get() }
         } catch {
-            // An error of the ledger does not tell that nothing was entered.
+            // Even after an error of the ledger the intent may have been entered.
             if try ledger.entry(for: entry.key)?.stagedName == entry.stagedName {
                 try withdraw(entry, replacing: earlier)
             }
@@ -79,12 +78,12 @@ extension Promoter {
         }
     }
 
-    /// Takes back an intent of which nothing came.
+    /// Takes back an intent that came to nothing.
     func withdraw(_ intent: LedgerEntry, replacing earlier: LedgerEntry?) throws(CacheError) {
         if let earlier { try ledger.put(earlier) } else { try ledger.remove(intent.key) }
     }
 
-    /// On two threads where there are two.
+    /// Runs both in parallel, if there are two threads.
     private func both(
         _ one: () throws(CacheError) -> Void, _ other: () throws(CacheError) -> Void
     ) -> [Result<Void, CacheError>] {
@@ -94,9 +93,9 @@ extension Promoter {
         return environment.parallelism > 1 ? inParallel(2, run) : [run(0), run(1)]
     }
 
-    /// Hands the content of an item to `body`, verified, piece by piece, each with its offset.
+    /// Hands the verified content of an item to `body`, piece by piece, each with its offset.
     ///
-    /// - Throws: ``CacheError/item(_:)`` for damage, ``CacheError/cancelled``, and what `body` throws.
+    /// - Throws: ``CacheError/item(_:)`` for damage, ``CacheError/cancelled``, and whatever `body` throws.
     private func stream(
         _ reader: ItemReader, for watcher: OpenWatcher,
         _ body: (UnsafeRawBufferPointer, Int64) throws(CacheError) -> Void
@@ -123,8 +122,8 @@ extension Promoter {
         }
     }
 
-    /// Enters an intent whose file is staged. Where that fails the file goes: it may be large, and short of
-    /// space is what the volume may be.
+    /// Enters an intent whose file is staged. On failure the file is removed: it may be large, and the cause
+    /// may be a lack of space.
     func enter(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
         do {
             try ledger.put(intent)
@@ -134,18 +133,17 @@ extension Promoter {
         }
     }
 
-    /// An error does not tell that nothing was entered.
+    /// Removes the staged file of an intent, unless the intent was entered despite an error.
     func discardUnlessEntered(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
         if try ledger.entry(for: intent.key)?.stagedName != intent.stagedName {
             try discard(FilePath(intent.stagedName), in: staging)
         }
     }
 
-    /// Puts a copy, made durable here, in the place of a staged item that somebody else left behind.
+    /// Replaces a staged item that another process left behind by a copy, made durable here.
     ///
-    /// That one may have been flushed without success, of which the kernel tells only once: a flush that
-    /// succeeds now would mean nothing. What can be read is right when its checksum is, and is written
-    /// anew.
+    /// A flush of that item may have failed, which the kernel reports only once: a flush that succeeds now
+    /// would mean nothing. Content that can be read and matches its checksum is right, and is written again.
     ///
     /// - Returns: The intent for the copy; `nil` when the item is damaged.
     func restage(_ intent: LedgerEntry, from folder: Directory, in staging: Directory)
@@ -180,13 +178,14 @@ extension Promoter {
         return copy
     }
 
-    /// Takes the item's own file into staging and cuts its footer off.
-    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed.
+    /// Moves the item's own file into staging and cuts its footer off.
+    ///
+    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed then.
     func take(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
         throws(CacheError) -> Bool
     {
         guard try move(item, as: entry, into: staging) else { return false }
-        // Were the cut to survive the power and the new name not, the item would be there without its
+        // If the truncation survived a power cut and the new name did not, the item would be left without its
         // footer.
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.synchronize(staging.descriptor)
@@ -195,8 +194,9 @@ extension Promoter {
         return true
     }
 
-    /// Renames the item's own file into staging; no name is durable yet.
-    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed.
+    /// Renames the item's own file into staging. No name is durable yet.
+    ///
+    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed then.
     func move(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
         throws(CacheError) -> Bool
     {
@@ -218,7 +218,7 @@ extension Promoter {
             throw .fileSystem(error)
         }
         guard try attributes(of: name, in: staging)?.identity == item.identity else {
-            // Stored anew since it was opened: this is another item, and it goes back.
+            // The item was replaced since it was opened: this is another one, and is moved back.
             try onFiles { () throws(FileSystemError) in
                 try fileSystem.rename(
                     name, in: staging.descriptor, to: origin, in: items.descriptor, .exclusive)
@@ -229,7 +229,7 @@ extension Promoter {
         return true
     }
 
-    /// Cuts the footer off a staged item, whose name is durable, and makes the content so, too.
+    /// Cuts the footer off a staged item whose name is durable, and makes the content durable as well.
     func finishTaking(_ entry: LedgerEntry, in staging: Directory) throws(CacheError) {
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.withFile(FilePath(entry.stagedName), in: staging.descriptor, .readWrite) {

@@ -4,12 +4,11 @@ internal import StorageAreas
 internal import Synchronization
 internal import SystemPackage
 
-/// Hands an item over to the user at its first open, whole and durable, exactly once.
+/// Hands an item over to the user at its first open, complete, durable, and exactly once.
 ///
-/// The order is what makes it safe: the content is whole in staging before the intent is entered; both
-/// are durable before the file appears under its name; the name is durable before the promotion is
-/// committed; and only then the cached copy goes. A crash between any two steps leaves
-/// what ``Recovery`` needs.
+/// Safety follows from the order: the content is complete in staging before the intent is entered; both are
+/// durable before the file appears under its name; the name is durable before the promotion is committed; and
+/// only then is the cached copy removed. A crash between any two steps leaves what ``Recovery`` needs.
 final class Promoter: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders
@@ -44,15 +43,16 @@ final class Promoter: Sendable {
     var fileSystem: any FileSystem { environment.fileSystem }
     var locks: KeyLock { KeyLock(staging: support.staging) }
 
-    /// The file of a promoted item, handing it over first when nobody has.
+    /// Returns the file of a promoted item, handing the item over first if necessary.
     ///
-    /// - Parameter watcher: Once the intent is entered, whoever leaves leaves too late.
-    /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the user took the file away and there is
-    ///   no cached copy; ``CacheError/destination(_:_:)`` when the file cannot be put in its place;
-    ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/cancelled``.
+    /// - Parameter watcher: May cancel until the intent is entered; after that it is too late.
+    /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the user took the file away and there is no
+    ///   cached copy; ``CacheError/destination(_:_:)`` when the file cannot be written to its destination;
+    ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/insufficientSpace(needed:available:)``;
+    ///   ``CacheError/cancelled``.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
-        // Who has been handed over and who not is seen without a lock, but not for certain. An item with a
-        // cached copy has most probably not.
+        // Whether an item was handed over can be seen without a lock, but not with certainty. One with a
+        // cached copy most probably was not.
         if try !hasCachedCopy(key), let entry = try ledger.entry(for: key), entry.state == .committed,
             let opened = try existingFile(of: entry)
         {
@@ -80,10 +80,11 @@ final class Promoter: Sendable {
         return result
     }
 
-    /// Drops the record of a promotion. The file that the item became is its user's, and stays.
+    /// Drops the record of a promotion. The file that the item became is the user's and stays.
     ///
-    /// A promotion that a crash interrupted is settled first: a file that is about to get its name must
-    /// not be forgotten half-way.
+    /// A promotion that a crash interrupted is settled first: a file that is about to get its name must not
+    /// be forgotten half-way.
+    ///
     /// - Returns: Whether there was a record.
     func forget(_ key: ItemKey) throws(CacheError) -> Bool {
         // Without a ledger there is nothing to forget, and no lock file to leave behind.
@@ -98,9 +99,9 @@ final class Promoter: Sendable {
         }
     }
 
-    /// Gives a staged file that was written whole its name, unless its key was handed over meanwhile.
+    /// Publishes a completely written staged file, unless its key was handed over meanwhile.
     ///
-    /// Its folder is looked for again: while the item was written it may have been moved or removed.
+    /// The destination folder is opened again: while the item was written it may have been moved or removed.
     func deliver(_ entry: LedgerEntry, from staging: Directory) throws(CacheError) -> OpenedItem {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
             var earlier = try ledger.entry(for: entry.key)
@@ -118,7 +119,7 @@ final class Promoter: Sendable {
         }
     }
 
-    /// The file of a committed promotion, or `nil` when it is not in its place.
+    /// The file of a committed promotion, or `nil` when it is no longer there.
     func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
         let isInPlace = try coordinated(.readMetadata, entry) { () throws(CacheError) in
             guard let folder = try existingFolder(of: entry) else { return false }
@@ -127,10 +128,10 @@ final class Promoter: Sendable {
         return isInPlace ? opened(entry, isFirstOpen: false) : nil
     }
 
-    /// How often an item is looked for that was replaced since it was looked at.
+    /// How often an item that was replaced while it was being promoted is looked up again.
     private static let attempts = 3
 
-    /// - Parameter earlier: The entry of a file that is not in its place any more.
+    /// - Parameter earlier: The entry of a file that is no longer there.
     private func promote(
         _ key: ItemKey, replacing earlier: LedgerEntry?, for watcher: OpenWatcher
     ) throws(CacheError) -> Lookup<OpenedItem> {
@@ -148,12 +149,12 @@ final class Promoter: Sendable {
         return .miss(.absent)
     }
 
-    /// - Returns: `nil` when the item was evicted or replaced in the meantime; nothing has changed.
+    /// - Returns: `nil` when the item was evicted or replaced in the meantime; nothing has changed then.
     private func promote(
         _ key: ItemKey, _ file: Descriptor, _ reader: ItemReader, replacing earlier: LedgerEntry?,
         for watcher: OpenWatcher
     ) throws(CacheError) -> Lookup<OpenedItem>? {
-        // The ledger, and a folder that is made now, need room whatever the encoding.
+        // The ledger, and folders that are created now, need room whatever the encoding.
         try admission.makeRoomToOpen(0, in: support.staging)
         let place = try place(for: reader.footer.metadata.destination, holding: [key.hash])
         var (entry, item) = try intent(reader.footer, of: file, to: place)

@@ -1,9 +1,9 @@
 internal import FileSystem
 internal import ItemFormat
 
-/// What promotion asks of its durable record, see ``Ledger``.
+/// The durable record that promotion needs, see ``Ledger``.
 protocol PromotionLedger: Sendable {
-    /// What changes with every promotion; `nil` before the first.
+    /// A value that changes with every promotion; `nil` before the first.
     func fingerprint() throws(CacheError) -> LedgerFingerprint?
 
     func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry?
@@ -14,10 +14,10 @@ protocol PromotionLedger: Sendable {
     /// The hashes of all promoted keys.
     func committedHashes() throws(CacheError) -> Set<KeyHash>
 
-    /// Committed promotions in the order of their hashes: at most `limit`, those after `hash`, or the first.
+    /// At most `limit` committed promotions, in the order of their hashes: those after `hash`, or the first.
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry]
 
-    /// Enters promotions, or replaces the entries of the same keys: all of them or none, whatever happens.
+    /// Enters promotions, or replaces the entries of the same keys: all of them or none, even in a crash.
     /// Durable when it returns.
     func put(_ entries: [LedgerEntry]) throws(CacheError)
 
@@ -27,7 +27,7 @@ protocol PromotionLedger: Sendable {
     /// Whether there is anything for ``tidy()`` to do.
     var isUntidy: Bool { get }
 
-    /// Brings what was entered into one file. Nothing that was durable depends on it.
+    /// Copies the log into the main file. Durability does not depend on it.
     func tidy() throws(CacheError)
 
     func close() throws(CacheError)
@@ -36,15 +36,16 @@ protocol PromotionLedger: Sendable {
 /// The attributes of a ledger's files.
 struct LedgerFingerprint: Sendable, Hashable {
     let file: FileAttributes
-    /// That of the log, which has what is newer than the file.
+    /// The attributes of the log, which holds what is newer than the file.
     var log: FileAttributes?
 
-    /// Milliseconds since 1970.
+    /// When one of the files was last changed, in milliseconds since 1970.
     var lastChange: Int64 { max(file.modified, log?.modified ?? .min) / 1_000_000 }
 }
 
 extension PromotionLedger {
-    /// Hands all committed promotions to `body`, in the order of their hashes. Only a few are in memory.
+    /// Hands all committed promotions to `body`, in the order of their hashes. Only a few are in memory at a
+    /// time.
     func forEachCommitted(_ body: (LedgerEntry) throws(CacheError) -> Void) throws(CacheError) {
         var last: KeyHash?
         while true {

@@ -7,8 +7,8 @@ internal import SystemPackage
 ///
 /// | found | done |
 /// |---|---|
-/// | staged file without an entry | deleted, unless somebody still writes it: it never reached its intent |
-/// | intent, staged file, no destination | verified, written anew, then published; bad: dropped |
+/// | staged file without an entry | deleted, unless it is still being written: it never reached its intent |
+/// | intent, staged file, no destination | verified, written again, then published; if damaged, dropped |
 /// | intent, staged file, destination | one inode: committed; else published under the next name |
 /// | intent, no staged file, destination is ours | committed, even when the user has changed it |
 /// | intent, no staged file, otherwise | dropped: the cached copy, if there is one, is promotable |
@@ -28,12 +28,11 @@ struct Recovery {
         let folder: Directory
     }
 
-    /// Settles everything that is not in the hands of a living process. Costs one listing of each
-    /// staging folder when there is nothing to do: an intent without a staged file waits for the
-    /// next open of its key.
+    /// Settles everything that is not in the hands of a living process. With nothing to do, costs one listing
+    /// per staging folder: an intent without a staged file waits for the next open of its key.
     ///
-    /// What cannot be settled now stays as it is, and is no reason to refuse the whole cache: the next open
-    /// of its key tries again, and has the error.
+    /// What cannot be settled now stays as it is, rather than making the whole cache unusable: the next open
+    /// of its key tries again, and reports the error.
     func run() {
         var folders = [promoter.support.staging]
         attempt("A destination cannot be looked at.") { () throws(CacheError) in
@@ -77,10 +76,10 @@ struct Recovery {
         }
     }
 
-    /// Removes what a process that died has left in a staging folder that nobody knows of when the cache is
-    /// opened: one in a folder below an area that is a volume of its own. Costs one listing.
+    /// Removes what a dead process left in a staging folder that is not known when the cache is opened: one
+    /// in a folder below an area that is a volume itself. Costs one listing.
     ///
-    /// - Parameter held: The keys whose locks the caller holds. It has staged nothing for them yet.
+    /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
     func sweep(_ staging: Directory, holding held: [KeyHash] = []) throws(CacheError) {
         let staged = try onFiles { () throws(FileSystemError) in try stagedFiles(in: staging) }
         for file in staged {
@@ -106,13 +105,13 @@ struct Recovery {
         if !isClaimed { try discardLeftover(FilePath(root: nil, [file.name]), in: file.folder) }
     }
 
-    /// Removes a staged file, unless somebody still writes it: one that goes straight to its destination
-    /// lies here for as long as it is downloaded, itself locked and not its key.
+    /// Removes a staged file, unless it is still being written. The file of an item that goes straight to its
+    /// destination is staged for as long as it is downloaded; it is locked itself, and its key is not.
     func discardLeftover(_ name: FilePath, in staging: Directory) throws(CacheError) {
         let fileSystem = promoter.fileSystem
         do {
             try fileSystem.withFile(name, in: staging.descriptor, .read) { file throws(FileSystemError) in
-                // Unlinked under the lock: whoever is about to take it sees that the file is gone.
+                // Unlinked under the lock: a process that is about to take it will see that it is gone.
                 if try fileSystem.lock(file, waiting: false) {
                     try fileSystem.unlink(name, in: staging.descriptor)
                 }
@@ -159,20 +158,20 @@ struct Recovery {
         }
     }
 
-    /// Whether the file under an intent's name is the one of the intent: it may come from a backup, and the
-    /// file be anybody's.
+    /// Whether the file under an intent's name is the one of the intent. The ledger may come from a backup,
+    /// and the file be unrelated.
     private func isOurs(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
         throws(CacheError) -> Bool
     {
         if try wasStaged(file, by: intent, in: folder) { return true }
         guard try promoter.isIdentical(intent, in: folder) else { return false }
-        // Adopted, or about to be: nobody knows whether it was flushed.
+        // Adopted, or about to be: it may never have been flushed.
         try promoter.flushFile(of: intent, in: folder)
         return true
     }
 
-    /// Whether the file under an intent's name is the one that was staged, even when its user has changed
-    /// it since.
+    /// Whether the file under an intent's name is the one that was staged, even if the user has changed it
+    /// since.
     private func wasStaged(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
         throws(CacheError) -> Bool
     {
@@ -195,8 +194,8 @@ struct Recovery {
         }
     }
 
-    /// The staged file of an intent and its folder: `staging`, or another one when a volume came or went
-    /// since the file was staged.
+    /// The staged file of an intent and its folder: `staging`, or another one when a volume was mounted or
+    /// unmounted since the file was staged.
     private func stagedFile(of intent: LedgerEntry, in staging: Directory)
         throws(CacheError) -> (folder: Directory, file: FileAttributes?)
     {

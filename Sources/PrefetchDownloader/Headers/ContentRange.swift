@@ -1,13 +1,13 @@
-/// The `Content-Range` header of a partial answer, or of one that has nothing for the range that was asked
-/// for (RFC 9110, section 14.4).
+/// The `Content-Range` header of a partial response, or of a response to a range that cannot be satisfied
+/// (RFC 9110, section 14.4).
 enum ContentRange: Hashable, Sendable {
     /// `bytes 1048576-2097151/4194304`; `total` is `nil` for `*`.
     case bytes(ClosedRange<Int64>, total: Int64?)
     /// `bytes */4194304`
     case unsatisfied(total: Int64)
 
-    /// `nil` for anything but exactly what the RFC allows: a header that is taken for something else than it
-    /// says would put bytes in the wrong place.
+    /// Returns `nil` for anything that the RFC does not allow: a misread header would put bytes in the wrong
+    /// place.
     init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }

@@ -1,12 +1,12 @@
 /// The `ETag` header (RFC 9110, section 8.8.3).
 struct EntityTag: Hashable, Sendable {
-    /// As it came, with its quotes and, when weak, its prefix.
+    /// The tag as received, with its quotes and, when weak, its prefix.
     let text: String
 
-    /// Whether equal tags mean equal bytes. Only then may a download go on with it.
+    /// Whether equal tags mean equal bytes. Only then may it be used to resume a download.
     var isStrong: Bool { !text.hasPrefix("W/") }
 
-    /// `nil` for what is no entity tag: it would go into the headers of later requests.
+    /// Returns `nil` for anything but a valid entity tag: it is repeated in the headers of later requests.
     init?(_ text: String) {
         let text = String(text.trimmed)
         let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]

@@ -1,7 +1,7 @@
-/// A date of HTTP, in seconds since 1970 (RFC 9110, section 5.6.7). Foundation's own style for it needs
-/// systems newer than those of this package.
+/// A date of HTTP, in seconds since 1970 (RFC 9110, section 5.6.7). Foundation's own style for it requires
+/// newer systems than this package.
 enum HTTPDate {
-    /// Takes the three forms that a recipient must take:
+    /// Parses the three forms that a recipient must accept:
     ///
     ///     Sun, 06 Nov 1994 08:49:37 GMT
     ///     Sunday, 06-Nov-94 08:49:37 GMT
@@ -9,9 +9,10 @@ enum HTTPDate {
     ///
     /// The name of the day is not compared with the date.
     ///
-    /// - Parameter now: By which the century of a year of two digits is found: it is at most 50 years ahead.
+    /// - Parameter now: Seconds since 1970. Determines the century of a two-digit year, which is at most 50
+    ///   years ahead.
     static func parse(_ text: String, now: Int64) -> Int64? {
-        // A date that was read goes into the headers of later requests.
+        // The text of an accepted date is repeated in the headers of later requests.
         guard text.utf8.count <= 40, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else { return nil }
         var words = text.split(separator: " ").map(String.init)
@@ -35,7 +36,7 @@ enum HTTPDate {
     }
 
     private static func fullYear(_ year: Int64, now: Int64) -> Int64 {
-        // Rough to a day, which is enough for a century.
+        // Accurate to a day, which is enough for a century.
         let latest = 1970 + now / 31_556_952 + 50
         let full = latest / 100 * 100 + year
         return full > latest ? full - 100 : full

@@ -1,7 +1,7 @@
-/// What an answer says before its body.
+/// The status and the headers of a response.
 struct ResponseHead: Sendable {
     let status: Int
-    /// Values by lower-case names.
+    /// The values by lower-case names.
     private let fields: [String: String]
 
     init(status: Int, fields: [(name: String, value: String)]) {
@@ -13,14 +13,14 @@ struct ResponseHead: Sendable {
 
     subscript(name: String) -> String? { fields[name] }
 
-    /// Bytes of the body of this answer; `nil` when it does not say.
+    /// Bytes of the body of this response; `nil` if not reported.
     var contentLength: Int64? { self["content-length"].flatMap(ByteNumber.contentLength) }
 
     var contentRange: ContentRange? { self["content-range"].flatMap(ContentRange.init) }
 
     var entityTag: EntityTag? { self["etag"].flatMap(EntityTag.init) }
 
-    /// The encoding that the server applied though it was asked not to.
+    /// The encoding that the server applied although it was asked not to.
     var contentEncoding: String? {
         guard let encoding = self["content-encoding"]?.trimmed, !encoding.isEmpty,
             encoding.lowercased() != "identity"

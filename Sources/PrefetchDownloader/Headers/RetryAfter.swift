@@ -1,7 +1,7 @@
 /// The `Retry-After` header: seconds, or a date (RFC 9110, section 10.2.3).
 enum RetryAfter {
-    /// How long the server wants to be left alone. What is longer than a year counts as that, and a date that
-    /// has passed as nothing; `nil` when the header says neither.
+    /// Returns how long the server asks to wait, at most a year; zero for a date that has passed, and `nil`
+    /// for a header that is neither.
     ///
     /// - Parameter now: Seconds since 1970.
     static func parse(_ text: String, now: Int64) -> Duration? {

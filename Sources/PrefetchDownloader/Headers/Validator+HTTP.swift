@@ -1,8 +1,8 @@
 internal import PrefetchCache
 
 extension Validator {
-    /// What an answer says about the version that it carries. What an item could not hold, or a request could
-    /// not repeat, is left out.
+    /// Takes the validator of the version that a response carries. Values that an item cannot store, or a
+    /// request cannot repeat, are left out.
     ///
     /// - Parameter now: Seconds since 1970.
     init(_ head: ResponseHead, now: Int64) {
@@ -14,13 +14,13 @@ extension Validator {
             lastModified: date.flatMap { HTTPDate.parse($0, now: now) == nil ? nil : $0 })
     }
 
-    /// Seconds that must lie between the last change of a resource and its download for the date to tell two
-    /// versions apart, which servers give to the second: RFC 7232, section 2.2.2, whose margin leaves room
-    /// for two clocks that differ.
+    /// The seconds that must lie between the last change of a resource and its download for the date, which
+    /// has a resolution of one second, to distinguish two versions: RFC 7232, section 2.2.2, whose margin
+    /// allows for two clocks that differ.
     static let margin: Int64 = 60
 
-    /// What goes into `If-Range`, which asks for the rest of the very same bytes; `nil` when there is nothing
-    /// that is sure enough.
+    /// The value for `If-Range`, which requests the rest of exactly the same bytes; `nil` when no validator
+    /// is reliable enough.
     ///
     /// - Parameter storedAt: Milliseconds since 1970.
     func rangeCondition(storedAt: Int64) -> String? {

@@ -1,7 +1,7 @@
 public import PrefetchCache
 internal import Synchronization
 
-/// A download as the one who asked for it sees it.
+/// A handle on a download.
 ///
 /// ```swift
 /// for await event in download.events {
@@ -9,9 +9,10 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// It goes on when this object is dropped: who prefetches need not stay to watch.
+/// The download continues when this object is dropped.
 public final class Download: Sendable {
-    /// Events that a listener may fall behind by before it loses the oldest. The last one is never lost.
+    /// The number of events that a listener may fall behind by before it loses the oldest. The last event is
+    /// never lost.
     private static let bufferedEvents = 256
 
     private struct State {
@@ -22,6 +23,7 @@ public final class Download: Sendable {
         var onCancel: (@Sendable (Download) -> Void)?
     }
 
+    /// The key of the content.
     public let key: ItemKey
     private let state = Mutex(State())
 
@@ -29,7 +31,7 @@ public final class Download: Sendable {
         self.key = key
     }
 
-    /// What happens, from the latest event on. Ends after ``DownloadEvent/finished(_:)``.
+    /// The events of the download, from the latest one on. Ends after ``DownloadEvent/finished(_:)``.
     public var events: AsyncStream<DownloadEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedEvents))
@@ -40,7 +42,7 @@ public final class Download: Sendable {
         return stream
     }
 
-    /// Waits for the end.
+    /// The outcome of the download. Waits for its end.
     public var outcome: DownloadOutcome {
         get async {
             await withCheckedContinuation { continuation in
@@ -53,8 +55,8 @@ public final class Download: Sendable {
         }
     }
 
-    /// Says that the download is not wanted any more. It ends when nobody else wants it, and what has been stored is
-    /// kept for a later one; ``outcome`` tells how much.
+    /// Declares that the download is no longer wanted here. It ends when no other handle wants it, and what
+    /// has been stored is kept for a later one; ``outcome`` then has the number of bytes.
     public func cancel() {
         let onCancel = state.withLock { $0.outcome == nil ? $0.onCancel : nil }
         onCancel?(self)
@@ -65,7 +67,7 @@ public final class Download: Sendable {
     }
 
     func receive(_ event: DownloadEvent) {
-        // Under the lock, so that events come in order.
+        // Under the lock, so that events arrive in order.
         let waiting = state.withLock { state -> [CheckedContinuation<DownloadOutcome, Never>] in
             guard state.outcome == nil else { return [] }
             state.latest = event

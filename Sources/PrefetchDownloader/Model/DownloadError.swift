@@ -2,45 +2,52 @@ public import PrefetchCache
 
 /// Why a download failed.
 ///
-/// Nothing of the URL but its origin is in it, and no header of the request.
+/// Contains nothing of the URL but its origin, and no header of the request.
 public struct DownloadError: Error, Hashable, Sendable {
+    /// The cause of a failure.
     public enum Reason: Hashable, Sendable {
-        /// It has no host, or neither `http` nor `https`.
+        /// The URL has no host, or a scheme other than `http` and `https`.
         case unsupportedURL
+        /// The host is not in ``DownloaderConfiguration/hosts``.
         case hostNotAllowed
-        /// Plain `http` to another machine.
+        /// Plain `http` to another machine, which ``DownloaderConfiguration/allowsInsecureHTTP`` does not
+        /// allow.
         case insecure
+        /// The server redirected more often than the limit.
         case tooManyRedirects(limit: Int)
-        /// A redirect to nowhere, or to where the downloader does not go.
+        /// A redirect without a target, or to one that is not allowed.
         case redirect(to: String)
-        /// The server's answer, when it is neither the content nor a redirect.
+        /// The server's status, when it is neither success nor a redirect, and the time it asks to wait.
         case status(Int, retryAfter: Duration?)
-        /// The connection was not made, or broke.
+        /// The connection was not made, or was lost.
         case connection(TransferFailure)
-        /// The server said nothing for that long.
+        /// The server was silent for this long.
         case stalled(Duration)
-        /// The content ended early.
+        /// The content ended early. Both numbers are bytes of content.
         case truncated(received: Int64, announced: Int64)
-        /// More came than was announced.
+        /// The server sent more than was announced. Both numbers are bytes of content.
         case tooLong(received: Int64, announced: Int64)
-        /// The answer carries another range than the one that was asked for, or does not say which.
+        /// The response has another range than was requested, or none. Contains its `Content-Range` header.
         case wrongRange(String)
-        /// The content has another length than the one that was expected.
+        /// The content has another length than expected, in bytes.
         case wrongLength(expected: Int64, actual: Int64)
-        /// The content has another SHA-256 digest than the one that was expected.
+        /// The content has another SHA-256 digest than expected.
         case wrongDigest(expected: [UInt8], actual: [UInt8])
-        /// The server encoded the content though it was asked not to.
+        /// The server encoded the content although it was asked not to. Contains the encoding.
         case encoded(String)
-        /// The partial went away while the server was asked for the rest.
+        /// The partial disappeared, or was found damaged, while the download was being resumed.
         case partialGone
+        /// The cache failed.
         case cache(CacheError)
     }
 
+    /// The key of the content.
     public let key: ItemKey
-    /// Scheme, host and port.
+    /// The scheme, host and port of the URL.
     public let origin: String
+    /// The cause of the failure.
     public let reason: Reason
-    /// Bytes that are kept, after which a later download of the key goes on.
+    /// Bytes of content that are kept, after which a later download of the key resumes.
     public internal(set) var keptLength: Int64 = 0
 
     init(key: ItemKey, origin: String, _ reason: Reason) {
@@ -50,16 +57,25 @@ public struct DownloadError: Error, Hashable, Sendable {
     }
 }
 
-/// Why a connection was not made, or broke.
+/// Why a connection was not made, or was lost.
 public enum TransferFailure: String, Error, Hashable, Sendable {
+    /// The name of the host could not be resolved.
     case cannotFindHost = "the host is not known"
+    /// No connection to the server could be made.
     case cannotConnect = "the server cannot be reached"
+    /// The connection was lost.
     case connectionLost = "the connection broke"
+    /// The connection timed out.
     case timedOut = "the connection timed out"
+    /// This machine has no network connection.
     case offline = "this machine is not connected"
+    /// The server's certificate is not trusted, or no secure connection could be made.
     case notTrusted = "the server's certificate is not trusted"
+    /// The server's response is not valid HTTP.
     case malformed = "the server's answer is not HTTP"
+    /// The transfer was cancelled.
     case cancelled = "the transfer was cancelled"
+    /// Any other failure.
     case other = "the transfer failed"
 }
 

@@ -2,45 +2,50 @@ public import PrefetchCache
 
 /// Something that happened to a download.
 public enum DownloadEvent: Hashable, Sendable {
-    /// The server is being asked: comes once more with every try.
+    /// An attempt begins; the server may turn out not to be needed.
     case started
-    /// The download goes on after that many bytes of an earlier one.
+    /// The download resumes after this many bytes of an earlier one.
     case resumed(at: Int64)
+    /// More of the content was stored.
     case progress(DownloadProgress)
-    /// A try failed, and there will be another one.
+    /// An attempt failed, and another one follows after this time.
     case retrying(after: Duration, DownloadError)
-    /// Always the last.
+    /// The download ended. Always the last event.
     case finished(DownloadOutcome)
 }
 
 /// How far a download has come.
 public struct DownloadProgress: Hashable, Sendable {
-    /// Bytes of the content that are with the operating system, those of an earlier download among them.
+    /// Bytes of content that were written to the cache, including those of an earlier download.
     public let completedBytes: Int64
-    /// Bytes of the content; `nil` when the server does not tell.
+    /// Bytes of the whole content; `nil` if the server does not report them.
     public let totalBytes: Int64?
 
+    /// Creates a progress from its parts.
     public init(completedBytes: Int64, totalBytes: Int64?) {
         self.completedBytes = completedBytes
         self.totalBytes = totalBytes
     }
 }
 
-/// What became of a download.
+/// The outcome of a download.
 public enum DownloadOutcome: Hashable, Sendable {
+    /// The content was downloaded and cached.
     case stored(ItemSummary)
-    /// The user had asked for it: it went straight to its destination.
+    /// The user had asked for the content, which went straight to its destination.
     case delivered(OpenedItem)
     /// The cache has the server's version.
     case notModified
-    /// The cache has it, with the digest that was expected if one was, and the server was not asked.
+    /// The content is cached, with the expected digest if there is one. The server was not contacted.
     case alreadyCached
-    /// The user has opened it; nothing was downloaded.
+    /// The user has opened the key; nothing was downloaded.
     case alreadyPromoted(OpenedItem)
-    /// The cache did not take it. Nothing was downloaded, unless space ran short meanwhile. `keptLength` bytes
-    /// of it are kept, after which a later download of the key goes on.
+    /// The cache refused the content. Nothing was downloaded, unless space ran short meanwhile. `keptLength`
+    /// bytes of content are kept, after which a later download of the key resumes.
     case refused(Refusal, keptLength: Int64)
-    /// Nobody wants it any more. `keptLength` bytes are kept, after which a later download of the key goes on.
+    /// The download is no longer wanted. `keptLength` bytes of content are kept, after which a later download
+    /// of the key resumes.
     case cancelled(keptLength: Int64)
+    /// The download failed.
     case failed(DownloadError)
 }

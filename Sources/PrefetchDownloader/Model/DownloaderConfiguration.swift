@@ -1,26 +1,32 @@
 /// How a downloader behaves towards servers.
 public struct DownloaderConfiguration: Sendable {
-    /// The servers that may be asked. The default is none.
+    /// The servers that may be contacted, also by redirects.
     public var hosts: AllowedHosts
-    /// Whether plain `http` is spoken beyond this machine, where anybody on the way can read and change it.
+    /// Whether plain `http` may be used beyond this machine, where it can be read and changed on the way. Off
+    /// by default.
     public var allowsInsecureHTTP = false
-    /// Transfers at a time, in all.
+    /// The most concurrent transfers in all, at least 1. The default is 4.
     public var transfers = 4
-    /// Transfers at a time from one host, that of the request's URL: where it redirects to is not counted.
+    /// The most concurrent transfers per host of the requested URLs, at least 1. Targets of redirects do not
+    /// count. The default is 2.
     public var transfersPerHost = 2
-    /// Redirects that one request follows.
+    /// The most redirects that one request follows. The default is 5.
     public var redirects = 5
-    /// Tries of one download in a row that do not bring it further.
+    /// Consecutive attempts without progress before giving up. The default is 5.
     public var attempts = 5
-    /// The longest wait before the second try. It doubles with every further one, up to ``longestBackoff``; the
-    /// wait is a random part of that.
+    /// The longest wait before the second attempt; the default is 1 second. It doubles with every further
+    /// attempt, up to ``longestBackoff``. The actual wait is a random part of it.
     public var firstBackoff = Duration.seconds(1)
+    /// The longest wait before any attempt, unless the server requests more. The default is 60 seconds.
     public var longestBackoff = Duration.seconds(60)
-    /// The longest `Retry-After` that is waited for. Who asks for more is not asked again.
+    /// The longest `Retry-After` to wait for; the default is 120 seconds. If a server requests more, the
+    /// download fails.
     public var longestRetryAfter = Duration.seconds(120)
-    /// How long a server may say nothing before its answer, or in the middle of it.
+    /// How long a server may be silent, before its response or in the middle of it. The default is 60
+    /// seconds. Silence is detected after one to two times this duration.
     public var stallTimeout = Duration.seconds(60)
 
+    /// Creates a configuration with defaults for everything but the hosts.
     public init(hosts: AllowedHosts) {
         self.hosts = hosts
     }

@@ -5,19 +5,19 @@
     internal import Foundation
 #endif
 
-/// The way from an answer that redirects to the next request.
+/// Derives the next request from a response that redirects.
 enum Redirect {
     static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
-    /// What another origin is told of the headers of a request. All others are for the server that the caller
-    /// meant: `Authorization` and `Cookie`, and headers of its own that are as secret.
+    /// The request headers that another origin receives. All others are only for the server that the caller
+    /// named: `Authorization`, `Cookie`, and custom headers that may be as secret.
     static let headersForAnybody: Set<String> = [
         "accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "if-range",
         "range", "user-agent",
     ]
 
     /// - Parameter location: The `Location` header.
-    /// - Returns: The request to the new place, without credentials when that is another origin.
+    /// - Returns: The request to the target, without credentials if that is another origin.
     static func next(
         after request: URLRequest, to location: String?, _ configuration: DownloaderConfiguration
     ) throws(DownloadError.Reason) -> URLRequest {
@@ -27,7 +27,7 @@ enum Redirect {
         else { throw .redirect(to: "nowhere") }
         if configuration.problem(of: target) != nil { throw .redirect(to: origin.description) }
         let before = Origin(from)
-        // Who asked for a secure connection does not get another one.
+        // A secure connection is never downgraded.
         if before?.scheme == "https", origin.scheme != "https" { throw .redirect(to: origin.description) }
         var next = request
         next.url = target

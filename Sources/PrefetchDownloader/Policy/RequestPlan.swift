@@ -1,19 +1,19 @@
 internal import PrefetchCache
 
-/// What a server is asked for.
+/// What to request from a server.
 enum RequestPlan: Equatable, Sendable {
     /// The whole content.
     case whole
     /// The content, unless it is the version that the cache has.
     case newer(than: Validator)
-    /// What follows on the partial's bytes, or the whole content when they are of another version.
+    /// What follows the bytes of the partial, or the whole content if those are of another version.
     case rest(of: PartialItem, condition: String)
-    /// Whether the partial, which has all bytes, is still the version that there is.
+    /// Whether the partial, which has all bytes, is still the present version.
     case confirmation(of: PartialItem)
 
     /// - Parameters:
-    ///   - cached: The validator of the item in the cache, when it is to be compared.
-    ///   - expectedLength: The length that the caller expects.
+    ///   - cached: The validator of the cached item, if it is to be compared.
+    ///   - expectedLength: The length that the caller expects, in bytes.
     init(partial: PartialItem?, cached: Validator?, expectedLength: Int64?) {
         if let partial, partial.contentLength > 0,
             let condition = partial.metadata.validator.rangeCondition(storedAt: partial.metadata.storedAt),
@@ -29,7 +29,7 @@ enum RequestPlan: Equatable, Sendable {
         }
     }
 
-    /// The headers that ask for it, and those that the caller may not have set.
+    /// The headers of the request; `nil` removes a header that the caller has set.
     var headers: [(name: String, value: String?)] {
         var headers: [String: String] = [:]
         switch self {
@@ -39,7 +39,7 @@ enum RequestPlan: Equatable, Sendable {
         case .rest(let partial, let condition):
             headers = ["Range": "bytes=\(partial.contentLength)-", "If-Range": condition]
         }
-        // Lengths and ranges are those of the content only when nobody encodes it on the way.
+        // Lengths and ranges are those of the content only if it is not encoded on the way.
         headers["Accept-Encoding"] = "identity"
         let own = [
             "Accept-Encoding", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match",
@@ -50,7 +50,7 @@ enum RequestPlan: Equatable, Sendable {
 }
 
 extension Validator {
-    /// `If-None-Match` goes alone: whoever knows it is to ignore the date.
+    /// `If-None-Match` is sent alone: a server that supports it ignores the date.
     fileprivate var unlessUnchanged: [String: String] {
         if let entityTag { return ["If-None-Match": entityTag] }
         return lastModified.map { ["If-Modified-Since": $0] } ?? [:]

@@ -1,8 +1,8 @@
 internal import PrefetchCache
 
-/// What to do with an answer, before its body is read.
+/// What to do with a response, decided before its body is read.
 enum ResponsePlan: Equatable, Sendable {
-    /// Store the body from the start; `length` is that of the content, when the server tells.
+    /// Store the body from the start; `length` is that of the content in bytes, if known.
     case store(length: Int64?)
     /// Append the body, of `rest` bytes, to the partial.
     case append(to: PartialItem, rest: Int64)
@@ -10,13 +10,13 @@ enum ResponsePlan: Equatable, Sendable {
     case notModified
     /// The partial has all bytes of this version.
     case complete(PartialItem)
-    /// The partial is of no use; ask again for the whole content.
+    /// The partial is useless; request the whole content.
     case startAnew
     case fail(DownloadError.Reason)
 
     /// - Parameters:
-    ///   - plan: What was asked for.
-    ///   - expectedLength: The length that the caller expects.
+    ///   - plan: What was requested.
+    ///   - expectedLength: The length that the caller expects, in bytes.
     ///   - now: Seconds since 1970.
     init(_ head: ResponseHead, to plan: RequestPlan, expectedLength: Int64?, now: Int64) {
         switch (head.status, plan) {
@@ -38,7 +38,7 @@ enum ResponsePlan: Equatable, Sendable {
     }
 
     private static func whole(_ head: ResponseHead, expectedLength: Int64?) -> ResponsePlan {
-        // A length that cannot be read is not one to do without.
+        // An unreadable length must not be treated as a missing one.
         if head["content-length"] != nil, head.contentLength == nil {
             return .fail(.connection(.malformed))
         }
@@ -58,7 +58,7 @@ enum ResponsePlan: Equatable, Sendable {
             head.contentLength == nil || head.contentLength == total - range.lowerBound
         else { return wrong }
         if let length = partial.expectedLength, length != total { return .startAnew }
-        // A server that knows `Range` and not `If-Range` gives the rest of another version.
+        // A server that supports `Range` but not `If-Range` sends the rest of any version.
         guard head.isOfTheVersion(condition, of: partial.metadata.validator) else { return .startAnew }
         if let expectedLength, total != expectedLength {
             return .fail(.wrongLength(expected: expectedLength, actual: total))
@@ -68,8 +68,8 @@ enum ResponsePlan: Equatable, Sendable {
 }
 
 extension ResponseHead {
-    /// Whether a partial answer is of the version that was asked for. An entity tag that was asked for must be
-    /// there (RFC 9110, section 15.3.7); a date may be left out.
+    /// Whether a partial response is of the version that was requested. A requested entity tag must be
+    /// present (RFC 9110, section 15.3.7); a date may be omitted.
     fileprivate func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
         if condition.hasPrefix("\"") { return entityTag?.text == condition }
         if let tag = entityTag?.text, let known = validator.entityTag, tag != known { return false }

@@ -1,4 +1,4 @@
-/// Whether a failed download is tried again, and when.
+/// Whether a failed download is attempted again, and when.
 struct RetryPolicy: Sendable {
     let attempts: Int
     let backoff: Backoff
@@ -11,9 +11,9 @@ struct RetryPolicy: Sendable {
     }
 
     /// - Parameters:
-    ///   - failures: Tries in a row that have not brought the download further, this one included.
-    ///   - random: Draws a number from 0 to 1.
-    /// - Returns: `nil` when there is to be no other try.
+    ///   - failures: Consecutive attempts without progress, including this one.
+    ///   - random: Returns a random number from 0 to 1.
+    /// - Returns: `nil` when there is to be no further attempt.
     func delay(after reason: DownloadError.Reason, failures: Int, random: () -> Double) -> Duration? {
         guard failures < attempts, reason.isTransient else { return nil }
         let delay = backoff.delay(after: failures, random: random)
@@ -35,7 +35,7 @@ extension DownloadError.Reason {
         }
     }
 
-    /// Whether what has been stored so far may be a part of the content, so that it is kept.
+    /// Whether the bytes stored so far may be part of the content, so that they are kept.
     var keepsPartial: Bool {
         switch self {
         case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .partialGone: false
@@ -49,7 +49,7 @@ extension DownloadError.Reason {
 extension TransferFailure {
     fileprivate var isTransient: Bool {
         switch self {
-        // On Linux most of what breaks a connection has no name of its own.
+        // On Linux most causes of a broken connection have no code of their own.
         case .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .offline, .other: true
         case .notTrusted, .malformed, .cancelled: false
         }

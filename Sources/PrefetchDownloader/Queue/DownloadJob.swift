@@ -1,9 +1,9 @@
 internal import PrefetchCache
 internal import Synchronization
 
-/// One download, for everybody who wants it.
+/// One download, shared by all that requested it.
 final class DownloadJob: Sendable {
-    /// Why a download ends before it is through.
+    /// Why a download ends early.
     enum Stop: Sendable {
         case cancelled
         case pressure(Pressure)
@@ -25,7 +25,7 @@ final class DownloadJob: Sendable {
         self.request = request
     }
 
-    /// - Returns: Whether it is not too late.
+    /// - Returns: `false` if the download is over or being stopped.
     func add(_ download: Download) -> Bool {
         let latest = state.withLock { state -> DownloadEvent?? in
             guard !state.isOver, state.stop == nil else { return nil }
@@ -37,12 +37,12 @@ final class DownloadJob: Sendable {
         return true
     }
 
-    /// One of those who want it does not any more. The last one learns what was kept.
+    /// Removes a listener that no longer wants the download. The last one receives what was kept.
     func leave(_ download: Download) {
         let isLast = state.withLock { state in
             guard state.listeners.contains(where: { $0 === download }) else { return false }
             if state.listeners.count == 1 {
-                // From now on nobody joins.
+                // From now on no listener can be added.
                 if state.stop == nil { state.stop = .cancelled }
                 return true
             }
@@ -52,7 +52,7 @@ final class DownloadJob: Sendable {
         if isLast { stop(.cancelled) } else { download.receive(.finished(.cancelled(keptLength: 0))) }
     }
 
-    /// Ends it; what can be kept is kept. The first reason counts.
+    /// Ends the download and keeps what can be kept. The first reason counts.
     func stop(_ reason: Stop) {
         let task = state.withLock { state in
             if state.stop == nil { state.stop = reason }
@@ -61,7 +61,7 @@ final class DownloadJob: Sendable {
         task?.cancel()
     }
 
-    /// Ends it if bytes are under way that nobody asked for.
+    /// Ends the download if it is opportunistic and transferring.
     func giveWay(to pressure: Pressure) {
         guard request.intent == .opportunistic, state.withLock({ $0.isTransferring }) else { return }
         stop(.pressure(pressure))
@@ -91,7 +91,7 @@ final class DownloadJob: Sendable {
         for listener in listeners { listener.receive(event) }
     }
 
-    /// What becomes of a download that was stopped.
+    /// The outcome of a download that was stopped.
     func stoppedOutcome(keptLength: Int64) -> DownloadOutcome {
         switch state.withLock({ $0.stop }) {
         case .pressure(let pressure)?: .refused(.pressure(pressure), keptLength: keptLength)

@@ -6,10 +6,10 @@ internal import PrefetchCache
     internal import FoundationNetworking
 #endif
 
-/// Tries a download until it is through, or not worth another try.
+/// Repeats a download until it succeeds or another attempt is pointless.
 struct DownloadRun: Sendable {
     let job: DownloadJob
-    /// The place in the order of arrival.
+    /// The position in the order of arrival.
     let number: Int
     let configuration: DownloaderConfiguration
     let storing: any DownloadStoring
@@ -30,7 +30,7 @@ struct DownloadRun: Sendable {
         var failures = 0
         var furthest: Int64 = 0
         while true {
-            // A download that waits for its next try lets others go first.
+            // A download that waits for its next attempt lets others go first.
             let result = await slots.use(entry) { await job.transferring { await attempt() } }
             guard let result else { return job.stoppedOutcome(keptLength: furthest) }
             let interruption: Interruption
@@ -47,7 +47,7 @@ struct DownloadRun: Sendable {
             }
             failures += 1
             let error = error(reason, origin.description, interruption.keptLength)
-            // What was put together from two downloads may be two versions.
+            // The content came from two downloads, possibly of two versions.
             if case .wrongDigest = reason, interruption.wasResumed, failures < policy.attempts {
                 job.emit(.retrying(after: .zero, error))
                 continue

@@ -1,4 +1,4 @@
-/// Who may transfer now, and who is next: a pure value.
+/// Decides which downloads may transfer now, and which are next: a pure value.
 struct SlotQueue: Sendable {
     struct Entry: Hashable, Sendable {
         let number: Int
@@ -6,7 +6,7 @@ struct SlotQueue: Sendable {
         var isRequested: Bool
         var priority: Float
 
-        /// What the user waits for comes first, then the higher priority, then who came first.
+        /// User-requested downloads come first, then those of higher priority, then those that arrived first.
         func precedes(_ other: Entry) -> Bool {
             if isRequested != other.isRequested { return isRequested }
             if priority != other.priority { return priority > other.priority }
@@ -29,12 +29,12 @@ struct SlotQueue: Sendable {
         waiting.insert(entry, at: index)
     }
 
-    /// Takes an entry out, whether it waits or runs.
+    /// Removes an entry, whether it is waiting or running.
     mutating func remove(_ number: Int) {
         if running.removeValue(forKey: number) == nil { waiting.removeAll { $0.number == number } }
     }
 
-    /// Lets those run that may. One whose host is busy holds nobody else up.
+    /// Starts the entries that may run. One whose host is busy does not hold up others.
     mutating func start() -> [Int] {
         var started: [Int] = []
         var perHost: [String: Int] = [:]

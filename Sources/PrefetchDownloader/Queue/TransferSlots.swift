@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Limits the transfers at a time, in all and per host.
+/// Limits the number of concurrent transfers, in all and per host.
 final class TransferSlots: Sendable {
     private struct State {
         var queue: SlotQueue
@@ -16,7 +16,7 @@ final class TransferSlots: Sendable {
             ))
     }
 
-    /// Runs `body` when there is a slot for it; `nil` when the task was cancelled before.
+    /// Runs `body` when a slot is free; returns `nil` if the task was cancelled before.
     func use<Value>(_ entry: SlotQueue.Entry, _ body: () async -> Value) async -> Value? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -24,7 +24,7 @@ final class TransferSlots: Sendable {
                     state.waiting[entry.number] = continuation
                     state.queue.add(entry)
                 }
-                // The handler may have come before there was anything to wake.
+                // The handler may have run before there was anything to wake.
                 if Task.isCancelled { wake(entry.number) }
             }
         } onCancel: {

@@ -1,10 +1,10 @@
-/// The servers that may be asked, which holds for redirects, too.
+/// The servers that may be contacted, also by redirects.
 ///
 /// ```swift
 /// configuration.hosts = ["media.example.org", "*.cdn.example.net"]
 /// ```
 public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// Any host: for a program whose user gives the URLs.
+    /// Any host, for a program whose user provides the URLs.
     public static let any = AllowedHosts(patterns: [], isAny: true)
 
     private let patterns: Set<String>
@@ -15,16 +15,20 @@ public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
         self.isAny = isAny
     }
 
-    /// - Parameter hosts: Names or addresses. `*.example.org` stands for all hosts below `example.org`, and not
-    ///   for `example.org`.
+    /// Creates a set of hosts.
+    ///
+    /// - Parameter hosts: Names or addresses. `*.example.org` stands for all hosts below `example.org`, but
+    ///   not for `example.org` itself.
     public init(_ hosts: some Sequence<String>) {
         self.init(patterns: Set(hosts.map { $0.lowercased() }), isAny: false)
     }
 
+    /// Creates a set of hosts, as ``init(_:)`` does.
     public init(arrayLiteral hosts: String...) {
         self.init(hosts)
     }
 
+    /// Returns whether a host may be contacted. Case is ignored.
     public func contains(_ host: String) -> Bool {
         if isAny { return true }
         let host = host.lowercased()

@@ -1,11 +1,12 @@
-/// What the caller knows of a content before it is downloaded. Content that does not meet it is never stored.
+/// What is known of a content before it is downloaded. Content that does not meet it is never stored.
 public enum ContentExpectation: Hashable, Sendable {
     /// The SHA-256 digest of the content: 32 bytes.
     case sha256([UInt8])
-    /// The bytes of the content.
+    /// The length of the content in bytes.
     case length(Int64)
 
-    /// The digest as 64 hexadecimal digits, as `sha256sum` prints it; `nil` for anything else.
+    /// Creates an expectation from 64 hexadecimal digits, as `sha256sum` prints them; `nil` for anything
+    /// else.
     public static func sha256(hexadecimal text: String) -> ContentExpectation? {
         guard text.utf8.count == 64 else { return nil }
         var bytes: [UInt8] = []
@@ -20,7 +21,7 @@ public enum ContentExpectation: Hashable, Sendable {
     }
 }
 
-/// All that is expected of one content.
+/// All expectations of one content.
 struct Expectations: Hashable, Sendable {
     var digest: [UInt8]?
     var length: Int64?

@@ -7,7 +7,7 @@ public import PrefetchCache
     public import Foundation
 #endif
 
-/// One content to download, and what it is to be in the cache.
+/// One content to download, and what it becomes in the cache.
 ///
 /// ```swift
 /// let request = DownloadRequest(
@@ -15,51 +15,60 @@ public import PrefetchCache
 ///     expecting: .sha256(digest))
 /// ```
 ///
-/// - Important: One key is one content, wherever it comes from: a download goes on from another URL than the
-///   one that it began with when that one gives the same validator.
+/// - Important: One key stands for one content, wherever it comes from: a download that began with one URL
+///   resumes from another if that returns the same validator.
 public struct DownloadRequest: Sendable {
-    /// What to do about a key that is in the cache.
+    /// What to do about a key that is cached.
     public enum WhenCached: Hashable, Sendable {
-        /// Ask the server whether there is a newer version, which then takes the item's place. An item
-        /// without a validator cannot be asked for, and stays. Where a digest is expected, it decides instead.
+        /// Ask the server for a newer version, which then replaces the item. An item without a validator
+        /// stays, since no server can be asked. If a digest is expected, it decides instead.
         case revalidate
-        /// Ask nobody.
+        /// Keep an item that meets the expectations, without contacting the server.
         case keep
-        /// Download it in any case.
+        /// Download the content in any case.
         case replace
     }
 
-    /// What to do about a key that its user has opened, and whose file is theirs.
+    /// What to do about a key that the user has opened, and whose file is theirs.
     public enum WhenPromoted: Hashable, Sendable {
-        /// Nothing: there is ``DownloadOutcome/alreadyPromoted(_:)``.
+        /// Nothing: the outcome is ``DownloadOutcome/alreadyPromoted(_:)``.
         case leave
-        /// Cache what the server has now, and forget the record once that is whole. The file stays where it is; the
-        /// new version goes beside it, under the next free name, when the key is opened.
+        /// Cache the server's present version, and forget the record once that is complete. The file stays
+        /// where it is; the new version is placed beside it, under the next free name, when the key is
+        /// opened.
         case storeAnew
     }
 
-    /// The URL, with the headers that the server needs. Method and body are not used: what is downloaded is
-    /// always got. `Range`, conditions and encodings are the downloader's own.
+    /// The URL, with the headers that the server needs. Method and body are ignored: the request is always a
+    /// GET. The downloader sets `Range`, conditions and encodings itself.
     public var urlRequest: URLRequest
+    /// The key that the content is stored under.
     public var key: ItemKey
-    /// See ``ItemMetadata/source``.
+    /// The feed or server that the content comes from, see ``ItemMetadata/source``.
     public var source: String
+    /// Where the content goes: on its first open, or at once if it is user-requested.
     public var destination: Destination
-    /// An opportunistic download goes into the cache, a user-requested one straight to its destination.
+    /// Whether the content is cached (opportunistic) or goes straight to its destination (user-requested).
     public var intent: Intent
-    /// 0 to 1: of those that wait, and in the cache, the higher come first.
+    /// The priority, from 0 to 1. Downloads of higher priority start first, and their items are evicted last.
     public var priority: Float
+    /// The conditions that the content must meet in order to be stored.
     public var expectations: [ContentExpectation]
-    /// When the item is no longer worth keeping.
+    /// When the item expires; `nil` for never.
     public var expires: Date?
-    /// Bytes of the caller's own, see ``ItemMetadata/attributes``.
+    /// Bytes of the caller, see ``ItemMetadata/attributes``.
     public var attributes: [UInt8]
+    /// What to do if the key is cached.
     public var whenCached: WhenCached
+    /// What to do if the key was opened.
     public var whenPromoted: WhenPromoted
 
+    /// Creates a request.
+    ///
     /// - Parameters:
-    ///   - source: The feed or server that the item comes from; `nil` for the host of the URL.
-    ///   - expectations: What must be true of the content, or it is not stored.
+    ///   - source: The feed or server that the content comes from; `nil` for the host of the URL.
+    ///   - priority: From 0 to 1.
+    ///   - expectations: The conditions that the content must meet in order to be stored.
     public init(
         _ urlRequest: URLRequest, key: ItemKey, source: String? = nil, destination: Destination,
         intent: Intent = .opportunistic, priority: Float = 0, expecting expectations: ContentExpectation...,
@@ -79,8 +88,8 @@ public struct DownloadRequest: Sendable {
         self.whenPromoted = whenPromoted
     }
 
-    /// As ``init(_:key:source:destination:intent:priority:expecting:expires:attributes:whenCached:whenPromoted:)``,
-    /// for a URL that needs no headers.
+    /// Creates a request for a URL that needs no headers. The other parameters are those of the initialiser
+    /// for a `URLRequest`.
     public init(
         _ url: URL, key: ItemKey, source: String? = nil, destination: Destination,
         intent: Intent = .opportunistic, priority: Float = 0, expecting expectations: ContentExpectation...,
@@ -94,7 +103,7 @@ public struct DownloadRequest: Sendable {
         self.expectations = expectations
     }
 
-    /// The item that the download becomes. Neither the URL nor a header of the request is in it.
+    /// The metadata of the item. Contains neither the URL nor a header of the request.
     func metadata(_ validator: Validator) -> ItemMetadata {
         ItemMetadata(
             key: key, source: source, intent: intent, destination: destination, validator: validator,
@@ -105,16 +114,16 @@ public struct DownloadRequest: Sendable {
             attributes: attributes)
     }
 
-    /// Whether what was begun as that item may become this one: all that decides what it is and where it goes is the
-    /// same. Its priority and its expiry stay those that it was begun with. The user may ask for what nobody had asked
-    /// for before.
+    /// Whether a partial that was begun as `item` can be resumed for this request: everything that determines
+    /// what it is and where it goes is the same. Its priority and expiry stay those of its beginning. An
+    /// opportunistic partial can be resumed for the user.
     func agrees(with item: ItemMetadata) -> Bool {
         item.source == source && item.destination == destination && item.attributes == attributes
             && (item.intent == intent || intent == .userRequested)
     }
 
-    /// Whether the download of this request does for the other as well. The priority and the expiry of the first
-    /// request win.
+    /// Whether a download for this request serves the other one as well. Priority and expiry may differ: those of
+    /// the first request apply.
     func serves(_ other: DownloadRequest) -> Bool {
         key == other.key && urlRequest == other.urlRequest && intent == other.intent
             && source == other.source && destination == other.destination && attributes == other.attributes

@@ -5,7 +5,7 @@
 #endif
 
 extension DownloaderConfiguration {
-    /// Why a URL may not be asked, or `nil`.
+    /// Returns why a URL may not be requested, or `nil`.
     func problem(of url: URL) -> DownloadError.Reason? {
         guard let origin = Origin(url), ["http", "https"].contains(origin.scheme) else {
             return .unsupportedURL

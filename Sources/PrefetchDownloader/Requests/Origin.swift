@@ -4,14 +4,14 @@
     internal import Foundation
 #endif
 
-/// Scheme, host and port of a URL (RFC 6454): all of a URL that is logged or put into errors, since the rest may
-/// be a secret.
+/// The scheme, host and port of a URL (RFC 6454). Logs and errors contain nothing else of a URL, since the
+/// rest may be secret.
 struct Origin: Hashable, Sendable, CustomStringConvertible {
     let scheme: String
     let host: String
     let port: Int
 
-    /// `nil` for a URL without a scheme or a host.
+    /// Returns `nil` for a URL without a scheme or a host.
     init?(_ url: URL) {
         guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased(), !host.isEmpty else {
             return nil
@@ -34,7 +34,7 @@ struct Origin: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// 127.0.0.0/8, written out.
+    /// Whether this is an address in 127.0.0.0/8, written out.
     fileprivate var isLoopbackAddress: Bool {
         let parts = split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }

@@ -5,7 +5,7 @@ internal import PrefetchCache
     internal import FoundationNetworking
 #endif
 
-/// Why one try of a download did not come to an end.
+/// Why one attempt at a download did not succeed.
 struct Interruption: Error {
     enum Cause {
         /// The task was cancelled.
@@ -14,9 +14,9 @@ struct Interruption: Error {
     }
 
     let cause: Cause
-    /// Bytes of the content that are kept.
+    /// Bytes of content that are kept.
     var keptLength: Int64 = 0
-    /// Whether the try went on after an earlier one's bytes.
+    /// Whether the attempt resumed an earlier one.
     var wasResumed = false
 
     init(_ cause: Cause, keptLength: Int64 = 0, wasResumed: Bool = false) {
@@ -30,7 +30,7 @@ struct Interruption: Error {
     }
 }
 
-/// One try of a download: asks the server, and stores what it answers.
+/// One attempt at a download: requests the content, and stores the response.
 struct Attempt: Sendable {
     let request: DownloadRequest
     let configuration: DownloaderConfiguration
@@ -46,19 +46,19 @@ struct Attempt: Sendable {
         guard request.intent == .userRequested else { return outcome }
         switch outcome {
         case .stored, .alreadyCached, .notModified:
-            // What the user waits for is handed over, wherever it comes from.
+            // Content that the user waits for is handed over, wherever it comes from.
             let item = try await onCache { () async throws(CacheError) in try await storing.open(request.key)
             }
             if let item { return .delivered(item) }
             return try await perform(.whole)
         case .refused:
-            // The cache has no room for the rest of what was prefetched; its destination may have.
+            // The cache has no room for the rest of a prefetched content; its destination may have.
             return try await discardingPartial(after: perform(.whole))
         default: return try await discardingPartial(after: outcome)
         }
     }
 
-    /// What was begun before the user asked for it is of no use once they have it.
+    /// Discards what was begun before the user asked for the content, once they have it.
     private func discardingPartial(after outcome: DownloadOutcome) async throws(Interruption)
         -> DownloadOutcome
     {
@@ -71,19 +71,19 @@ struct Attempt: Sendable {
         var cached: ItemMetadata?
         if request.whenCached != .replace {
             cached = try await cachedAsExpected()
-            // Whoever knows the digest need not ask for the version.
+            // With a known digest there is no need to ask for the version.
             if cached != nil, expected.digest != nil { return .alreadyCached }
             if let cached, request.whenCached == .keep || cached.validator.isEmpty { return .alreadyCached }
         }
         var partial = try await onCache { () async throws(CacheError) in
             try await storing.partial(of: request.key)
         }
-        // What goes on is the item that it was begun as.
+        // Only the item that it was begun as can be resumed.
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
         let plan = RequestPlan(
             partial: partial, cached: cached?.validator, expectedLength: expected.length)
         guard case .rest(let partial, _) = plan else { return try await perform(plan) }
-        // Before the server is asked: it would be held up while the partial is verified.
+        // Before the request, since the verification of the partial would hold up the server.
         return try await goOn(after: partial) { storage throws(Interruption) in
             try await perform(plan, goingOn: storage)
         }
@@ -93,7 +93,7 @@ struct Attempt: Sendable {
         try await onCache { () async throws(CacheError) in try await storing.promoted(request.key) }
     }
 
-    /// What the cached item says about itself, when it is the content that is expected.
+    /// The metadata of the cached item, if it is the expected content.
     private func cachedAsExpected() async throws(Interruption) -> ItemMetadata? {
         let cached = try await onCache { () async throws(CacheError) in
             try await storing.description(of: request.key)
@@ -111,7 +111,7 @@ struct Attempt: Sendable {
         return isThere ? digest.finalize() : nil
     }
 
-    /// - Parameter storage: What the rest goes to, when the rest is asked for.
+    /// - Parameter storage: Takes the rest, if the rest is requested.
     private func perform(
         _ plan: RequestPlan, goingOn storage: Storage? = nil
     ) async throws(Interruption) -> DownloadOutcome {
@@ -154,7 +154,7 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Drops the partial, which is not a part of what the server has.
+    /// Discards the partial, which is not part of what the server has.
     private func drop(_ storage: Storage?) async throws(Interruption) {
         guard let storage else { return try await discardPartial() }
         try await onCache { () async throws(CacheError) in try await storage.writer.cancel() }
@@ -164,7 +164,7 @@ struct Attempt: Sendable {
     {
         let now = environment.now()
         let metadata = request.metadata(Validator(reception.head, now: now))
-        // What no server can be asked the rest of would only take room.
+        // A partial that cannot be resumed from this server would only take space.
         let isResumable = metadata.validator.rangeCondition(storedAt: now * 1000) != nil
         let start = try await onCache { () async throws(CacheError) in
             try await storing.begin(
@@ -183,14 +183,14 @@ struct Attempt: Sendable {
     private func refused(_ refusal: Refusal, keptLength: Int64) async throws(Interruption) -> DownloadOutcome
     {
         guard refusal == .alreadyPromoted else { return .refused(refusal, keptLength: keptLength) }
-        // Opened since it was looked for.
+        // Opened since the lookup.
         guard let item = try await promoted() else { return .refused(refusal, keptLength: 0) }
         return .alreadyPromoted(item)
     }
 
     private var forgetsPromotion: Bool { request.whenPromoted == .storeAnew }
 
-    /// With what is kept of a content that was refused before its end.
+    /// Adds the length of what is kept to the outcome of a content that was refused before its end.
     private func settled(_ outcome: DownloadOutcome) async throws(Interruption) -> DownloadOutcome {
         guard case .refused(let refusal, _) = outcome else { return outcome }
         let partial = try await onCache { () async throws(CacheError) in
@@ -213,7 +213,7 @@ struct Attempt: Sendable {
         case .gone: throw Interruption(.partialGone)
         case .writer(let writer):
             guard writer.contentLength == partial.contentLength else {
-                // The end of it was damaged. What is left is asked for next time.
+                // The end of the partial was damaged. The rest is requested by the next attempt.
                 let kept = try await onCache { () async throws(CacheError) in try await writer.keep() }
                 throw Interruption(.failed(.partialGone), keptLength: kept)
             }
@@ -233,7 +233,7 @@ struct Attempt: Sendable {
         )
     }
 
-    /// Asks the server, and those that it redirects to.
+    /// Sends the request, and follows redirects.
     private func follow(_ plan: RequestPlan) async throws(Interruption) -> Reception {
         var request = request.urlRequest
         request.httpMethod = "GET"
@@ -260,7 +260,7 @@ struct Attempt: Sendable {
 }
 
 extension RequestPlan {
-    /// Bytes of the partial that it is about.
+    /// Bytes of content in the partial of the plan.
     fileprivate var keptLength: Int64 {
         switch self {
         case .whole, .newer: 0

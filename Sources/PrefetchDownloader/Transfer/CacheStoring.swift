@@ -35,7 +35,7 @@ struct CacheStoring: DownloadStoring {
         do throws(CacheError) {
             return try await cache.stream(key, to: { bytes throws(CacheError) in sink(bytes) }).value != nil
         } catch .item {
-            // Damaged, and set aside.
+            // The item is damaged, and was moved to the quarantine.
             return false
         }
     }

@@ -4,7 +4,7 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// An answer that is being received, with an eye on servers that say nothing.
+/// A response that is being received, under the watch for silent servers.
 final class Reception: Sendable {
     let head: ResponseHead
     private let exchange: any Exchange
@@ -40,7 +40,7 @@ final class Reception: Sendable {
         }
     }
 
-    /// - Returns: What has come of the body, or `nil` after the last byte.
+    /// - Returns: The next bytes of the body, or `nil` after the last byte.
     func next() async throws(Interruption) -> Data? {
         do {
             return try await watch.waiting { () async throws(TransferFailure) in try await exchange.next() }
@@ -49,12 +49,12 @@ final class Reception: Sendable {
         }
     }
 
-    /// Waits for the end of an answer without a body, so that its connection serves the next request.
+    /// Waits for the end of a response without a body, so that its connection can serve the next request.
     func drain() async {
         do {
             if try await next() == nil { return }
         } catch {
-            // What there was to know stood in the head.
+            // Everything that matters was in the head.
         }
         end()
     }

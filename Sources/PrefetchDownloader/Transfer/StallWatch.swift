@@ -1,9 +1,8 @@
 internal import Synchronization
 
-/// Ends an exchange with a server that says nothing. The time in which the downloader does something else than to
-/// wait for the server does not count.
+/// Ends an exchange with a silent server. Only time spent waiting for the server counts.
 final class StallWatch: Sendable {
-    /// Even while nobody waits. Every wait that begins or ends counts it on.
+    /// Even while the downloader is not waiting. Incremented at the beginning and the end of every wait.
     private let turns = Atomic<Int>(0)
     private let stalled = Atomic<Bool>(false)
 
@@ -18,8 +17,8 @@ final class StallWatch: Sendable {
         return try await body()
     }
 
-    /// Looks every `timeout` whether the wait is still the same, and cancels then. So a server may say nothing for
-    /// once to twice that time.
+    /// Checks at intervals of `timeout` whether the wait is still the same, and then cancels the exchange. So
+    /// a server may be silent for one to two times that duration.
     func watch(
         _ exchange: any Exchange, timeout: Duration, sleep: @Sendable (Duration) async throws -> Void
     ) async {

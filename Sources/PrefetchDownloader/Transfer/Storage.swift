@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PrefetchCache
 
-/// Stores a body, piece by piece, and completes the item when it is the content that was expected.
+/// Stores a body, piece by piece, and completes the item if it is the expected content.
 struct Storage: Sendable {
     let writer: any ContentWriting
     let digest: ContentDigest
@@ -10,7 +10,7 @@ struct Storage: Sendable {
     let start: Int64
     let emit: @Sendable (DownloadEvent) -> Void
 
-    /// - Parameter announced: Bytes of the whole content; `nil` when the server did not tell.
+    /// - Parameter announced: Bytes of the whole content; `nil` if unknown.
     func receive(_ reception: Reception, announced: Int64?) async throws(Interruption) -> DownloadOutcome {
         var length = start
         do throws(Interruption) {
@@ -51,7 +51,7 @@ struct Storage: Sendable {
         return piece
     }
 
-    /// Completes the item, if it is the one that was expected.
+    /// Completes the item, if it is the expected one.
     func finish(length: Int64) async throws(Interruption) -> DownloadOutcome {
         if let expected = expected.length, expected != length {
             throw try await giveUp(Interruption(.wrongLength(expected: expected, actual: length)))
@@ -67,13 +67,13 @@ struct Storage: Sendable {
         }
     }
 
-    /// Keeps what there is, if it may be a part of the content.
+    /// Keeps what was stored, if it may be part of the content.
     func giveUp(_ interruption: Interruption) async throws(Interruption) -> Interruption {
         var interruption = interruption
         interruption.wasResumed = start > 0
         switch interruption.cause {
         case .failed(.cache):
-            // The writer has given the item up.
+            // The writer has discarded the item.
             return interruption
         case .failed(let reason) where !reason.keepsPartial:
             try await onCache { () async throws(CacheError) in try await writer.cancel() }

@@ -2,12 +2,12 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// One answer on its way from the thread that reads the network to the task that stores it.
+/// One response on its way from the thread that reads the network to the task that stores it.
 ///
-/// The thread waits while there is more than ``capacity`` that nobody has taken, and before anybody has asked for
-/// the first byte.
+/// The thread waits while more than ``capacity`` bytes have not been taken, and until the first byte is
+/// requested.
 final class BodyPipe: Sendable {
-    /// Bytes that wait at most, but for one reading of the network.
+    /// The most bytes that wait in the pipe, not counting one read of the network.
     static let capacity = 2 << 20
 
     private struct State {
@@ -76,7 +76,7 @@ final class BodyPipe: Sendable {
         }
     }
 
-    /// - Returns: What has come since, or `nil` after the last byte.
+    /// - Returns: The bytes that have arrived since the last call, or `nil` after the last byte.
     func next() async throws(TransferFailure) -> Data? {
         while true {
             let (answer, isWriterWaiting) = state.withLock {
@@ -96,7 +96,8 @@ final class BodyPipe: Sendable {
         }
     }
 
-    /// - Returns: Whether there is a transfer to cancel: the answer is not complete, and nobody cancelled before.
+    /// - Returns: Whether there is a transfer to cancel: the response is incomplete and was not cancelled
+    ///   before.
     func cancel() -> Bool {
         let (isNeeded, isWriterWaiting) = change { state in
             defer {
@@ -110,7 +111,7 @@ final class BodyPipe: Sendable {
         return isNeeded
     }
 
-    /// Changes the state, and wakes the reader, who looks at it.
+    /// Changes the state, and wakes the reader to look at it.
     @discardableResult
     private func change<Result>(_ body: (inout sending State) -> sending Result) -> sending Result {
         var reader: CheckedContinuation<Void, Never>?
@@ -123,7 +124,7 @@ final class BodyPipe: Sendable {
         return result
     }
 
-    /// Waits for the next change, of which there may have been one already.
+    /// Waits for the next change, unless there has been one already.
     private func change() async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

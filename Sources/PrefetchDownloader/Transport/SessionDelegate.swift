@@ -5,7 +5,7 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// Hands what a session says to the pipe of the task that it is about.
+/// Passes the events of a session to the pipe of the task concerned.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     private let pipes = Mutex<[Int: BodyPipe]>([:])
 
@@ -30,7 +30,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         #if canImport(FoundationNetworking)
             pipe.receive(data)
         #else
-            // A task that is suspended reads nothing.
+            // A suspended task reads nothing.
             let isFull = pipe.isFull
             if isFull { dataTask.suspend() }
             pipe.receive(data)
@@ -38,7 +38,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         #endif
     }
 
-    /// The redirect itself is the answer: whether to follow it is the downloader's decision.
+    /// Treats the redirect itself as the response: whether to follow it is the downloader's decision.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
@@ -53,7 +53,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         if let error {
             pipe.finish(.failure(TransferFailure(error)))
         } else {
-            // A redirect to nowhere comes without a call of its own.
+            // A redirect without a target is not reported separately.
             if let response = task.response, let head = ResponseHead(response) { pipe.receive(head) }
             pipe.finish(.success(()))
         }
@@ -73,12 +73,12 @@ extension ResponseHead {
 }
 
 extension TransferFailure {
-    /// The message of an error is left out: it may have the URL in it.
+    /// Leaves out the message of the error, which may contain the URL.
     init(_ error: any Error) {
         switch (error as? URLError)?.code {
         case .cannotFindHost?, .dnsLookupFailed?: self = .cannotFindHost
         case .cannotConnectToHost?: self = .cannotConnect
-        // A connection that is closed before an answer has begun is a bad answer to libcurl.
+        // libcurl reports a connection that is closed before the response as a bad response.
         case .networkConnectionLost?, .badServerResponse?: self = .connectionLost
         case .timedOut?: self = .timedOut
         case .notConnectedToInternet?: self = .offline

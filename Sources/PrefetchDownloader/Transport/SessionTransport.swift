@@ -10,21 +10,21 @@ internal import Synchronization
 final class SessionTransport: Transport {
     private let session: URLSession
     private let delegate = SessionDelegate()
-    /// Calls of a session wait for its own queue, where a delegate may wait for the disk: they are made here, and never
-    /// on a cooperative thread, which the disk's writer may need.
+    /// Calls of a session wait for its own queue, where a delegate may be waiting for the disk. They are made
+    /// on this queue, not on a cooperative thread, which the writing to disk may need.
     private let calls = DispatchQueue(label: "PrefetchDownloader.SessionTransport")
 
     init() {
         let configuration = URLSessionConfiguration.ephemeral
-        // What is stored is stored by the cache, and nothing of a server's is sent back to it.
+        // Storing is up to the cache, and nothing that a server sends is sent back to it.
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        // The downloader has limits of its own, and looks itself after servers that say nothing: this clock would run
-        // while the disk is waited for.
+        // The downloader has its own limits, and detects silent servers itself: this timeout would also run
+        // while waiting for the disk.
         configuration.httpMaximumConnectionsPerHost = 64
         configuration.timeoutIntervalForRequest = 86_400
         #if canImport(FoundationNetworking)
@@ -37,7 +37,8 @@ final class SessionTransport: Transport {
     }
 
     deinit {
-        // Behind the requests that wait there: a session that is invalidated takes none, and ends the process.
+        // After the requests that are waiting: an invalidated session accepts none, and would end the
+        // process.
         calls.async { [session] in session.finishTasksAndInvalidate() }
     }
 
@@ -52,7 +53,7 @@ final class SessionTransport: Transport {
     }
 }
 
-/// A task of a session, and the pipe that its answer comes through.
+/// A task of a session, and the pipe for its response.
 private final class SessionExchange: Exchange {
     let pipe = BodyPipe()
     private let calls: DispatchQueue

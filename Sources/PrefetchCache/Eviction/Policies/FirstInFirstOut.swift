@@ -1,7 +1,7 @@
 internal import GRDB
 internal import ItemFormat
 
-/// The item that was stored first goes first.
+/// Evicts the item that was stored first.
 struct FirstInFirstOut: EvictionPolicy {
     func noteUse(of hash: KeyHash, _ sequence: inout Int64, in database: Database) {}
 

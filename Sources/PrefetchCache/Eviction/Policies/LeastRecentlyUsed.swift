@@ -1,7 +1,7 @@
 internal import GRDB
 internal import ItemFormat
 
-/// The least recently used item goes first.
+/// Evicts the least recently used item.
 struct LeastRecentlyUsed: EvictionPolicy {
     func noteUse(of hash: KeyHash, _ sequence: inout Int64, in database: Database) throws {
         sequence += 1

@@ -1,11 +1,11 @@
 internal import GRDB
 internal import ItemFormat
 
-/// SIEVE (NSDI 2024): a hand goes from the oldest item to the newest, spares what was used since it
-/// last came by, and evicts the first that was not. At the newest item it starts again.
+/// SIEVE (NSDI 2024): a hand moves from the oldest item to the newest, spares items that were used since it
+/// last passed them, and evicts the first that was not. After the newest item it starts again.
 ///
-/// The hand is a place in the order of storing, kept in the catalog. Items of different priorities
-/// are different queues; the hand starts anew in another one.
+/// The hand is a position in the order of storing, kept in the catalog. Items of different priorities form
+/// different queues; the hand starts over when it enters another one.
 struct Sieve: EvictionPolicy {
     /// The counter that holds the `lastUse` under the hand; 0 stands for the oldest item.
     private static let hand = "sieve.hand"
@@ -15,7 +15,7 @@ struct Sieve: EvictionPolicy {
             arguments: [hash.data])
     }
 
-    /// One at a time: the hand must not move past items that then need not go.
+    /// Returns one victim at a time: the hand must not move past items that then need not be evicted.
     func victims(atMost limit: Int, passingOver passedOver: Set<KeyHash>, in database: Database) throws
         -> [Victim]
     {
@@ -46,7 +46,7 @@ struct Sieve: EvictionPolicy {
         ofPriority priority: Double, passingOver passedOver: Set<KeyHash>, in database: Database
     ) throws -> Victim? {
         var start = try Catalog.value(of: Self.hand, in: database)
-        // From the hand to the newest, all around, and once more now that every mark is cleared.
+        // From the hand to the newest, then all around, then once more now that every mark is cleared.
         for _ in 0..<3 {
             if let victim = try victim(
                 from: start, ofPriority: priority, passingOver: passedOver, in: database)
@@ -58,7 +58,7 @@ struct Sieve: EvictionPolicy {
         return nil
     }
 
-    /// Goes from `start` to the newest item, clears marks, and stops at the first that bears none.
+    /// Moves from `start` towards the newest item, clears marks, and stops at the first unmarked item.
     private func victim(
         from start: Int64, ofPriority priority: Double, passingOver passedOver: Set<KeyHash>,
         in database: Database

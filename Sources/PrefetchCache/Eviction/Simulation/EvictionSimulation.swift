@@ -11,12 +11,12 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// Replays requests through the cache's own catalog and eviction code, without the files of the items:
-/// to see what a policy or a budget would have done for a recorded trace.
+/// Replays requests through the cache's own catalog and eviction code, without the files of the items, to
+/// find out what a policy or a budget would have done for a recorded trace.
 ///
-/// Semantics are those of a cache that starts cold and counts every request: a hit is a use; a miss
-/// stores the item, after evicting while it would not fit; an item larger than the capacity is not
-/// stored. An item counts with just its size.
+/// The simulated cache starts cold and counts every request. A hit is a use. A miss stores the item, after
+/// evicting as long as it does not fit; an item larger than the capacity is not stored. An item counts with
+/// just its size.
 ///
 /// ```swift
 /// let simulation = try EvictionSimulation(capacity: .gibibytes(1), policy: .lru, in: areas)
@@ -24,16 +24,21 @@ internal import SystemPackage
 /// print(try simulation.result())
 /// ```
 ///
-/// Blocks; not for Swift's cooperative threads when the trace is long.
+/// All methods block: do not call them on Swift's cooperative threads when the trace is long.
 public final class EvictionSimulation {
-    /// What came of the requests so far.
+    /// The outcome of the requests so far.
     public struct Result: Hashable, Sendable {
+        /// The number of requests.
         public var requests: Int64 = 0
+        /// The number of requests that found their item.
         public var hits: Int64 = 0
-        /// The sum of the sizes of all requests that were hits.
+        /// Bytes of the items of all hits.
         public var hitBytes: Int64 = 0
+        /// The number of items that were evicted.
         public var evictions: Int64 = 0
+        /// The number of items in the cache now.
         public var residentItems = 0
+        /// Bytes of the items in the cache now.
         public var residentBytes: Int64 = 0
     }
 
@@ -42,7 +47,7 @@ public final class EvictionSimulation {
         let size: Int64
     }
 
-    /// As many requests share one transaction.
+    /// The number of requests that share one transaction.
     private static let batch = 4096
 
     private let capacity: Int64
@@ -52,8 +57,13 @@ public final class EvictionSimulation {
     private var pending: [Request] = []
     private var tally = Result()
 
-    /// - Parameter areas: Where the catalog of the simulation is made, in an empty folder that the caller
-    ///   removes afterwards.
+    /// Creates a simulated cache.
+    ///
+    /// - Parameters:
+    ///   - capacity: The most bytes that all items may take together.
+    ///   - areas: The areas for the catalog of the simulation, in an empty folder that the caller removes
+    ///     afterwards.
+    /// - Throws: ``CacheError/notOurs(_:)`` and ``CacheError/fileSystem(_:)``.
     public init(capacity: ByteCount, policy: EvictionPolicyChoice, in areas: StorageAreas)
         throws(CacheError)
     {
@@ -73,15 +83,19 @@ public final class EvictionSimulation {
             ceiling: { _ in nil }, policy: policy, report: { _ in })
     }
 
-    /// One request. The size of a key must not change.
+    /// Performs one request. The size of a key must not change.
     ///
+    /// - Parameter size: The size of the item in bytes.
+    /// - Throws: ``CacheError/database(name:message:)`` and ``CacheError/fileSystem(_:)``.
     /// - Complexity: Amortised O(log n) in the resident items.
     public func request(_ key: ItemKey, size: Int64) throws(CacheError) {
         pending.append(Request(key: key, size: size))
         if pending.count == Self.batch { try perform() }
     }
 
-    /// What came of all requests so far.
+    /// Returns the outcome of all requests so far.
+    ///
+    /// - Throws: As ``request(_:size:)``.
     public func result() throws(CacheError) -> Result {
         try perform()
         let statistics = try catalog.reading { try CacheStatistics(from: $0) }

@@ -22,7 +22,7 @@ final class ImaginaryFiles: CatalogedFiles {
 
     func release(_ claim: Claim) {}
 
-    /// Nothing is broken off here.
+    /// There are no partials in a simulation.
     func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing { .absent }
 
     func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? { lengths.withLock { $0[hash] } }
