@@ -1,4 +1,5 @@
 internal import CXXHash
+package import FileSystem
 
 /// XXH3-64, the checksum of footers, chunks and contents. It finds accidents, not attackers.
 package enum Checksum {
@@ -57,5 +58,16 @@ package struct ContentChecksum {
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) {
         chunks.append(Chunk(storedLength: 0, checksum: Checksum.of(bytes)))
+    }
+}
+
+extension FileSystem {
+    /// Reads a file and returns its content checksum, as that of an item with the same content.
+    ///
+    /// - Parameter count: The number of bytes to read from its beginning; all by default.
+    package func contentChecksum(of file: Descriptor, count: Int64 = .max) throws(FileSystemError) -> UInt64 {
+        var checksum = ContentChecksum()
+        try forEachPiece(of: file, count: count) { piece, _ in checksum.update(piece) }
+        return checksum.finalize()
     }
 }

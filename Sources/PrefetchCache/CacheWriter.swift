@@ -81,10 +81,13 @@ public final class CacheWriter: Sendable {
         try await cache.run { [store] _ throws(CacheError) in try store.suspend() }
     }
 
-    /// Ends the writer and discards everything it has written.
-    ///
-    /// - Throws: ``CacheError/writerIsFinished`` when there is nothing left to cancel.
+    /// Ends the writer and discards everything it has written. Does nothing if the writer has ended.
     public func cancel() async throws(CacheError) {
-        try await cache.run { [store] _ throws(CacheError) in try store.giveUp() }
+        do throws(CacheError) {
+            try await cache.run { [store] _ throws(CacheError) in try store.giveUp() }
+        } catch {
+            if case .writerIsFinished = error { return }
+            throw error
+        }
     }
 }

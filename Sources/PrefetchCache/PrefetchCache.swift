@@ -43,7 +43,7 @@ public final class PrefetchCache: Sendable {
     ///   others may write to, ``CacheError/configuration(_:)`` and ``CacheError/fileSystem(_:)``.
     /// - Complexity: Independent of the number of items.
     public convenience init(areas: StorageAreas) async throws(CacheError) {
-        try await self.init(areas: areas, environment: .live())
+        try await self.init(areas: areas, isSettling: true) { .live() }
     }
 
     /// Opens a cache in a given environment, for tests or with a logger of your own.
@@ -51,11 +51,18 @@ public final class PrefetchCache: Sendable {
     /// - Parameter isSettling: Whether to settle what a crash left behind. Otherwise it stays, to be
     ///   inspected, or reported by ``repair(dryRun:)``; the cache can be used all the same.
     /// - Throws: As ``init(areas:)``.
-    public init(areas: StorageAreas, environment: CacheEnvironment, isSettling: Bool = true)
+    public convenience init(areas: StorageAreas, environment: CacheEnvironment, isSettling: Bool = true)
+        async throws(CacheError)
+    {
+        try await self.init(areas: areas, isSettling: isSettling) { environment }
+    }
+
+    /// - Parameter environment: Called on a thread that may block: the live one reads files.
+    private init(areas: StorageAreas, isSettling: Bool, environment: @Sendable () -> CacheEnvironment)
         async throws(CacheError)
     {
         let engine = try await blocking.run { () throws(CacheError) in
-            try Engine(areas: areas, environment: environment, isSettling: isSettling)
+            try Engine(areas: areas, environment: environment(), isSettling: isSettling)
         }
         self.engine = engine
         flushing = FlushSchedule(engine) { [blocking] delay, work in blocking.run(after: delay, work) }

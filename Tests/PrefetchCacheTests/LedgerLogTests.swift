@@ -29,10 +29,11 @@ import Testing
 
     private func entry(_ number: Int) throws -> LedgerEntry {
         let name = try FileName("Article \(number)")
+        let key = try ItemKey("https://example.org/articles/\(number)")
         return LedgerEntry(
-            key: try ItemKey("https://example.org/articles/\(number)"), state: .committed, mode: .decode,
+            key: key, state: .committed, mode: .decode,
             area: .documents, folder: nil, name: name, plainName: name, backup: .include, contentLength: 1,
-            contentChecksum: 2, stagedName: String(repeating: "a", count: 52), inode: 3, birthTime: 4,
+            contentChecksum: 2, stagedName: "\(key.hash.hexadecimal)-0123456789abcdef-7", inode: 3, birthTime: 4,
             openedAt: 5)
     }
 

@@ -48,7 +48,7 @@ package struct CatalogSnapshot {
             configuration.busyMode = .timeout(5)
             let file = path.pushing(CacheLayout.root).appending(CacheLayout.catalog)
             let queue = try DatabaseQueue(path: file.string, configuration: configuration)
-            let version = try queue.unsafeRead { database in
+            let version = try queue.readOnly { database in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return version }
                 let rows = try Row.fetchCursor(

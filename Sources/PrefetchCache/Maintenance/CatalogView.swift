@@ -25,7 +25,7 @@ struct CatalogView: Sendable {
     static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
         guard case .usable(let queue) = try open(in: folders) else { return nil }
         do {
-            return try queue.read { try CatalogSchema.version(of: $0) }
+            return try queue.readOnly { try CatalogSchema.version(of: $0) }
         } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
             return nil
         } catch {
@@ -79,7 +79,7 @@ struct CatalogView: Sendable {
         case .useless(let reason): return .useless(reason)
         }
         do {
-            let problem = try queue.read { database -> String? in
+            let problem = try queue.readOnly { database -> String? in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return "it has version \(version)" }
                 guard isThorough else { return nil }
@@ -147,7 +147,7 @@ struct CatalogView: Sendable {
 
     func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
         do {
-            return try queue.read(body)
+            return try queue.readOnly(body)
         } catch {
             throw Catalog.wrapped(error)
         }

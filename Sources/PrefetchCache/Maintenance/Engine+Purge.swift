@@ -64,11 +64,10 @@ extension Engine {
         _ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry, in folder: Directory
     ) throws(CacheError) -> Bool {
         guard found.length == entry.contentLength else { return false }
-        var checksum = ContentChecksum()
-        try promoter.onDestination(entry) { () throws(FileSystemError) in
-            try environment.fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
+        let checksum = try promoter.onDestination(entry) { () throws(FileSystemError) in
+            try environment.fileSystem.contentChecksum(of: file)
         }
-        guard checksum.finalize() == entry.contentChecksum else { return false }
+        guard checksum == entry.contentChecksum else { return false }
         let now = try promoter.attributes(of: entry, in: folder)
         return now?.identity == found.identity && now?.modified == found.modified
             && now?.length == found.length

@@ -39,11 +39,7 @@ extension Migrator {
     }
 
     func checksum(of file: Descriptor) throws(CacheError) -> UInt64 {
-        var checksum = ContentChecksum()
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
-        }
-        return checksum.finalize()
+        try onFiles { () throws(FileSystemError) in try fileSystem.contentChecksum(of: file) }
     }
 
     /// Removes a file whose content is durable elsewhere, unless it was changed meanwhile.

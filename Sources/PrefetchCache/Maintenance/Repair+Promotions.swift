@@ -127,11 +127,7 @@ extension Repair {
     }
 
     private func checksum(of file: Descriptor) throws(CacheError) -> UInt64 {
-        var checksum = ContentChecksum()
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
-        }
-        return checksum.finalize()
+        try onFiles { () throws(FileSystemError) in try fileSystem.contentChecksum(of: file) }
     }
 
     private func renewMark(of file: Descriptor, at place: AreaPath, key: ItemKey?) throws(CacheError) {

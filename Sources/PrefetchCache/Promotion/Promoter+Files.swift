@@ -156,9 +156,7 @@ extension Promoter {
 
     func checksum(of name: FilePath, in folder: Directory) throws(FileSystemError) -> UInt64 {
         try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
-            var checksum = ContentChecksum()
-            try fileSystem.forEachPiece(of: file) { piece, _ in checksum.update(piece) }
-            return checksum.finalize()
+            try fileSystem.contentChecksum(of: file)
         }
     }
 

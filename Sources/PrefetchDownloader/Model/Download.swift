@@ -18,7 +18,8 @@ public final class Download: Sendable {
     private struct State {
         var latest: DownloadEvent?
         var outcome: DownloadOutcome?
-        var listeners: [AsyncStream<DownloadEvent>.Continuation] = []
+        var listeners: [Int: AsyncStream<DownloadEvent>.Continuation] = [:]
+        var lastListener = 0
         var waiting: [CheckedContinuation<DownloadOutcome, Never>] = []
         var onCancel: (@Sendable (Download) -> Void)?
     }
@@ -35,14 +36,25 @@ public final class Download: Sendable {
     public var events: AsyncStream<DownloadEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedEvents))
-        state.withLock { state in
+        let listener = state.withLock { state -> Int? in
             if let latest = state.latest { continuation.yield(latest) }
-            if state.outcome == nil { state.listeners.append(continuation) } else { continuation.finish() }
+            guard state.outcome == nil else { return nil }
+            state.lastListener += 1
+            state.listeners[state.lastListener] = continuation
+            return state.lastListener
+        }
+        guard let listener else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            // The listener is released outside the lock.
+            _ = self?.state.withLock { $0.listeners.removeValue(forKey: listener) }
         }
         return stream
     }
 
-    /// The outcome of the download. Waits for its end.
+    /// The outcome of the download. Waits for its end, also if the waiting task is cancelled.
     public var outcome: DownloadOutcome {
         get async {
             await withCheckedContinuation { continuation in
@@ -68,21 +80,18 @@ public final class Download: Sendable {
 
     func receive(_ event: DownloadEvent) {
         // Under the lock, so that events arrive in order.
-        let waiting = state.withLock { state -> [CheckedContinuation<DownloadOutcome, Never>] in
-            guard state.outcome == nil else { return [] }
+        let ended = state.withLock { state -> State? in
+            guard state.outcome == nil else { return nil }
             state.latest = event
-            for listener in state.listeners { listener.yield(event) }
-            guard case .finished(let outcome) = event else { return [] }
-            state.outcome = outcome
-            for listener in state.listeners { listener.finish() }
-            defer {
-                state.listeners = []
-                state.waiting = []
-                state.onCancel = nil
-            }
-            return state.waiting
+            for listener in state.listeners.values { listener.yield(event) }
+            guard case .finished(let outcome) = event else { return nil }
+            let ended = state
+            state = State(latest: event, outcome: outcome)
+            return ended
         }
-        guard case .finished(let outcome) = event else { return }
-        for continuation in waiting { continuation.resume(returning: outcome) }
+        // Not under the lock, which the end of a stream takes as well.
+        guard let ended, case .finished(let outcome) = event else { return }
+        for listener in ended.listeners.values { listener.finish() }
+        for continuation in ended.waiting { continuation.resume(returning: outcome) }
     }
 }

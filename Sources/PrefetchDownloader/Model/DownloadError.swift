@@ -5,7 +5,7 @@ public import PrefetchCache
 /// Contains nothing of the URL but its origin, and no header of the request.
 public struct DownloadError: Error, Hashable, Sendable {
     /// The cause of a failure.
-    public enum Reason: Hashable, Sendable {
+    public enum Reason: Error, Hashable, Sendable {
         /// The URL has no host, or a scheme other than `http` and `https`.
         case unsupportedURL
         /// The host is not in ``DownloaderConfiguration/hosts``.

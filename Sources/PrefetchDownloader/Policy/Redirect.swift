@@ -39,5 +39,3 @@ enum Redirect {
         return next
     }
 }
-
-extension DownloadError.Reason: Error {}

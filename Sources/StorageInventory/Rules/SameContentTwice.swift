@@ -86,14 +86,10 @@ struct SameContentTwice: StorageRule {
     private func checksum(of file: Descriptor, count: Int64, in fileSystem: any FileSystem)
         throws(ItemFormatError) -> UInt64
     {
-        var checksum = ContentChecksum()
         do throws(FileSystemError) {
-            try fileSystem.forEachPiece(of: file, count: count) { piece, _ throws(FileSystemError) in
-                checksum.update(piece)
-            }
+            return try fileSystem.contentChecksum(of: file, count: count)
         } catch {
             throw .fileSystem(error)
         }
-        return checksum.finalize()
     }
 }

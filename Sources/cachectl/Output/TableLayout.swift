@@ -20,7 +20,7 @@ struct TableLayout {
 
     mutating func measure(_ row: [String]) {
         for (column, text) in row.enumerated() {
-            let width = text.count
+            let width = text.columns
             if width <= Self.widestPadding { widths[column] = max(widths[column], width) }
         }
     }
@@ -28,7 +28,7 @@ struct TableLayout {
     func line(of row: [String]) -> String {
         var line = ""
         for (column, text) in row.enumerated() {
-            let padding = String(repeating: " ", count: max(0, widths[column] - text.count))
+            let padding = String(repeating: " ", count: max(0, widths[column] - text.columns))
             if column > 0 { line += "  " }
             switch columns[column] {
             case .right: line += padding + text
