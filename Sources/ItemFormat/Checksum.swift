@@ -1,13 +1,13 @@
 internal import CXXHash
 
-/// XXH3-64, the checksum of footers, chunks and contents. It finds accidents, not attackers.
+/// XXH3-64, the checksum of footers, chunks and contents. It detects accidents, not attacks.
 package enum Checksum {
     /// The checksum of `bytes`.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         XXH3_64bits(bytes.baseAddress, bytes.count)
     }
 
-    /// The checksum of a whole content, made from the checksums of its chunks in order (as
+    /// The checksum of a whole content: that of the checksums of its chunks in order (as
     /// little-endian words), so that chunks can be checked in any order and in parallel.
     static func ofContent(chunks: [Chunk]) -> UInt64 {
         var writer = ByteWriter(capacity: chunks.count * 8)
