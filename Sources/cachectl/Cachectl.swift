@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The command: it looks into the cache of an app, and works with it as the app would.
+/// The command: it inspects and manages the cache of an app.
 @main
 struct Cachectl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

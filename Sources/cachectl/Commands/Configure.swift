@@ -53,7 +53,7 @@ struct Configure: CacheCommand {
     }
 
     func perform(in session: Session) async throws {
-        // Whoever only looks leaves nothing behind.
+        // Printing the configuration must not write it.
         let new =
             if isChange {
                 try await session.cache.configure { $0 = changed($0) }
@@ -92,7 +92,7 @@ struct Configure: CacheCommand {
         case (.size(let size), _): .fixed(size)
         case (_, .size(let cap)): .automaticUpTo(cap)
         case (.word, .word): .automatic
-        // A limit stays until it is taken away.
+        // A limit stays until it is removed.
         case (.word, nil): if case .automaticUpTo = old { old } else { .automatic }
         case (nil, .word): if case .automaticUpTo = old { .automatic } else { old }
         case (nil, nil): old
@@ -103,7 +103,7 @@ struct Configure: CacheCommand {
 /// The configuration as JSON.
 private struct ConfigurationRecord: Encodable {
     let budget: String
-    /// In force now.
+    /// The budget in force.
     let budgetBytes: Int64
     let budgetCapBytes: Nullable<Int64>
     let largestItemBytes: Nullable<Int64>

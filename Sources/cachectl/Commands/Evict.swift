@@ -75,7 +75,7 @@ struct Evict: CacheCommand {
         try report(try await session.cache.evict(request, dryRun: dryRun), in: session)
     }
 
-    /// `nil` for what is not listed file by file.
+    /// `nil` for evictions that are not listed file by file.
     private var request: EvictionRequest? {
         if all || bytes != nil {
             return dryRun ? EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all) : nil
@@ -142,11 +142,11 @@ struct Evict: CacheCommand {
 }
 
 private struct EvictionRecord: Encodable {
-    /// The keys of items.
+    /// The keys of evicted items.
     var evicted: [String]?
     /// Charged bytes.
     var freedBytes: Int64?
-    /// Partials, and damaged items that were set aside.
+    /// The number of partials, and of damaged items that were set aside.
     var others: Int?
     /// Whether nothing was evicted.
     var dryRun: Bool?

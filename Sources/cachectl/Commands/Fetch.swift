@@ -107,7 +107,7 @@ struct Fetch: CacheCommand {
         do {
             for await (index, event) in merged.events { try report.take(event, of: index) }
         } catch {
-            // Nobody reads on.
+            // The output has no reader any more.
             await downloader.cancelAll()
             throw error
         }
@@ -150,7 +150,7 @@ struct Fetch: CacheCommand {
     }
 }
 
-/// What to do about an item that is stored already.
+/// What to do with an item that is already stored.
 enum WhenCachedChoice: String, EnumerableFlag {
     case revalidate, keep, replace
 

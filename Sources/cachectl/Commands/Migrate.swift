@@ -53,7 +53,7 @@ struct Migrate: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    // Settling would use the ledger, and so bring it up to date, before anybody has looked.
+    // Settling uses the ledger, and would upgrade it before the command has reported its version.
     var settlesAtOpening: Bool { !dryRun && from != nil }
     var onlyLooks: Bool { dryRun }
 

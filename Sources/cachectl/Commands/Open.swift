@@ -60,7 +60,7 @@ struct Open: CacheCommand {
         }
         if session.output.isJSON { try session.output.print(json: records, as: "files") }
         guard let first = failures.first else { return }
-        // In JSON the records have said it.
+        // In JSON the records contain the failures.
         if !session.output.isJSON { for later in failures.dropFirst() { later.report(asJSON: false) } }
         throw first
     }
@@ -70,7 +70,7 @@ struct Open: CacheCommand {
         case .miss(let miss): throw CommandFailure(miss, of: key)
         case .hit(let item) where session.output.isJSON: try session.output.print(json: record(of: item))
         case .hit(let item):
-            // Verbatim, for scripts. A file name has no controls in it, and the folder is the caller's.
+            // Verbatim, for scripts. The file name has no control characters, and the caller chose the folder.
             try session.output.print(item.path.string)
         }
     }

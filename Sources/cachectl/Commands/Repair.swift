@@ -19,7 +19,7 @@ struct Repair: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    // It is settled by the command itself, which tells.
+    // The command itself settles the cache, and reports what it did.
     var settlesAtOpening: Bool { false }
     var onlyLooks: Bool { dryRun }
 
@@ -56,7 +56,7 @@ struct Repair: CacheCommand {
 }
 
 extension RepairReport.Action {
-    /// What is done to what: as it was done, as it would be, and the object of both.
+    /// The verb in the past, the verb as an intention, and the object.
     private var words: (deed: String, wish: String, object: String) {
         switch self {
         case .promotionSettled: ("settled", "settle", "promotion")
@@ -74,7 +74,7 @@ extension RepairReport.Action {
         }
     }
 
-    /// For people.
+    /// The action as text.
     func text(isDryRun: Bool) -> String {
         let (deed, wish, object) = words
         return "\(isDryRun ? "would \(wish)" : deed) \(object)"
@@ -85,7 +85,7 @@ private struct RepairRecord: Encodable {
     struct Step: Encodable {
         let action: String
         let path: String
-        /// Left out where nobody can tell.
+        /// Left out when unknown.
         let key: String?
         let remark: String?
     }

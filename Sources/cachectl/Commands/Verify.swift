@@ -78,11 +78,11 @@ extension CommandFailure {
     }
 }
 
-/// Shows on a terminal how far a verification has come. Its threads tell it.
+/// Shows the progress of a verification on a terminal. Its threads call this.
 private final class VerifyingProgress: Sendable {
     private let line = Mutex<ProgressLine?>(nil)
 
-    /// `nil` where nobody would see it.
+    /// `nil` when standard error is not a terminal.
     static func onTerminal() -> VerifyingProgress? {
         StandardStreams.isErrorTerminal ? VerifyingProgress() : nil
     }

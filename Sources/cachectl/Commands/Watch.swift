@@ -45,7 +45,7 @@ struct Watch: CacheCommand {
         try screen?.enter()
         defer { screen?.leave() }
         let end = try await loop(in: session, screen, wait).run()
-        // Last of all, so that whatever failed is told on the terminal's own screen.
+        // Last of all, so that a failure is reported on the terminal's own screen.
         screen?.leave()
         if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
     }

@@ -2,10 +2,10 @@ internal import FileSystem
 internal import PrefetchCache
 internal import SystemPackage
 
-/// Why a command did not do what was asked: an exit code, and a line that says what to do.
+/// Why a command failed: an exit code, and a line that says what to do.
 struct CommandFailure: Error, Hashable {
     let code: ExitCode
-    /// `nil` when there is nobody to tell.
+    /// `nil` when there is nothing to report.
     let message: String?
 
     init(_ code: ExitCode, _ message: String?) {
@@ -26,7 +26,7 @@ extension CommandFailure {
     }
 
     init(_ error: CacheError) {
-        // The reader of a pipe has seen enough, as `head` does: that is no failure.
+        // A reader that closes the pipe has seen enough, as `head` has: that is not a failure.
         if case .fileSystem(let error) = error, error.errno == .brokenPipe {
             self.init(.success, nil)
         } else {
@@ -65,7 +65,7 @@ extension CommandFailure {
         self.init(.refused, "'\(key)' was refused (\(refusal.reason)): \(refusal); \(advice)")
     }
 
-    /// What to do, where the error itself does not say it.
+    /// What to do, unless the error itself says so.
     static func advice(on error: CacheError) -> String {
         switch error {
         case .movedOrDeleted: "; store it again to get a new one"

@@ -1,4 +1,4 @@
-/// The examples of all commands. A test sees to it that each is accepted.
+/// The examples of all commands. A test checks that each is accepted.
 extension Examples {
     static let put = Examples(
         ("put paper paper.pdf --to documents --app org.example.reader", "Store a file for later"),

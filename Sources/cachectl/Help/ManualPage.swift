@@ -3,14 +3,14 @@ struct ManualPage {
     private let tree: CommandTree
     private let date: String
 
-    /// - Parameter date: Stands in the last line, as `2026-03-01`.
+    /// - Parameter date: The date in the last line, as `2026-03-01`.
     init(_ tree: CommandTree, date: String) {
         self.tree = tree
         self.date = date
     }
 
     var text: String {
-        // Options that all commands have are told once.
+        // Options that all commands have are described once.
         let commands = (tree.subcommands ?? []).filter { $0.commandName != "help" }
         let shared = commands.flatMap(\.options).map(\.title).filter { title in
             commands.count { $0.options.map(\.title).contains(title) } > commands.count / 2
@@ -92,7 +92,7 @@ extension CommandTree {
 }
 
 extension CommandTree.Argument {
-    /// As it is typed: `--key <key>`.
+    /// The argument as typed: `--key <key>`.
     fileprivate var title: String {
         let value = valueName.map { "<\($0)>" } ?? ""
         guard kind != .positional else { return value }
@@ -105,7 +105,7 @@ extension CommandTree.Argument {
 enum Roff {
     private static let columns = 72
 
-    /// Text that is to be filled, in lines of moderate length.
+    /// Text to be filled, in lines of moderate length.
     static func filled(_ text: String) -> String {
         var lines = [""]
         for word in text.split(whereSeparator: \.isWhitespace) {
@@ -120,19 +120,19 @@ enum Roff {
         return lines.map(Self.text).joined(separator: "\n")
     }
 
-    /// Text that means nothing but itself.
+    /// Text without any meaning to roff.
     static func text(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             var escaped = ""
             for character in line {
                 switch character {
                 case "\\": escaped += "\\e"
-                // A minus: what is typed, and what can be copied.
+                // A minus sign: for text that is typed, and can be copied.
                 case "-": escaped += "\\-"
                 default: escaped.append(character)
                 }
             }
-            // At the beginning of a line these are requests.
+            // At the beginning of a line, these start requests.
             return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
         }.joined(separator: "\n")
     }
