@@ -1,4 +1,4 @@
-/// A range of an item's content as HTTP writes it, both ends included: `0-99`, `100-`, `-5`.
+/// A range of an item's content in the notation of HTTP, both ends included: `0-99`, `100-`, `-5`.
 enum ByteRange: Hashable {
     case from(Int64, through: Int64)
     case toEnd(from: Int64)
@@ -35,7 +35,7 @@ enum ByteRange: Hashable {
         }
     }
 
-    /// A number of decimal digits and nothing else; `nil` when there are none.
+    /// The number that decimal digits form; `nil` when there are none.
     private static func number(_ digits: Substring.UTF8View) throws(ByteRangeError) -> Int64? {
         guard !digits.isEmpty else { return nil }
         guard digits.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
@@ -55,7 +55,7 @@ extension ByteRange: CustomStringConvertible {
     }
 }
 
-/// Why a range cannot be read. ArgumentParser names the text of a malformed one.
+/// Why a range is invalid. ArgumentParser names the text of a malformed one.
 enum ByteRangeError: Error, Hashable, CustomStringConvertible {
     case malformed
     case backwards

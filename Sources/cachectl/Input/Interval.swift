@@ -28,7 +28,7 @@ struct Interval: Hashable {
     static func parse(_ text: String) throws -> Interval { try Interval(text) }
 }
 
-/// Why a text is no interval. ArgumentParser names the text and the option.
+/// Why a text is not an interval. ArgumentParser names the text and the option.
 enum IntervalError: Error, Hashable, CustomStringConvertible {
     case malformed, outOfRange
 

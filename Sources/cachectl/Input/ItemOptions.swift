@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// What 'put' and 'fetch' are told of an item that they store: where it comes from, where it goes to, and how
-/// long it is worth keeping.
+/// The options of 'put' and 'fetch' for an item that they store: its source, its destination, and how long it is
+/// worth keeping.
 struct ItemOptions: ParsableArguments {
     @Option(help: "The feed or server that the item comes from; for 'fetch' the host when left out.")
     var source: String?
@@ -56,11 +56,11 @@ struct ItemOptions: ParsableArguments {
 
     var intent: Intent { requested ? .userRequested : .opportunistic }
 
-    /// - Parameter ownName: The name that the content comes with.
+    /// - Parameter ownName: The name of the content itself.
     func destination(_ ownName: @autoclosure () -> FileName) -> Destination {
         to.destination(name ?? ownName(), in: folder, backup: backup)
     }
 
-    /// When an item that is stored now is no longer worth keeping, in milliseconds since 1970.
+    /// When an item that is stored now expires, in milliseconds since 1970.
     var expiresAt: Int64? { expires?.end(from: Timestamp.now) }
 }

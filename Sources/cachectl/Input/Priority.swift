@@ -2,13 +2,13 @@
 enum Priority {
     static func parse(_ text: String) throws(PriorityError) -> Float {
         guard let priority = Float(text) else { throw .notANumber }
-        // What is not a number, `nan`, is not between any two.
+        // `nan` is outside any range.
         guard (0...1).contains(priority) else { throw .outOfRange }
         return priority
     }
 }
 
-/// Why a text is no priority. ArgumentParser names the text and the option.
+/// Why a text is not a priority. ArgumentParser names the text and the option.
 enum PriorityError: Error, Hashable, CaseIterable, CustomStringConvertible {
     case notANumber, outOfRange
 

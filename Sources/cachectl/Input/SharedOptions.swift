@@ -28,7 +28,7 @@ struct SharedOptions: ParsableArguments {
         }
     }
 
-    /// For the commands that work on a place: not every use of each does.
+    /// Called for commands that work on a place, which not every use of them does.
     func requirePlace() throws {
         guard container != nil || app != nil else {
             throw ValidationError("which cache? Give --container <dir> or --app <id>")

@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// The statistics for people.
+/// The statistics as text.
 struct StatisticsTable {
     private let statistics: CacheStatistics
     private let configured: CacheConfiguration.Budget

@@ -1,9 +1,9 @@
 internal import PrefetchCache
 internal import SystemPackage
 
-/// A page that shows where the bytes of a cache are: one file that asks nobody for anything.
+/// A page that shows where the bytes of a cache are: a single file that loads nothing else.
 struct ReportPage {
-    /// The cache, as its user named it.
+    /// The cache, as the user named it.
     let name: String
     /// Milliseconds since 1970.
     let time: Int64
@@ -115,7 +115,7 @@ struct ReportPage {
         )
     }
 
-    /// A bar of several parts, with a legend that says all that the bar shows.
+    /// A bar of several parts, with a legend that says everything that the bar shows.
     private func figure(
         _ id: String, _ title: String, _ summary: String,
         _ parts: [(name: String, style: String, bytes: Int64)],

@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// How much the cache may take of its volume, and why, for people.
+/// How much of its volume the cache may take, and why, as text.
 struct CapacityTable {
     /// Name, size and explanation.
     private typealias Row = (String, Int64, String)
@@ -15,7 +15,7 @@ struct CapacityTable {
     }
 
     var lines: [String] {
-        // One table, so that all sizes stand below each other.
+        // One table, so that all sizes are aligned.
         let sections = [
             ("VOLUME", volume), ("AUTOMATIC BUDGET", derivation), ("IN FORCE", inForce), ("IN USE", use),
         ]
@@ -67,7 +67,7 @@ struct CapacityTable {
         }
     }
 
-    /// Why the budget in force is not the derived one.
+    /// Why the budget in force differs from the derived one.
     private var hysteresis: String {
         guard report.budgetBytes != capacity.budget else { return "" }
         let growth = Percent.text(configuration.capacityModel.growthPerMille)

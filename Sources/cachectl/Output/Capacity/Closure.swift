@@ -1,10 +1,10 @@
 internal import PrefetchCache
 
-/// Why not even the smallest item is admitted.
+/// Why no item at all is admitted.
 struct Closure {
-    /// The name that a refusal is counted under.
+    /// The name under which a refusal is counted.
     let reason: String
-    /// Why, for people.
+    /// The reason as text.
     let message: String
 
     /// - Returns: `nil` when something is admitted.
@@ -27,6 +27,6 @@ struct Closure {
         }
     }
 
-    /// Every item is charged more than what a file system keeps beside its content.
+    /// Every item is charged more than the file system's overhead.
     private static let smallestCharge = ChargedLength.overhead
 }

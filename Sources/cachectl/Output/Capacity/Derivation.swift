@@ -1,7 +1,6 @@
 internal import PrefetchCache
 
-/// The way from a volume's free space to an automatic budget, for people: one step after the other,
-/// each with its arithmetic.
+/// The steps from a volume's free space to an automatic budget, as text, each with its arithmetic.
 struct Derivation {
     struct Step: Hashable {
         let name: String
@@ -89,7 +88,7 @@ struct Derivation {
             + bound(difference, capacity.room, upper: "the volume")
     }
 
-    /// The bound that a difference or a sum has met.
+    /// The bound that limited a difference or a sum.
     private func bound(_ computed: Int128, _ bytes: Int64, upper: String) -> String {
         if computed < Int128(bytes) { return ", and at least \(Size.text(bytes))" }
         return computed > Int128(bytes) ? ", and at most \(upper)" : ""
