@@ -53,7 +53,7 @@ extension CacheCommand {
             try flushed.get()
             // When only this fails, just the record of recent uses is lost: the command has done its work.
             if case .failure(let error) = closed {
-                StandardStreams.writeError("cachectl: warning: the cache was not closed in order: \(error)")
+                StandardStreams.writeError("cachectl: warning: the cache was not closed properly: \(error)")
             }
         } catch {
             throw CommandFailure(error)

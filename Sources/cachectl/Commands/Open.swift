@@ -9,10 +9,10 @@ struct Open: CacheCommand {
         abstract: "Hands items over to the user, and prints the paths of their files.",
         discussion: Examples.open.discussion(
             """
-            At the first open an item moves, whole and durable, to its destination; from then on it is \
-            the user's file, and the same path is printed again. Several items are opened together, which \
-            takes less time than one after the other: one path per line, in the order of the keys. An item \
-            that fails has no line, and the exit code is that of the first that did.
+            The first open moves an item, whole and durable, to its destination; from then on it is the \
+            user's file, and the same path is printed again. Several items are opened together, which is \
+            faster than one after the other: one path per line, in the order of the keys. An item that \
+            fails has no line, and the exit code is that of the first failure.
             """))
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)

@@ -5,16 +5,16 @@ internal import PrefetchCache
 struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Puts right what crashes and other programs have left, and says what.",
+        abstract: "Repairs damage left by crashes and other programs, and reports each step.",
         discussion: Examples.repair.discussion(
             """
-            Interrupted promotions are settled; staged files and partials that nobody goes on with, emptied items \
-            and damaged ones that were set aside are removed; the catalog is made to fit the items; files that are \
-            excluded from backups get a lost mark again. Nothing that is not the cache's is touched. The content of \
-            items is not read: that is 'cachectl verify'.
+            Interrupted promotions are settled; abandoned staged files and partials, emptied items, and damaged ones \
+            that were set aside are removed; the catalog is corrected to match the items; files that are excluded \
+            from backups regain a lost mark. Files that are not the cache's are not touched. The content of items is \
+            not read: use 'cachectl verify' for that.
             """))
 
-    @Flag(help: "Only tell what would be done.")
+    @Flag(help: "Only show what would be done.")
     var dryRun = false
 
     @OptionGroup var shared: SharedOptions
@@ -35,7 +35,7 @@ struct Repair: CacheCommand {
             let others = count > 1 ? " (and \(count - 1) more)" : ""
             throw CommandFailure(
                 ExitCode(failure.error),
-                "\(session.place.relativePath(failure.location)): \(failure.error)\(others); the rest was looked after"
+                "\(session.place.relativePath(failure.location)): \(failure.error)\(others); the rest was processed"
             )
         }
     }
@@ -67,10 +67,10 @@ extension RepairReport.Action {
         case .rowAdded: ("added", "add", "to catalog")
         case .rowRemoved: ("removed", "remove", "from catalog")
         case .rowCorrected: ("corrected", "correct", "in catalog")
-        case .catalogRemade: ("remade", "remake", "catalog")
+        case .catalogRemade: ("rebuilt", "rebuild", "catalog")
         case .statisticsCorrected: ("corrected", "correct", "statistics")
         case .quarantinedItemRemoved: ("removed", "remove", "quarantined item")
-        case .markRenewed: ("renewed", "renew", "backup mark")
+        case .markRenewed: ("restored", "restore", "backup mark")
         }
     }
 

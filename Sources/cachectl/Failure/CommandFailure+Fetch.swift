@@ -17,7 +17,7 @@ extension CommandFailure {
     }
 
     private static func remark(onKept length: Int64) -> String {
-        length > 0 ? "; \(Size.text(length)) are kept, and the next 'fetch' goes on after them" : ""
+        length > 0 ? "; \(Size.text(length)) are kept, and the next 'fetch' resumes after them" : ""
     }
 
     private static func advice(on reason: DownloadError.Reason) -> String {

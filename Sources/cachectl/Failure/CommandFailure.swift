@@ -51,7 +51,7 @@ extension CommandFailure {
         let advice =
             switch refusal {
             case .overBudget:
-                "'cachectl capacity' tells how the budget comes about, 'cachectl configure --budget' changes it"
+                "'cachectl capacity' shows how the budget is computed, 'cachectl configure --budget' changes it"
             case .lowPriority:
                 "store it with a higher --priority, or change the budget: 'cachectl configure --budget'"
             case .largerThanLargestItem:
@@ -59,7 +59,7 @@ extension CommandFailure {
                     + "'cachectl configure --budget'"
             case .alreadyPromoted:
                 "'cachectl open' names the file, 'cachectl forget' lets the item be stored again"
-            case .pressure: "make room on the volume; 'cachectl capacity' tells how much"
+            case .pressure: "make room on the volume; 'cachectl capacity' shows how much"
             case .disabled: "'cachectl configure --storing on' switches it on"
             }
         self.init(.refused, "'\(key)' was refused (\(refusal.reason)): \(refusal); \(advice)")
@@ -72,9 +72,9 @@ extension CommandFailure {
         case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"
         case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
         case .database(name: "catalog", _):
-            "; try again; should it fail for good, remove catalog.sqlite, which is made anew from the items"
+            "; try again; if it keeps failing, remove catalog.sqlite, which is rebuilt from the items"
         case .database(name: "ledger", _):
-            "; nothing is stored or opened without it: try again, or put ledger.sqlite back from a backup"
+            "; nothing is stored or opened without it: try again, or restore ledger.sqlite from a backup"
         default: ""
         }
     }

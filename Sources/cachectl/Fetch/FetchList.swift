@@ -25,7 +25,7 @@ struct FetchList {
             content += piece.prefix(count)
             if count < piece.count { break }
             guard content.count <= Self.largestLength else {
-                throw CommandFailure(.usage, "\(input.name) is too long for a list; 64 MiB can be read")
+                throw CommandFailure(.usage, "\(input.name) is too long for a list; the limit is 64 MiB")
             }
         }
         try self.init(content, name: input.name)

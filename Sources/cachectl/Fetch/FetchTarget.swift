@@ -92,7 +92,7 @@ struct FetchTarget: Hashable {
             throw CommandFailure(
                 .usage,
                 "the key '\(target.key)' stands for two downloads, \(earlier.url) and \(target.url); "
-                    + "give each of them once, and a key of its own")
+                    + "give each download once, with its own key")
         }
         return distinct
     }
@@ -108,11 +108,11 @@ enum FetchTargetError: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .notAURL(let text):
-            "'\(text)' is no URL of a server; write for example https://example.org/episode.mp3"
+            "'\(text)' is not a URL of a server; write for example https://example.org/episode.mp3"
         case .key(let problem): problem
         case .columns(let count):
-            "\(count) columns are too many; a URL, a key and a SHA-256 digest can be given, with tabs between them"
-        case .digest(let text): "'\(text)' is no SHA-256 digest; write its 64 hexadecimal digits"
+            "\(count) columns are too many; a line has a URL, a key and a SHA-256 digest, separated by tabs"
+        case .digest(let text): "'\(text)' is not a SHA-256 digest; write its 64 hexadecimal digits"
         }
     }
 }

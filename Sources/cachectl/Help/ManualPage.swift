@@ -41,7 +41,7 @@ struct ManualPage {
         lines.append(".SH EXIT STATUS")
         for code in ExitCode.allCases { lines += [".TP", ".B \(code.rawValue)", Roff.text(code.meaning)] }
         lines += [
-            ".SH ENVIRONMENT", ".TP", ".B NO_COLOR", "Set to anything but nothing, it keeps colours out.",
+            ".SH ENVIRONMENT", ".TP", ".B NO_COLOR", "If set and not empty, disables colour.",
         ]
         lines += [".SH SEE ALSO", ".BR lz4 (1)"]
         return lines.joined(separator: "\n")
@@ -60,7 +60,7 @@ struct ManualPage {
     private func entry(_ argument: CommandTree.Argument) -> [String] {
         var text = argument.abstract ?? ""
         if let values = argument.allValues { text += " One of \(values.joined(separator: ", "))." }
-        if let value = argument.defaultValue { text += " Without it: \(value)." }
+        if let value = argument.defaultValue { text += " Default: \(value)." }
         return [".TP", ".B \(Roff.text(argument.title))", text.isEmpty ? "\\&" : Roff.filled(text)]
     }
 

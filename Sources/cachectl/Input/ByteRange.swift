@@ -65,7 +65,7 @@ enum ByteRangeError: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .malformed:
-            "it is no range; write 0-99 for the first 100 bytes, 100- for the rest, -5 for the last 5"
+            "it is not a range; write 0-99 for the first 100 bytes, 100- for the rest, -5 for the last 5"
         case .backwards: "it ends before it begins"
         case .noBytes: "it has no bytes"
         case .pastEnd(let range, let length):

@@ -82,13 +82,13 @@ enum ByteSizeError: Error, Hashable, CaseIterable, CustomStringConvertible {
         switch self {
         case .empty: "it is empty; write for example 512MiB"
         case .negative: "it is negative; write for example 512MiB"
-        case .notANumber: "it is no size; write for example 512MiB, 1.5GB or 4096"
+        case .notANumber: "it is not a size; write for example 512MiB, 1.5GB or 4096"
         case .unknownUnit: "its unit is unknown; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
         case .ambiguousUnit:
             "its unit can be read in two ways; write kB, MB, GB or TB for powers of 1000, "
                 + "KiB, MiB, GiB or TiB for powers of 1024"
         case .partOfByte: "it is not a whole number of bytes"
-        case .tooLarge: "it is too large; at most \(Int64.max) bytes can be given"
+        case .tooLarge: "it is too large; the limit is \(Int64.max) bytes"
         }
     }
 }

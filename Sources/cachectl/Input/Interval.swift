@@ -34,7 +34,7 @@ enum IntervalError: Error, Hashable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .malformed: "it is no interval; write for example 500ms, 1s or 2m"
+        case .malformed: "it is not an interval; write for example 500ms, 1s or 2m"
         case .outOfRange: "it is not between 100ms and 60m"
         }
     }

@@ -62,12 +62,12 @@ enum LifetimeError: Error, Hashable, CaseIterable, CustomStringConvertible {
         switch self {
         case .empty: "it is empty; write for example 7d"
         case .negative: "it is negative; write for example 7d"
-        case .notANumber: "it is no duration; write for example 45s, 30m, 12h, 7d or 2w"
+        case .notANumber: "it is not a duration; write for example 45s, 30m, 12h, 7d or 2w"
         case .fraction: "it is not a whole number; write 90m instead of 1.5h"
         case .noUnit: "it has no unit; use s, m, h, d or w for seconds, minutes, hours, days or weeks"
         case .unknownUnit:
             "its unit is unknown; use s, m, h, d or w for seconds, minutes, hours, days or weeks"
-        case .tooLarge: "it is too large; at most \(Lifetime.longest.milliseconds / 86_400_000)d can be given"
+        case .tooLarge: "it is too large; the limit is \(Lifetime.longest.milliseconds / 86_400_000)d"
         }
     }
 }

@@ -14,7 +14,7 @@ enum PriorityError: Error, Hashable, CaseIterable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .notANumber: "it is no number; write for example 0.5"
+        case .notANumber: "it is not a number; write for example 0.5"
         case .outOfRange: "it is not between 0 and 1"
         }
     }

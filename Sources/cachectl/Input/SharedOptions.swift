@@ -15,10 +15,10 @@ struct SharedOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
 
-    @Flag(help: "Tell what the cache does, on standard error.")
+    @Flag(help: "Log what the cache does to standard error.")
     var verbose = false
 
-    @Flag(help: "Print what was asked for and errors; neither what was done nor progress.")
+    @Flag(help: "Print only requested output and errors: no confirmations, no progress.")
     var quiet = false
 
     func validate() throws {

@@ -33,7 +33,7 @@ struct ConfigurationTable {
 
     private var model: String {
         configuration.capacityModel == CapacityModel()
-            ? "default" : "with constants of its own, see configuration.json"
+            ? "default" : "customised, see configuration.json"
     }
 }
 

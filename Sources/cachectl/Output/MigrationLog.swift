@@ -61,7 +61,7 @@ final class MigrationLog: Sendable {
         } else {
             let left = files.count { if case .left = $0.outcome { true } else { false } }
             try output.print(
-                "\(files.count - left) files\(isDryRun ? " would be taken in" : " taken in"), \(left) left")
+                "\(files.count - left) files\(isDryRun ? " would be imported" : " imported"), \(left) left")
         }
         if let failure = CommandFailure(files) { throw failure }
     }
@@ -80,10 +80,10 @@ extension CommandFailure {
             case .refused(let refusal) where worst == nil:
                 worst = CommandFailure(
                     .refused,
-                    "'\(file.path)' and perhaps others were refused: \(refusal); 'cachectl capacity' tells why"
+                    "'\(file.path)' and perhaps others were refused: \(refusal); 'cachectl capacity' shows why"
                 )
             case .changed where worst == nil:
-                worst = CommandFailure(.refused, "'\(file.path)' was changed meanwhile; run it again")
+                worst = CommandFailure(.refused, "'\(file.path)' changed meanwhile; run the command again")
             case .refused, .changed, .notARegularFile, .name, .keyIsTaken, .ours: break
             }
         }

@@ -17,7 +17,7 @@ struct NewFile {
     /// Reports any obstacle to ``write(_:)`` before any work is done.
     func check() throws(CommandFailure) {
         guard let name = path.lastComponent, name.kind == .regular else {
-            throw CommandFailure(.usage, "\(path.string) names no file; - stands for standard output")
+            throw CommandFailure(.usage, "\(path.string) does not name a file; - stands for standard output")
         }
         let found = try failing { () throws(FileSystemError) in
             let folder = try folder()
@@ -31,7 +31,7 @@ struct NewFile {
         guard kind == .regular else {
             throw CommandFailure(
                 .cannotCreate,
-                "\(path.string) is no regular file, and is left alone; - stands for standard output")
+                "\(path.string) is not a regular file, and is left alone; - stands for standard output")
         }
         guard replaces else {
             throw CommandFailure(.cannotCreate, "\(path.string) exists; --force replaces it")

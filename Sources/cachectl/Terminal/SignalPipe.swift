@@ -20,7 +20,7 @@ final class SignalPipe {
     init(_ numbers: [CInt], urgent: @escaping @Sendable () -> Void) throws(CommandFailure) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw CommandFailure(.inputOutput, "cannot make a pipe: \(String(cString: strerror(errno)))")
+            throw CommandFailure(.inputOutput, "cannot create a pipe: \(String(cString: strerror(errno)))")
         }
         let (readEnd, writeEnd) = (ends[0], ends[1])
         for end in ends {

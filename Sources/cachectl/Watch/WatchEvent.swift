@@ -99,7 +99,7 @@ extension WatchEvent {
         case .damaged: "set \(what) aside as damaged"
         case .pressure: "pressure is \(detail ?? "") now"
         case .budget: "the budget is \(Size.text(bytes ?? 0)) now"
-        case .rebuilt: "the catalog was made anew from \(what)"
+        case .rebuilt: "the catalog was rebuilt from \(what)"
         }
     }
 }

@@ -61,7 +61,7 @@ struct WatchScreen {
         var text =
             "\(statistics.items), \(Size.text(statistics.contentBytes)) as \(Size.text(statistics.storedBytes))"
         if statistics.partials > 0 {
-            text += "; \(statistics.partials) broken off (\(Size.text(statistics.partialBytes)))"
+            text += "; \(statistics.partials) interrupted (\(Size.text(statistics.partialBytes)))"
         }
         if statistics.quarantinedItems > 0 { text += "; \(statistics.quarantinedItems) damaged" }
         return label("items") + StyledLine(text)

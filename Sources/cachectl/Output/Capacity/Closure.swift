@@ -18,10 +18,10 @@ struct Closure {
             message =
                 report.budgetBytes <= report.ceilingBytes
                 ? "the budget of \(ceiling) has no room for an item beside the catalog"
-                : "the volume can spare \(ceiling), in which there is no room for an item beside the catalog"
+                : "the volume can spare \(ceiling), which leaves no room for an item beside the catalog"
         } else if report.largestItemBytes <= Self.smallestCharge {
             reason = "largerThanLargestItem"
-            message = "no item is so small that it would be taken"
+            message = "the largest-item limit is too small for any item"
         } else {
             return nil
         }

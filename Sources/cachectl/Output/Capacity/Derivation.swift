@@ -43,7 +43,7 @@ struct Derivation {
     }
 
     private var reserve: String {
-        part(model.reservePerMille, limit: model.reserveLimit) + "; guesses leave it free"
+        part(model.reservePerMille, limit: model.reserveLimit) + "; opportunistic items leave it free"
     }
 
     private func part(_ perMille: Int64, limit: Int64) -> String {
@@ -52,7 +52,7 @@ struct Derivation {
     }
 
     private var important: String {
-        let purpose = "for what the user asked for: "
+        let purpose = "for requested items: "
         if capacity.isImportantReported { return purpose + "reported by the system, not computed" }
         let state = capacity.state
         let purgeable = state.purgeable > 0 ? " + purgeable \(Size.text(state.purgeable))" : ""
@@ -64,7 +64,7 @@ struct Derivation {
     }
 
     private var opportunistic: String {
-        let purpose = "for what nobody asked for yet: "
+        let purpose = "for opportunistic items: "
         if capacity.isOpportunisticReported { return purpose + "reported by the system, not computed" }
         let difference = Int128(capacity.state.available) - Int128(capacity.reserve)
         return purpose + "available \(available) − reserve \(Size.text(capacity.reserve))"

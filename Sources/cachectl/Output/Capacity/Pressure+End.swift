@@ -5,12 +5,12 @@ extension Pressure {
     func meaning(_ thresholds: PressureThresholds) -> String? {
         switch self {
         case .normal: nil
-        case .elevated: "the reserve is touched; nothing new is admitted"
+        case .elevated: "the reserve is in use; nothing new is admitted"
         case .low:
-            "the volume is nearly full; nothing new is admitted, and the coldest items go until "
+            "the volume is nearly full; nothing new is admitted, and the coldest items are evicted until "
                 + "\(Size.text(thresholds.low.leave)) are available"
         case .critical:
-            "the volume is as good as full; nothing new is admitted, and everything that is not pinned goes"
+            "the volume is practically full; nothing new is admitted, and everything not pinned is evicted"
         }
     }
 }

@@ -45,14 +45,14 @@ struct InventoryTable {
             "\(Size.exactText(totals.allocated)) in \(totals.files) files and \(totals.folders) folders",
         ])
         table.add(["Backup", backup])
-        if inventory.vanished > 0 { table.add(["Went meanwhile", "\(inventory.vanished)"]) }
+        if inventory.vanished > 0 { table.add(["Disappeared meanwhile", "\(inventory.vanished)"]) }
         return table.lines
     }
 
     private var backup: String {
         let text = Size.exactText(totals.backupLength)
         let wanted = totals.wantedBackupLength
-        return wanted == totals.backupLength ? text : "\(text); wanted are \(Size.exactText(wanted))"
+        return wanted == totals.backupLength ? text : "\(text); wanted: \(Size.exactText(wanted))"
     }
 
     /// Prints one line per file.
