@@ -8,10 +8,10 @@ public struct FileAttributes: Hashable, Sendable {
     }
 
     /// The identity of an inode: two names with the same identity are one file.
-    /// The volume (`st_dev`).
     public struct Identity: Hashable, Sendable {
-        /// The number of the inode on its volume (`st_ino`).
+        /// The volume (`st_dev`).
         public let device: UInt64
+        /// The number of the inode on its volume (`st_ino`).
         public let inode: UInt64
 
         /// Creates an identity from the values that `stat` reports.

@@ -3,8 +3,8 @@ import Foundation
 /// The folder in which downloaded files wait to be stored.
 ///
 /// A file and its note arrive within the delegate's callback and stay until the file is stored, so that one
-/// that arrives just before the app is killed is found at the next launch. Each has its own folder, which appears and disappears by
-/// renaming: a reader finds it complete or not at all.
+/// that arrives just before the app is killed is found at the next launch. Each has its own folder, which appears
+/// and disappears by renaming: a reader finds it complete or not at all.
 struct Inbox: Sendable {
     /// The known facts about a waiting file.
     struct Note: Codable, Sendable {

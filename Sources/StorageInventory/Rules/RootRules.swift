@@ -20,7 +20,7 @@ struct MissingCacheTag: StorageRule {
     }
 }
 
-/// A root of the cache that somebody else owns or may write to.
+/// A root of the cache that another user owns or may write to.
 struct WrongPermissions: StorageRule {
     let info = RuleInfo(
         name: "wrong-permissions", severity: .error,

@@ -49,7 +49,7 @@ final class Output {
         try print(json: objects, as: name, opening: text.count > 1 ? text + "," : text)
     }
 
-    /// Prints one JSON object with nothing but an array of objects in it, each on its own line.
+    /// Prints one JSON object that contains only an array of objects, each on its own line.
     ///
     /// - Parameter name: The name of the array.
     func print(json objects: some Collection<some Encodable>, as name: String) throws {
