@@ -7,7 +7,6 @@
 ///
 /// Two names are equal when their bytes are. Swift considers a composed and a decomposed `é` equal;
 /// to most file systems they are two files.
-/// string; to most file systems they are two files.
 public struct FileName: Sendable, CustomStringConvertible {
     /// The longest name that every common file system accepts, in bytes of UTF-8.
     public static let maximumLength = 255
