@@ -1,9 +1,9 @@
-# For the scripts that try the tests in code that is optimised: the same flags and folder for all, or each builds anew.
+# For the scripts that run the tests in optimised code: the same flags and folder for all, so that none rebuilds.
 
-# The flag reaches our own packages only: SwiftPM builds what it fetches with its warnings suppressed.
+# The flag applies to our own packages only: SwiftPM suppresses warnings in the packages that it fetches.
 optimised=(-c release -Xswiftc -warnings-as-errors -Xswiftc -enable-testing --scratch-path "$PWD/.build-release")
 
-# The tests and what they start. Without a name, everything in the packages that are fetched would be built as well.
+# The tests and the programs that they start. Without a product, SwiftPM would also build all of the fetched packages.
 build_optimised() {
     local product
     for product in PrefetchCachePackageTests cachectl cachestress promotingchild; do

@@ -1,8 +1,8 @@
-// Tells the thread sanitizer of the contended path of `Synchronization.Mutex` on Linux.
+// Tells the thread sanitizer about the contended path of `Synchronization.Mutex` on Linux.
 //
-// There the kernel hands the lock over (FUTEX_LOCK_PI), called from a library that is not instrumented: the
-// sanitizer sees neither side, and takes everything that such a mutex protects for a race. Loaded before that library,
-// these stand in for its two functions, call them, and say what happened. The uncontended path is inlined into
+// There the kernel hands over the lock (FUTEX_LOCK_PI), called from a library that is not instrumented: the
+// sanitizer sees neither side, and reports everything that such a mutex protects as a race. Loaded before that library,
+// these functions replace its two, call them, and inform the sanitizer. The uncontended path is inlined into
 // instrumented code, and seen.
 #define _GNU_SOURCE
 #include <dlfcn.h>

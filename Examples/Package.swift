@@ -2,13 +2,13 @@
 
 import PackageDescription
 
-// A package of its own, as an app that uses the library would be.
+// A separate package, as an app that uses the library would be.
 let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "PrefetchCache", path: ".."),
-        // The server on loopback: HTTP with ranges and entity tags, and nothing below it but sockets.
+        // The server on loopback: HTTP with ranges and entity tags, directly on sockets.
         .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     ],
     targets: [
@@ -31,7 +31,7 @@ let package = Package(
                 "MediaServer", "Storytelling",
                 .product(name: "PrefetchCache", package: "PrefetchCache"),
             ]),
-        // What is around the stories: what they print, where they work, how they end.
+        // The frame of the stories: output, workspace and exit codes.
         .target(name: "Storytelling"),
         .target(
             name: "MediaServer",

@@ -34,7 +34,7 @@ int cplatform_fremovexattr(int fd, const char *name) { return fremovexattr(fd, n
 int cplatform_birth_time(int fd, int64_t *nanoseconds) {
     struct statx status;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) {
-        // Kernels before 4.11, and sandboxes that filter what they do not know.
+        // ENOSYS: a kernel before 4.11. EPERM: a sandbox that filters system calls it does not know.
         return errno == ENOSYS || errno == EPERM ? 0 : -1;
     }
     if ((status.stx_mask & STATX_BTIME) == 0) return 0;

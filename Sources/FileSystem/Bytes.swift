@@ -19,7 +19,7 @@ extension Array where Element == UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes in `range` as a buffer of their own.
+    /// The bytes in `range`, rebased to start at index 0.
     @inlinable
     package func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[range])
@@ -27,7 +27,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// The bytes in `range` as a buffer of their own.
+    /// The bytes in `range`, rebased to start at index 0.
     @inlinable
     package func slice(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: self[range])

@@ -1,15 +1,17 @@
 public import SystemPackage
 
-/// An open file or folder of a ``FileSystem``. It has no methods of its own, so that no call can
-/// bypass the seam.
+/// An open file or folder of a ``FileSystem``. It has no methods, so that no call can bypass the
+/// seam.
 public struct Descriptor: RawRepresentable, Hashable, Sendable {
+    /// The number of the file descriptor.
     public let rawValue: CInt
 
+    /// Wraps the number of an open file descriptor, without taking ownership of it.
     public init(rawValue: CInt) {
         self.rawValue = rawValue
     }
 
-    /// The working directory of the process (`AT_FDCWD`), for paths that a person gave.
+    /// The working directory of the process (`AT_FDCWD`), for paths that the user gave.
     public static let workingDirectory = Descriptor(rawValue: Platform.workingDirectory)
 }
 
@@ -17,19 +19,21 @@ public struct Descriptor: RawRepresentable, Hashable, Sendable {
 public enum OpenMode: Sendable, Hashable {
     /// For reading; a symbolic link is refused.
     case read
-    /// The same, for looking after a file: where the system can do that, its access time stays (`O_NOATIME`).
+    /// For reading without changing the access time (`O_NOATIME`), where the system permits that; a
+    /// symbolic link is refused.
     case readUnnoticed
     /// For reading a file that the user named: symbolic links are followed.
     case readFollowingLinks
-    /// The same, for a file that is to be regular: a pipe does not make the call wait for its other end.
+    /// For reading a regular file that the user named: symbolic links are followed, and opening a pipe
+    /// does not wait for its other end.
     case readFollowingLinksWithoutWaiting
-    /// For reading and writing an existing file; a symbolic link is refused, and a file that has another name as well
-    /// (`EMLINK`).
+    /// For reading and writing an existing file; a symbolic link is refused, and so is a file with a
+    /// second name (`EMLINK`).
     case readWrite
     /// For reading and writing a file that must not exist yet (`O_CREAT | O_EXCL`).
     case createNew(FilePermissions)
-    /// For reading and writing a file that is created when there is none; a symbolic link is refused. A file that has
-    /// another name is not: a lock is none the worse for it.
+    /// For reading and writing a file, which is created if missing; a symbolic link is refused. A second
+    /// name is allowed, unlike with ``readWrite``: it does a lock file no harm.
     case createIfMissing(FilePermissions)
     /// An existing folder; a symbolic link is refused.
     case directory

@@ -2,10 +2,12 @@ public import SystemPackage
 
 /// A folder that stays open as long as this object lives.
 public final class Directory: Sendable {
+    /// The file system that the folder belongs to.
     public let fileSystem: any FileSystem
+    /// The open folder, valid as long as this object lives.
     public let descriptor: Descriptor
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     public init(_ descriptor: Descriptor, of fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
         self.descriptor = descriptor
@@ -15,8 +17,8 @@ public final class Directory: Sendable {
         fileSystem.close(descriptor)
     }
 
-    /// Opens the folder at a path that the user or the platform named, creating what is missing of
-    /// it, durably: what is kept in a folder is no more durable than its name. Symbolic links in `path` are followed.
+    /// Opens the folder at a path that the user or the platform named, creating missing components
+    /// durably: the content of a folder is only as durable as its name. Symbolic links in `path` are followed.
     public static func openOrCreate(
         _ path: FilePath, permissions: FilePermissions, in fileSystem: any FileSystem
     ) throws(FileSystemError) -> Directory {
@@ -36,11 +38,11 @@ public final class Directory: Sendable {
             try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
     }
 
-    /// Opens the sub-folder at a relative `path`, creating what is missing of it, durably, one
-    /// component at a time and without following links.
+    /// Opens the sub-folder at a relative `path` one component at a time, without following links,
+    /// creating missing components durably.
     ///
-    /// - Parameter flushing: Whether the names of components that are there already are flushed, too:
-    ///   whoever made them may have died before that.
+    /// - Parameter flushing: Whether to flush the names of existing components too: the process that
+    ///   created them may have died before it did.
     public func openOrCreate(_ path: FilePath, permissions: FilePermissions, flushing: Bool = false)
         throws(FileSystemError) -> Directory
     {
@@ -56,9 +58,9 @@ public final class Directory: Sendable {
         return current
     }
 
-    /// Takes the folder's own lock (`flock`), waiting for it: no file is needed that could be missing. It keeps
-    /// out the other threads, too, since each call opens the folder anew. Where the file system has no such
-    /// locks nobody is kept out.
+    /// Takes the folder's own lock (`flock`), waiting for it; unlike a lock file, it cannot be missing. It
+    /// also excludes other threads, since each call opens the folder again. Where the file system does not
+    /// support such locks, the call succeeds without one.
     ///
     /// - Returns: The descriptor to unlock (``FileSystem/unlock(_:)``).
     public func takeLock() throws(FileSystemError) -> Descriptor {
@@ -77,7 +79,7 @@ public final class Directory: Sendable {
     /// Opens the sub-folder at a relative `path` without following links, or `nil` when there is none.
     public func open(_ path: FilePath) throws(FileSystemError) -> Directory? {
         if path.isEmpty { return self }
-        // Most often it is one name.
+        // Most paths have one component.
         guard path.string.utf8.contains(UInt8(ascii: "/")) else { return try openFolder(path) }
         var current = self
         for component in path.components {
@@ -96,7 +98,7 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Whether this folder is still reachable under some name; `false` after somebody removed it.
+    /// Whether this folder is still reachable under some name; `false` after it was removed.
     public func isLinked() throws(FileSystemError) -> Bool {
         try fileSystem.attributes(of: descriptor).linkCount > 0
     }

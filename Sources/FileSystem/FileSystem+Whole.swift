@@ -34,7 +34,7 @@ extension FileSystem {
         return done
     }
 
-    /// Hands the first `count` bytes of a file to `body`, or all when it has fewer, in pieces of at most
+    /// Passes the first `count` bytes of a file, or all of a shorter one, to `body` in pieces of at most
     /// 1 MiB, each with its offset.
     public func forEachPiece(
         of file: Descriptor, count: Int64 = .max,
@@ -54,7 +54,7 @@ extension FileSystem {
         }
     }
 
-    /// Opens a name, hands the descriptor to `body`, and closes it again.
+    /// Opens a name, passes the descriptor to `body`, and closes it.
     public func withFile<Result>(
         _ name: FilePath, in directory: Descriptor, _ mode: OpenMode,
         _ body: (Descriptor) throws(FileSystemError) -> Result
@@ -85,7 +85,7 @@ extension FileSystem {
         return try prefix(of: file, count: Int(length))
     }
 
-    /// The first `limit` bytes of a file whose attributes do not tell its length, as in `/proc`.
+    /// The first `limit` bytes of a file whose attributes do not report its length, as in `/proc`.
     public func contents(ofStream name: FilePath, in directory: Descriptor, limit: Int)
         throws(FileSystemError) -> [UInt8]
     {
@@ -103,9 +103,9 @@ extension FileSystem {
         return bytes
     }
 
-    /// Writes a small file under a temporary name beside it and renames it into place, so that a
-    /// reader sees the old content or the new, never half of it. With `durable`, the content and
-    /// the folder are synchronised before the call returns.
+    /// Writes a small file under a temporary name beside it and renames it, so that a reader sees
+    /// either the old content or the new, never a mixture. With `durable`, the content and the folder
+    /// are synchronised before the call returns.
     public func replaceContents(
         of name: FilePath.Component, in directory: Descriptor, with bytes: [UInt8],
         permissions: FilePermissions, durable: Bool

@@ -3,8 +3,8 @@ public import SystemPackage
 /// The one seam to the operating system: every system call that the product makes on files is a
 /// requirement of this protocol.
 ///
-/// Names are resolved relative to an open directory, as the `…at` family of calls does, so that a
-/// folder that is moved or swapped during an operation cannot lead it astray. Every descriptor is
+/// Names are resolved relative to an open directory, as by the `…at` family of system calls, so
+/// that moving or swapping a folder during an operation cannot redirect it. Every descriptor is
 /// opened close-on-exec, and a symbolic link as the last component of a name is refused
 /// (`O_NOFOLLOW`) unless the requirement says otherwise.
 ///
@@ -12,7 +12,7 @@ public import SystemPackage
 /// pool.
 ///
 /// - Note: A failed call is reported once and never retried into success. `EINTR` is the exception:
-///   the call did not happen, so it is made again.
+///   the call had no effect, so it is repeated.
 public protocol FileSystem: Sendable {
     /// The user that owns what this process creates (`geteuid`).
     var userID: UInt32 { get }
@@ -21,7 +21,7 @@ public protocol FileSystem: Sendable {
     func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode) throws(FileSystemError)
         -> Descriptor
 
-    /// Closes a descriptor (`close`). The descriptor is dead afterwards, whatever the outcome.
+    /// Closes a descriptor (`close`). The descriptor is invalid afterwards, whatever the outcome.
     func close(_ file: Descriptor)
 
     /// Reads at most `buffer.count` bytes at `offset` (`pread`). Returns 0 at the end of the file.
@@ -36,7 +36,7 @@ public protocol FileSystem: Sendable {
     func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError)
 
     /// Makes the content of a file, or the entries of a folder, durable (`fsync`; `F_FULLFSYNC` on
-    /// Darwin). After a failure the descriptor must not be trusted with another attempt.
+    /// Darwin). After a failure, do not try again on the same descriptor.
     func synchronize(_ file: Descriptor) throws(FileSystemError)
 
     /// The attributes of an open file (`fstat`).
@@ -45,16 +45,16 @@ public protocol FileSystem: Sendable {
     /// The attributes of a name, without following a link (`fstatat`), or `nil` when there is none.
     func attributes(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> FileAttributes?
 
-    /// When an open file was created, in nanoseconds since 1970 (`statx`; `st_birthtimespec` on Darwin),
-    /// or `nil` where the file system does not keep it. Neither writing nor renaming changes it, and a
-    /// later file that is given the same inode has another.
+    /// The creation time of an open file, in nanoseconds since 1970 (`statx`; `st_birthtimespec` on
+    /// Darwin), or `nil` where the file system does not keep it. Writing and renaming do not change it;
+    /// a later file that reuses the inode has a different one.
     func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64?
 
-    /// When an open file was read last, in nanoseconds since 1970 and as exactly as its volume keeps that
-    /// (`fstat`), or `nil` where nobody knows.
+    /// The last access time of an open file, in nanoseconds since 1970 at the resolution of its volume
+    /// (`fstat`), or `nil` where it is unknown.
     func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64?
 
-    /// Sets the access time of an open file, in nanoseconds since 1970, and no other (`futimens`).
+    /// Sets only the access time of an open file, in nanoseconds since 1970 (`futimens`).
     func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError)
 
     /// Creates a folder (`mkdirat`). Returns `false` when the name exists already.
@@ -66,7 +66,7 @@ public protocol FileSystem: Sendable {
     /// - Throws: `EACCES` or `EROFS` when it may not.
     func requireWritable(_ directory: Descriptor) throws(FileSystemError)
 
-    /// Renames (`renameat`, `renameat2`; `renameatx_np` on Darwin), atomically on one volume.
+    /// Renames a file or folder (`renameat`, `renameat2`; `renameatx_np` on Darwin), atomically on one volume.
     func rename(
         _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
         _ mode: RenameMode
@@ -81,28 +81,28 @@ public protocol FileSystem: Sendable {
     /// The entries of an open folder (`readdir`), without `.` and `..`, in no particular order.
     func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry]
 
-    /// Takes the advisory lock of an open file (`flock`), waiting for it when `waiting`. Returns
-    /// `false` when another descriptor holds it in a way that excludes `mode`. The lock goes with the
-    /// descriptor, and so with the process.
+    /// Takes the advisory lock of an open file (`flock`), waiting for it if `waiting`. Returns `false`
+    /// when another descriptor holds a conflicting lock. The lock ends with the descriptor, and so with
+    /// the process.
     func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool
 
-    /// Gives the lock of an open file back (`flock` with `LOCK_UN`), and closes it.
+    /// Releases the lock of an open file (`flock` with `LOCK_UN`), and closes the file.
     ///
-    /// A child process that is just being started has a copy of every descriptor until it runs its program:
-    /// a file that is only closed stays locked for as long.
+    /// Closing alone does not suffice: a child process that is being started holds a copy of every
+    /// descriptor until it executes its program, and keeps the lock until then.
     func unlock(_ file: Descriptor)
 
-    /// Sets `length` bytes of the volume aside for an open file, whose length stays as it is
-    /// (`fallocate` with `FALLOC_FL_KEEP_SIZE`; `F_PREALLOCATE` on Darwin).
+    /// Reserves `length` bytes of the volume for an open file without changing its length (`fallocate`
+    /// with `FALLOC_FL_KEEP_SIZE`; `F_PREALLOCATE` on Darwin).
     ///
-    /// - Throws: `ENOSPC` or `EDQUOT` when there are not as many, ``FileSystemError/isUnsupported`` when
-    ///   the file system cannot do it.
+    /// - Throws: `ENOSPC` or `EDQUOT` when fewer are available; an error whose
+    ///   ``FileSystemError/isUnsupported`` is `true` when the file system does not support the call.
     func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError)
 
     /// Sets the permissions of an open file or folder (`fchmod`).
     func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError)
 
-    /// Reads an extended attribute (`fgetxattr`), or `nil` when the file has none of that name.
+    /// Reads an extended attribute (`fgetxattr`), or returns `nil` when the file does not have it.
     func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]?
 
     /// Sets an extended attribute (`fsetxattr`), or removes it when `value` is `nil`.
@@ -118,22 +118,22 @@ public protocol FileSystem: Sendable {
     func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures
 }
 
-/// Whom a lock keeps out.
+/// Which other locks a lock excludes.
 public enum LockMode: Sendable {
-    /// Everybody else.
+    /// All other locks.
     case exclusive
-    /// Whoever wants it exclusively.
+    /// Exclusive locks only.
     case shared
 }
 
 extension FileSystem {
-    /// As a file system answers that does not keep it.
+    /// Returns `nil`, for file systems that do not keep creation times.
     public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
 
-    /// As a file system answers that does not keep it.
+    /// Returns `nil`, for file systems that do not keep access times.
     public func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
 
-    /// As a file system does that does not keep it.
+    /// Does nothing, for file systems that do not keep access times.
     public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {}
 
     /// Takes the exclusive lock of an open file.

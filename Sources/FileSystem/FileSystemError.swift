@@ -1,45 +1,46 @@
 public import SystemPackage
 
-/// A system call that failed: which, on what, and the reason that the kernel gave.
+/// A failed system call: its name, the path it was about, and the kernel's reason.
 public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The system call, by its name in the manual.
+    /// The name of the system call, as in the manual.
     public let operation: String
-    /// The name or path the call was about, when it had one.
+    /// The name or path that the call was about, if any.
     public let path: FilePath?
     /// The kernel's reason.
     public let errno: Errno
 
+    /// Creates an error of the system call `operation`.
     public init(_ operation: String, path: FilePath? = nil, errno: Errno) {
         self.operation = operation
         self.path = path
         self.errno = errno
     }
 
-    /// The same error, about `path` unless it names one already: a call on a descriptor names none.
+    /// The same error about `path`, unless it names a path already: a call on a descriptor names none.
     public func naming(_ path: FilePath) -> FileSystemError {
         self.path == nil ? FileSystemError(operation, path: path, errno: errno) : self
     }
 
-    /// The volume, or the user's share of it, is full: `ENOSPC` or `EDQUOT`.
+    /// Whether the volume, or the user's quota on it, is full: `ENOSPC` or `EDQUOT`.
     public var isOutOfSpace: Bool {
         errno == .noSpace || errno == .diskQuotaExceeded
     }
 
-    /// The caller is not allowed: `EACCES`, `EPERM` or `EROFS`.
+    /// Whether permission is missing: `EACCES`, `EPERM` or `EROFS`.
     public var isNotPermitted: Bool {
         errno == .permissionDenied || errno == .notPermitted || errno == .readOnlyFileSystem
     }
 
-    /// There is nothing under that name.
+    /// Whether there is nothing under the name: `ENOENT`.
     public var isNotFound: Bool {
         errno == .noSuchFileOrDirectory
     }
 
-    /// The file has another name as well, and is not written to.
+    /// Whether the file was refused because it has a second name: `EMLINK`.
     package var isOfSecondName: Bool { errno == .tooManyLinks }
 
-    /// What lies under that name is no regular file but a link, a folder, a pipe or the like: `ELOOP`,
-    /// `EISDIR`, `ENOTDIR`, `ESPIPE`, `ENXIO`, or `EAGAIN` of an empty pipe.
+    /// Whether the name belongs to something other than a regular file, such as a link, a folder or a
+    /// pipe: `ELOOP`, `EISDIR`, `ENOTDIR`, `ESPIPE`, `ENXIO`, or `EAGAIN` of an empty pipe.
     public var isNoRegularFile: Bool {
         switch errno {
         case .tooManySymbolicLinkLevels, .isDirectory, .notDirectory, .illegalSeek, .noSuchAddressOrDevice,
@@ -49,7 +50,8 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// The file system has no such thing: `ENOTSUP`, `EOPNOTSUPP`, `ENOTTY`, `ENOLCK` or `EINVAL`.
+    /// Whether the file system does not support the call: `ENOTSUP`, `EOPNOTSUPP`, `ENOTTY`, `ENOLCK` or
+    /// `EINVAL`.
     public var isUnsupported: Bool {
         switch errno {
         case .notSupported, .notSupportedOnSocket, .inappropriateIOCTLForDevice, .noLocks, .invalidArgument:

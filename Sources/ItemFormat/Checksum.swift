@@ -1,22 +1,22 @@
 internal import CXXHash
 package import FileSystem
 
-/// XXH3-64, the checksum of footers, chunks and contents. It finds accidents, not attackers.
+/// XXH3-64, the checksum of footers, chunks and contents. It detects accidents, not attacks.
 package enum Checksum {
     /// The checksum of `bytes`.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         XXH3_64bits(bytes.baseAddress, bytes.count)
     }
 
-    /// Stands for a boot of the machine in a footer.
+    /// The number that stands for a boot of the machine in a footer.
     ///
-    /// - Parameter identifier: What the system gives every boot.
-    /// - Returns: `nil` for an empty one: the boot is unknown.
+    /// - Parameter identifier: The boot's identifier; empty if unknown.
+    /// - Returns: `nil` if the boot is unknown.
     package static func ofBoot(_ identifier: String) -> UInt64? {
         identifier.isEmpty ? nil : Array(identifier.utf8).withUnsafeBytes { of($0) }
     }
 
-    /// The checksum of a whole content, made from the checksums of its chunks in order (as
+    /// The checksum of a whole content: that of the checksums of its chunks in order (as
     /// little-endian words), so that chunks can be checked in any order and in parallel.
     static func ofContent(chunks: [Chunk]) -> UInt64 {
         var writer = ByteWriter(capacity: chunks.count * 8)

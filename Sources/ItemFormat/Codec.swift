@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// What one thread needs to encode or decode: a liblz4 context and two buffers that grow to the
-/// largest chunk they have seen.
+/// The state that one thread needs to encode or decode: a liblz4 context and two buffers that grow
+/// to the largest chunk they have seen.
 ///
 /// `@unchecked Sendable`: a codec belongs to one thread at a time. ``CodecPool`` hands it out and
-/// takes it back under a lock, and nobody else keeps a reference.
+/// takes it back under a lock, and no other reference is kept.
 final class Codec: @unchecked Sendable {
     let compressor = LZ4Compressor()
     let decompressor = LZ4Decompressor()
@@ -35,15 +35,15 @@ final class Codec: @unchecked Sendable {
     }
 }
 
-/// Codecs that are not in use, kept for the next item.
+/// Idle codecs, kept for the next item.
 package final class CodecPool: Sendable {
-    /// How many chunks of one item are worked on at the same time, at most.
+    /// The largest number of chunks of one item that are processed at the same time.
     package let parallelism: Int
     private let idle = Mutex<[Codec]>([])
 
-    /// - Parameter parallelism: 1 to 4; anything else becomes the nearest of these. Each step costs
-    ///   about 2 MiB of memory for every large item that is being written or read. As many codecs
-    ///   stay in the pool, with their buffers.
+    /// - Parameter parallelism: 1 to 4; other values are clamped. Each step costs about 2 MiB of memory
+    ///   for every large item that is being written or read. The pool keeps as many idle codecs, with
+    ///   their buffers.
     package init(parallelism: Int) {
         self.parallelism = min(max(parallelism, 1), 4)
     }
@@ -58,7 +58,7 @@ package final class CodecPool: Sendable {
         }
     }
 
-    /// Lends `count` codecs for the time of `body`.
+    /// Lends `count` codecs for the duration of `body`.
     func withCodecs<Result, Failure: Error>(
         _ count: Int, _ body: ([Codec]) throws(Failure) -> Result
     ) throws(Failure) -> Result {

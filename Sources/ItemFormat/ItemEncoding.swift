@@ -1,10 +1,11 @@
-/// How the content of an item lies in its file. The raw value is stored; it never changes meaning.
+/// How the content of an item is laid out in its file. Raw values are stored and never change meaning.
 public enum ItemEncoding: UInt8, Hashable, Sendable, CaseIterable {
     /// One standard LZ4 frame per chunk.
     case lz4 = 1
-    /// The bytes as they are, so that promotion needs no copy.
+    /// The original bytes, so that promotion needs no copy.
     case identity = 2
 
+    /// The name of the encoding in reports: `lz4` or `identity`.
     public var name: String {
         switch self {
         case .lz4: "lz4"
@@ -13,15 +14,15 @@ public enum ItemEncoding: UInt8, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Who decides the encoding of an item.
+/// How the encoding of an item is chosen.
 public enum EncodingChoice: Hashable, Sendable {
-    /// The first chunk is compressed for trial: LZ4 is kept when it saves at least one eighth, the
-    /// rule that ZFS applies to its blocks; otherwise the content is stored as it is.
+    /// Try LZ4 on the first chunk and keep it when it saves at least one eighth, the rule that ZFS
+    /// applies to its blocks; otherwise store the content as it is.
     case automatic
-    /// The caller knows.
+    /// Use this encoding without trying.
     case forced(ItemEncoding)
 
-    /// Whether `stored` bytes for `content` bytes are saving enough to be worth decoding later.
+    /// Whether `stored` instead of `content` bytes saves enough to be worth decoding later.
     static func isWorthwhile(stored: Int, content: Int) -> Bool {
         stored <= content - content / 8
     }

@@ -3,8 +3,8 @@ internal import StorageAreas
 extension ItemFooter {
     /// Decodes a whole footer, from the magic number of its frame to the end of its trailer.
     ///
-    /// Everything that the bytes claim is held against the length of the file before it is used;
-    /// nothing is allocated from a claim alone.
+    /// Every length and count is checked against the length of the file before it is used; nothing is
+    /// allocated on the strength of a claim alone.
     ///
     /// - Throws: ``ItemFormatError/damaged(_:)`` or ``ItemFormatError/newerVersion(_:)``.
     init(decoding bytes: UnsafeRawBufferPointer, trailer: Trailer, fileLength: Int64)
@@ -59,7 +59,7 @@ extension ItemFooter {
         }
     }
 
-    /// Holds the chunk table against the length of the file and of the content.
+    /// Checks the chunk table against the lengths of the file and of the content.
     private func checkChunkTable(claimed head: Head, chunksLength: Int64) throws(ItemFormatError) {
         let total = chunks.reduce(Int64(0)) { $0 + Int64($1.storedLength) }
         guard head.chunkLength == UInt32(ItemLimits.chunkLength),
@@ -132,7 +132,7 @@ private struct Fields {
     var boot: UInt64?
 
     init(_ reader: inout ByteReader) throws(ItemFormatError) {
-        // No writer writes a field twice; of two, nobody could tell which one to believe.
+        // No writer writes a field twice, and nothing says which of the two to believe.
         var seen: UInt16 = 0
         while reader.count > 0 {
             guard let tag = reader.take(UInt16.self), reader.take(UInt16.self) == 0,

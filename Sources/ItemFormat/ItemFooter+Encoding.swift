@@ -7,7 +7,7 @@ extension ItemFooter {
     static let headLength = 48
     private static let fieldHeadLength = 8
 
-    /// Bytes of the footer of an item with `chunkCount` chunks.
+    /// The length in bytes of the footer of an item with `chunkCount` chunks.
     static func length(metadata: ItemMetadata, chunkCount: Int, boot: UInt64? = nil) -> Int {
         let texts = textFields(of: metadata)
         return 8 + headLength + texts.reduce(0) { $0 + fieldHeadLength + $1.text.utf8.count }
@@ -79,7 +79,7 @@ extension ItemFooter {
 }
 
 extension ByteWriter {
-    /// A field starts with its tag, two zero bytes and the length of its value.
+    /// Appends the head of a field: its tag, two zero bytes and the length of its value.
     fileprivate mutating func appendFieldHead(_ tag: UInt16, length: Int) {
         append(tag)
         append(UInt16(0))

@@ -11,7 +11,7 @@ package struct Chunk: Hashable, Sendable {
     }
 }
 
-/// The description at the end of every item: what it is, and where its chunks lie.
+/// The description at the end of every item: what it is, and where its chunks are.
 ///
 /// The footer is a standard LZ4 skippable frame, so that LZ4 tools pass over it. From the outside
 /// in: the last 32 bytes of the file are the ``Trailer``, which says how long the footer is; before
@@ -31,15 +31,17 @@ package struct ItemFooter: Hashable, Sendable {
     /// recorded, see ``recordsBoot(_:contentLength:)``.
     package let boot: UInt64?
 
-    /// Whether an item is promoted without its content being read if it was written since the machine was
-    /// started, so that its footer says when that was. Stores are not flushed: what a crash has left of an
-    /// earlier item has to be verified. At most 4 MiB are verified in less time than the flushes of a
-    /// promotion take; a larger item is not read, so that promoting it takes the same time whatever its size.
+    /// Whether the footer of an item records the boot in which it was written.
+    ///
+    /// A large identity item is promoted without its content being read, so that promoting it takes the same
+    /// time whatever its size. That is safe in the boot in which it was written: stores are not flushed, so a
+    /// crash of the machine may have damaged it. Verifying a smaller item takes less time than the flushes of
+    /// its promotion, and it is always verified.
     package static func recordsBoot(_ encoding: ItemEncoding, contentLength: Int64) -> Bool {
         encoding == .identity && contentLength > ItemLimits.alwaysVerifiedLength
     }
 
-    /// The checksum of the whole content, see ``Checksum``.
+    /// The checksum of the whole content; see ``Checksum``.
     package var contentChecksum: UInt64 { Checksum.ofContent(chunks: chunks) }
 
     /// The number of chunks of a content.
@@ -53,11 +55,11 @@ package struct ItemFooter: Hashable, Sendable {
         return start..<min(start + Int64(ItemLimits.chunkLength), contentLength)
     }
 
-    /// The most bytes that a file can take with `contentLength` bytes of content, whatever its
-    /// encoding turns out to be. Space is reserved for this before the first byte is written.
+    /// The largest number of bytes that the file of an item with `contentLength` bytes of content can
+    /// take, in either encoding. Space is reserved for this before the first byte is written.
     ///
-    /// A length beyond ``ItemLimits/contentLength``, which may be what a server claims, gives
-    /// `Int64.max`, for which there is never room.
+    /// A length beyond ``ItemLimits/contentLength``, as a server may claim, gives `Int64.max`, for which
+    /// there is never room.
     package static func storedLengthBound(contentLength: Int64, metadata: ItemMetadata) -> Int64 {
         guard contentLength <= ItemLimits.contentLength else { return .max }
         let chunks = chunkCount(contentLength: contentLength)
@@ -67,7 +69,7 @@ package struct ItemFooter: Hashable, Sendable {
     }
 }
 
-/// The last 32 bytes of every item, in every version of the format, for ever.
+/// The last 32 bytes of every item, the same in every version of the format.
 ///
 /// | offset | type | what |
 /// |---|---|---|
@@ -101,15 +103,15 @@ struct Trailer {
         self.checksum = checksum
     }
 
-    /// Whether this is a newer version whose footer is longer than any that this code reads. There is no
-    /// checksum to go by then: the version is believed only where all the rest of the trailer agrees.
+    /// Whether this is a newer version whose footer is longer than this code reads. Its checksum cannot be
+    /// verified, so the version is believed only when all the rest of the trailer agrees.
     func isOfLongerFooter(fileLength: Int64) -> Bool {
         version > ItemFooter.version && reserved == 0 && storedLength == UInt64(fileLength)
             && Int64(footerLength) > Int64(ItemLimits.footerLength) && Int64(footerLength) <= fileLength
     }
 }
 
-/// The tags of the footer's fields. A reader passes over a tag that it does not know, unless
+/// The tags of the footer's fields. A reader skips a tag that it does not know, unless
 /// ``critical`` is set in it: then the item needs a newer reader.
 enum FieldTag {
     static let key: UInt16 = 1
@@ -120,11 +122,11 @@ enum FieldTag {
     static let attributes: UInt16 = 6
     static let chunkTable: UInt16 = 7
     static let boot: UInt16 = 9
-    /// A reader that does not know it would hand the item over in the wrong place.
+    /// Critical, since a reader that skips it would hand the item over in the wrong folder.
     static let destinationFolder: UInt16 = critical | 8
     static let critical: UInt16 = 0x8000
 
-    /// A bit of its own for every tag that this code knows, `nil` for any other.
+    /// A distinct bit for every tag that this code knows, `nil` for any other.
     static func bit(of tag: UInt16) -> UInt16? {
         switch tag {
         case key...chunkTable: 1 << tag

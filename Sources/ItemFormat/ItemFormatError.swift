@@ -4,32 +4,40 @@ public import FileSystem
 public enum ItemFormatError: Error, Hashable, Sendable {
     /// The file is empty or too short to be an item: the system purged it, or power failed.
     case purged
-    /// The file is not what was written.
+    /// The file does not hold what was written.
     case damaged(Damage)
     /// The file was written by a newer version of the format; it is left alone.
     case newerVersion(UInt16)
     /// The content is longer than ``ItemLimits/contentLength``.
     case contentTooLong
+    /// A field of the metadata is longer than its limit, in bytes.
     case metadataTooLong(field: String, bytes: Int, limit: Int)
-    /// A text with a NUL character in it.
+    /// A text of the metadata contains a NUL character.
     case metadataContainsNUL(field: String)
-    /// The caller of the writer refused the space that the next bytes need.
+    /// The caller of the writer refused the space for the next bytes.
     case notAdmitted
-    /// A priority outside 0…1.
+    /// The priority is outside 0…1.
     case priorityOutOfRange(Float)
-    /// A range that does not lie within the content.
+    /// The range is not within the content.
     case rangeOutOfBounds(Range<Int64>, contentLength: Int64)
+    /// A system call failed.
     case fileSystem(FileSystemError)
 
-    /// The part of an item that did not hold.
+    /// The part of an item that failed a check.
     public enum Damage: String, Hashable, Sendable {
+        /// The last 32 bytes of the file.
         case trailer
+        /// The checksum of the footer.
         case footerChecksum = "footer checksum"
+        /// A field of the footer.
         case footerFields = "footer fields"
+        /// The table of chunks in the footer.
         case chunkTable = "chunk table"
+        /// The content of a chunk.
         case chunkContent = "chunk content"
+        /// The key, which differs from the one asked for.
         case key
-        /// Of the journal beside a kept partial.
+        /// The journal beside a kept partial.
         case journal
     }
 }
@@ -54,7 +62,7 @@ extension ItemFormatError: CustomStringConvertible {
     }
 }
 
-/// Runs a body that touches files, and wraps its errors.
+/// Runs `body` and wraps its error.
 @inline(__always)
 func onFiles<Result>(_ body: () throws(FileSystemError) -> Result) throws(ItemFormatError) -> Result {
     do {

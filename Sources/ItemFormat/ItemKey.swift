@@ -7,11 +7,14 @@ public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
     /// The longest key, in bytes of UTF-8.
     public static let maximumLength = 1024
 
+    /// The key as text.
     public let string: String
-    /// Where the item lies. Two keys may share a hash; the full key inside the item decides.
+    /// Determines the path of the item. Two keys may share a hash; the full key inside the item decides.
     package let hash: KeyHash
 
-    /// - Throws: ``ItemKeyError`` when `string` is empty or too long.
+    /// Creates a key from 1 to ``maximumLength`` bytes of UTF-8.
+    ///
+    /// - Throws: ``ItemKeyError`` when `string` is empty, too long or contains NUL.
     public init(_ string: String) throws(ItemKeyError) {
         var string = string
         string.makeContiguousUTF8()
@@ -25,7 +28,7 @@ public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { string }
 
-    /// Byte for byte: Swift's own comparison takes canonically equivalent strings for equal.
+    /// Compares byte for byte: Swift's own comparison treats canonically equivalent strings as equal.
     public static func == (left: ItemKey, right: ItemKey) -> Bool {
         left.hash == right.hash && left.string.utf8.elementsEqual(right.string.utf8)
     }
@@ -35,11 +38,13 @@ public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a string is no key.
+/// Why a string cannot be a key.
 public enum ItemKeyError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The string is empty.
     case empty
+    /// The string has more than ``ItemKey/maximumLength`` bytes of UTF-8.
     case tooLong(bytes: Int)
-    /// SQLite and C end a text there, and would take two keys for one.
+    /// The string contains NUL, which ends a text in SQLite and C: two keys could be taken for one.
     case containsNUL
 
     public var description: String {
@@ -82,7 +87,7 @@ package struct KeyHash: Hashable, Sendable, Comparable {
 
     /// The inverse of ``hexadecimal``: `nil` unless there are exactly 32 lower-case digits.
     ///
-    /// - Note: Not generic: a census calls it for every file, and its caller is in another module.
+    /// - Note: Not generic, since a census calls it for every file, from another module.
     package init?(hexadecimal: String) {
         var text = hexadecimal
         guard let hash = text.withUTF8(Self.init(digits:)) else { return nil }

@@ -8,40 +8,46 @@ public enum Intent: UInt8, Hashable, Sendable, CaseIterable {
     case userRequested = 2
 }
 
-/// What a server said about the version of a resource, for conditional requests. An empty string is
-/// stored as `nil`.
+/// What a server reported about the version of a resource, for conditional requests. An empty
+/// string is stored as `nil`.
 public struct Validator: Hashable, Sendable {
     /// The `ETag` header, with its quotes and, when weak, its prefix.
     public var entityTag: String?
-    /// The `Last-Modified` header as it came.
+    /// The `Last-Modified` header as received.
     public var lastModified: String?
 
+    /// Creates a validator from the headers of a response.
     public init(entityTag: String? = nil, lastModified: String? = nil) {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }
 }
 
-/// What an item says about itself. With its content it is all that is needed to list the item and
-/// to promote it.
+/// The description that an item carries. Together with the content, it suffices to list the item
+/// and to promote it.
 public struct ItemMetadata: Hashable, Sendable {
+    /// The key under which the item is stored.
     public var key: ItemKey
-    /// The feed or server that the item comes from; empty when the caller named none.
+    /// The feed or server that the item comes from; empty when the caller did not name one.
     public var source: String
+    /// Why the item is stored.
     public var intent: Intent
+    /// Where the item is promoted to when it is opened.
     public var destination: Destination
+    /// The version of the resource, as its server reported it.
     public var validator: Validator
-    /// 0 (the default) to 1: items of lower priority are evicted first, and an item makes none of a
-    /// higher one go.
+    /// From 0 (the default) to 1. Items of lower priority are evicted first, and no item displaces one
+    /// of higher priority.
     public var priority: Float
     /// When the item was stored, in milliseconds since 1970. Set by the cache.
     public var storedAt: Int64
-    /// When the item is no longer worth keeping, in milliseconds since 1970; `nil` and `Int64.max`
-    /// are the same to the file.
+    /// When the item is no longer worth keeping, in milliseconds since 1970; `nil`, stored as
+    /// `Int64.max`, for never.
     public var expiresAt: Int64?
-    /// Bytes of the caller's own, handed back untouched.
+    /// Bytes of the caller, returned unchanged.
     public var attributes: [UInt8]
 
+    /// Creates the metadata of an item. Bounds are checked by ``validate()``, not here.
     public init(
         key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination,
         validator: Validator = Validator(), priority: Float = 0, storedAt: Int64 = 0,
@@ -58,13 +64,14 @@ public struct ItemMetadata: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// Whether the item is no longer worth keeping. The clock is asked only when there is a limit.
+    /// Whether the item is no longer worth keeping. The clock is read only when there is a limit.
     package func hasExpired(at now: () -> Int64) -> Bool {
         guard let expiresAt else { return false }
         return expiresAt <= now()
     }
 
-    /// Texts may not contain NUL: a database that takes it for their end would hold one source for another.
+    /// Checks the lengths of the fields, the range of the priority, and that no text contains NUL, which a
+    /// database takes for the end of a text.
     ///
     /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)``,
     ///   ``ItemFormatError/metadataContainsNUL(field:)`` or ``ItemFormatError/priorityOutOfRange(_:)``.

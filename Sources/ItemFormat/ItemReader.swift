@@ -2,16 +2,16 @@ package import FileSystem
 
 /// Reads one item from an open file.
 ///
-/// A small item is read with a single call, footer and all. Of a large one the footer is read
-/// first and then the chunks that a range touches. Memory stays bounded by
-/// ``CodecPool/parallelism`` chunks. Bytes are good only when the call that hands them out returns,
-/// or calls its sink: by then the checksums of their chunks were compared.
+/// A small item is read with a single call, footer included. Of a large one, the footer is read
+/// first and then the chunks that a range touches. Memory is bounded by
+/// ``CodecPool/parallelism`` chunks. Bytes are valid only when the call that delivers them returns,
+/// or calls its sink: by then the checksums of their chunks have been compared.
 ///
 /// The reader does not close the file.
 package final class ItemReader {
-    /// How much of a file is read at first, in the hope that it is all.
+    /// Bytes of the first read, enough for the whole of a small item.
     private static let windowLength = 128 << 10
-    /// How much of the end of a larger file is read at first, in the hope that it holds the footer.
+    /// Bytes first read from the end of a larger file, usually enough for its footer.
     private static let tailLength = 4 << 10
 
     package let footer: ItemFooter
@@ -19,7 +19,7 @@ package final class ItemReader {
     private let fileSystem: any FileSystem
     private let codecs: CodecPool
     private let loan: CodecLoan
-    /// The stored bytes of all chunks, when the first read brought the whole file.
+    /// The whole file, when the first read returned all of it.
     private let window: UnsafeRawBufferPointer?
 
     /// Reads and checks the footer.
@@ -50,7 +50,7 @@ package final class ItemReader {
     }
 
     /// Reads `range` of the content into `output`, which must have exactly that length. After an
-    /// error, what is in `output` is not the content.
+    /// error, the bytes in `output` are not the content.
     ///
     /// - Throws: ``ItemFormatError/rangeOutOfBounds(_:contentLength:)``,
     ///   ``ItemFormatError/damaged(_:)`` or ``ItemFormatError/fileSystem(_:)``.
@@ -59,7 +59,7 @@ package final class ItemReader {
     {
         precondition(output.count == range.count, "the buffer must have the length of the range")
         if range == 0..<footer.contentLength {
-            // Whole chunks only: they are decoded where they are wanted.
+            // Whole chunks only: they are decoded straight into `output`.
             try forEachBatch(of: range) { batch throws(ItemFormatError) in
                 let start = Int(footer.contentRange(ofChunk: batch.lowerBound).lowerBound)
                 let end = Int(footer.contentRange(ofChunk: batch.upperBound - 1).upperBound)
@@ -74,7 +74,7 @@ package final class ItemReader {
         }
     }
 
-    /// Hands `range` of the content to `sink`, piece by piece and in order. A piece is valid only
+    /// Passes `range` of the content to `sink`, piece by piece and in order. A piece is valid only
     /// during the call.
     package func stream(
         _ range: Range<Int64>, to sink: (UnsafeRawBufferPointer) throws(ItemFormatError) -> Void
@@ -148,12 +148,12 @@ package final class ItemReader {
         return Checksum.of(UnsafeRawBufferPointer(output)) == checksum
     }
 
-    /// The stored bytes of the chunks of `batch`: from the window when it holds the whole file; of
-    /// an identity item read straight into `output`; else read into the codec's buffer.
+    /// The stored bytes of the chunks of `batch`: from the window when it holds the whole file; for an
+    /// identity item, read straight into `output`; otherwise read into the codec's buffer.
     private func storedBytes(of batch: Range<Int>, orInto output: UnsafeMutableRawBufferPointer)
         throws(ItemFormatError) -> UnsafeRawBufferPointer
     {
-        // A position in the file can be more than an `Int` holds on a watch.
+        // On a watch, where `Int` has 32 bits, a position in the file can exceed it.
         let start = footer.chunks[..<batch.lowerBound].reduce(Int64(0)) { $0 + Int64($1.storedLength) }
         let length = footer.chunks[batch].reduce(0) { $0 + Int($1.storedLength) }
         if let window { return window.slice(Int(start)..<Int(start) + length) }
@@ -167,7 +167,7 @@ package final class ItemReader {
         return UnsafeRawBufferPointer(buffer)
     }
 
-    /// Why the file is shorter than it was when its footer was read: the system empties files that are in use, too.
+    /// The error for a file that is shorter than when its footer was read: the system also empties files in use.
     private func lossOfEnd() throws(ItemFormatError) -> ItemFormatError {
         let attributes = try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
         return attributes.length < Int64(Trailer.length) ? .purged : .damaged(.chunkContent)
@@ -175,7 +175,7 @@ package final class ItemReader {
 }
 
 extension ItemReader {
-    /// The footer of a file that was read whole, or `nil` when anything is amiss: the careful way
+    /// The footer of a file that was read whole, or `nil` when anything is wrong: the slower path
     /// then finds out what.
     private static func footer(ofWholeFile bytes: UnsafeRawBufferPointer) -> ItemFooter? {
         guard bytes.count >= Trailer.length else { return nil }

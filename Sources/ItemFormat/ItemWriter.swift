@@ -1,7 +1,8 @@
 package import FileSystem
 
-/// What was written.
+/// The outcome of writing an item.
 public struct ItemSummary: Hashable, Sendable {
+    /// The encoding that was used.
     public let encoding: ItemEncoding
     /// Bytes of the original.
     public let contentLength: Int64
@@ -9,14 +10,14 @@ public struct ItemSummary: Hashable, Sendable {
     public let storedLength: Int64
 }
 
-/// Writes one item into an open file, which is empty or begins with chunks that were kept, from content that
-/// arrives in pieces of any size.
+/// Writes one item into an open file from content that arrives in pieces of any size. The file is
+/// empty or begins with chunks that were kept.
 ///
-/// Memory stays bounded: less than one chunk is held back, and at most ``CodecPool/parallelism``
+/// Memory is bounded: less than one chunk is held back, and at most ``CodecPool/parallelism``
 /// chunks are compressed at a time. An item whose only chunk is compressed, or has at most 64 KiB,
 /// is written with a single call.
 ///
-/// The writer neither closes nor removes the file; after an error the file is of no use.
+/// The writer neither closes nor removes the file; after an error, the file is unusable.
 package final class ItemWriter {
     private let file: Descriptor
     private let fileSystem: any FileSystem
@@ -25,7 +26,7 @@ package final class ItemWriter {
     private let boot: UInt64?
     private let admit: (Int64) throws(ItemFormatError) -> Void
     private let note: (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void
-    /// `nil` until the first chunk was compressed for trial.
+    /// `nil` until LZ4 was tried on the first chunk.
     private var encoding: ItemEncoding?
 
     private var pending: [UInt8] = []
@@ -36,8 +37,8 @@ package final class ItemWriter {
     package private(set) var contentLength: Int64 = 0
 
     /// - Parameters:
-    ///   - boot: The ``Checksum/ofBoot(_:)`` of the running machine; `nil` where it is unknown.
-    ///   - kept: What is in the file already, which the content goes on after.
+    ///   - boot: The ``Checksum/ofBoot(_:)`` of the running machine; `nil` if unknown.
+    ///   - kept: The chunks already in the file; the content is appended after them.
     ///   - note: Called with the whole chunks that have been written.
     ///   - admit: Called before every write with the length in bytes that the file will then have; when it
     ///     throws, nothing is written.
@@ -74,8 +75,8 @@ package final class ItemWriter {
 
     /// Appends content.
     ///
-    /// - Throws: ``ItemFormatError/contentTooLong``, ``ItemFormatError/fileSystem(_:)`` or what
-    ///   `admit` threw.
+    /// - Throws: ``ItemFormatError/contentTooLong``, ``ItemFormatError/fileSystem(_:)`` or the error of
+    ///   a closure of the caller.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         guard contentLength + Int64(bytes.count) <= ItemLimits.contentLength else { throw .contentTooLong }
         contentLength += Int64(bytes.count)
@@ -88,7 +89,7 @@ package final class ItemWriter {
             pending.removeAll(keepingCapacity: true)
         }
         while bytes.count - done >= ItemLimits.chunkLength {
-            // The first chunk goes alone: it decides the encoding.
+            // The first chunk is compressed alone: it decides the encoding.
             let most = encoding == nil ? 1 : codecs.parallelism
             let count = min((bytes.count - done) / ItemLimits.chunkLength, most) * ItemLimits.chunkLength
             try encode(wholeChunks: bytes.slice(done..<done + count))
@@ -97,9 +98,9 @@ package final class ItemWriter {
         pending.append(contentsOf: bytes[done...])
     }
 
-    /// Appends the last piece of content and completes the item; nothing can be appended after it.
+    /// Appends the last piece of content and completes the item; nothing can be appended afterwards.
     ///
-    /// - Throws: What ``append(_:)`` throws.
+    /// - Throws: The errors of ``append(_:)``.
     package func finish(appending last: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
         throws(ItemFormatError) -> ItemSummary
     {
@@ -193,8 +194,8 @@ package final class ItemWriter {
         storedLength += Int64(bytes.count)
     }
 
-    /// Writes the end of the content and the footer: with one call where that costs at most a small
-    /// copy, as for every frame, which lies in the codec's buffer already.
+    /// Writes the end of the content and the footer, with one call where that costs at most a small
+    /// copy. A frame costs none: it is in the codec's buffer already.
     private func write(_ end: UnsafeRawBufferPointer, followedBy footer: [UInt8], _ codec: Codec)
         throws(ItemFormatError)
     {
@@ -205,7 +206,7 @@ package final class ItemWriter {
             try write(end)
             return try footer.withBytes { bytes throws(ItemFormatError) in try write(bytes) }
         }
-        // A frame has left room for the footer: its buffer is not replaced here.
+        // A frame left room for the footer, so its buffer is not replaced here.
         let buffer = codec.output(atLeast: length)
         if !isFrame { buffer.copyMemory(from: end) }
         buffer.slice(end.count..<length).copyBytes(from: footer)
@@ -221,7 +222,7 @@ private struct Frame {
     let bytes: UnsafeRawBufferPointer
     let chunk: Chunk
 
-    /// - Parameter room: Bytes to leave free behind the frame, for what goes out in the same call.
+    /// - Parameter room: Bytes to leave free after the frame, for data written in the same call.
     init(compressing content: UnsafeRawBufferPointer, with codec: Codec, leaving room: Int = 0) {
         let output = codec.output(atLeast: content.count + LZ4Frame.overhead + room)
         let length = codec.compressor.compress(content, into: output)

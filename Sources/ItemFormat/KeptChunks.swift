@@ -1,6 +1,6 @@
 package import FileSystem
 
-/// The whole chunks that lie at the beginning of a file, which an ``ItemWriter`` goes on after.
+/// The whole chunks at the beginning of a file, after which an ``ItemWriter`` resumes.
 package struct KeptChunks: Sendable {
     package let encoding: ItemEncoding
     package let chunks: [Chunk]
@@ -10,9 +10,9 @@ package struct KeptChunks: Sendable {
         chunks = journal.chunks
     }
 
-    /// Reads and verifies the chunks, one at a time, and hands their content to `sink` in order.
+    /// Reads and verifies the chunks, one at a time, and passes their content to `sink` in order.
     ///
-    /// - Returns: How many are sound, up to the first that is not.
+    /// - Returns: The number of sound chunks before the first that is not.
     /// - Throws: ``ItemFormatError/fileSystem(_:)``.
     package func verify(
         in file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool,

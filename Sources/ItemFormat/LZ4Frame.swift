@@ -4,21 +4,21 @@ internal import FileSystem
 
 /// Standard LZ4 frames with content size and content checksum, one per chunk.
 ///
-/// They are byte for byte what `LZ4F_compressFrame` writes with the same settings. It is not called
-/// because the XXH32 inside liblz4 takes six times as long as the one of libxxhash, and so a
-/// quarter of the whole compression.
+/// They are byte for byte what `LZ4F_compressFrame` writes with the same settings. That function
+/// is not called because the XXH32 inside liblz4 takes six times as long as that of libxxhash, and
+/// so a quarter of the whole compression.
 enum LZ4Frame {
     /// Magic number, descriptor and the checksum of the descriptor.
     private static let headerLength = 15
-    /// What a frame of one chunk adds to its content when nothing is saved: the header, the length of
-    /// its one block (4), the end mark (4) and the content checksum (4).
+    /// The bytes that a frame adds to a chunk that does not compress: the header, the length of its
+    /// one block (4), the end mark (4) and the content checksum (4).
     static let overhead = headerLength + 12
 
     /// Writes the header of a frame of one independent block.
     fileprivate static func writeHeader(contentLength: Int, into output: UnsafeMutableRawBufferPointer) {
         // Version 1, independent blocks, content size, content checksum.
         let flags: UInt8 = 0b0110_1100
-        // The smallest of the sizes that a block may have: 64 KiB, 256 KiB or 1 MiB.
+        // The smallest permitted block size that fits: 64 KiB, 256 KiB or 1 MiB.
         let blockSize: UInt8 = contentLength <= 64 << 10 ? 4 : contentLength <= 256 << 10 ? 5 : 6
         output.storeBytes(of: UInt32(0x184D_2204).littleEndian, as: UInt32.self)
         output[4] = flags
@@ -34,7 +34,7 @@ enum LZ4Frame {
     ) -> Int {
         let start = headerLength + 4
         let room = output.slice(start..<start + content.count)
-        // One byte less than the content: what saves nothing is stored as it is.
+        // One byte less than the content: a block that saves nothing is stored uncompressed.
         let length = content.withMemoryRebound(to: CChar.self) { source in
             room.withMemoryRebound(to: CChar.self) { target in
                 Int(
@@ -65,8 +65,8 @@ struct LZ4Compressor: ~Copyable {
         state.deallocate()
     }
 
-    /// Compresses one chunk, which is not empty, into one frame. `output` has room for the content
-    /// and ``LZ4Frame/overhead``. Returns the length of the frame.
+    /// Compresses one chunk, which must not be empty, into one frame. `output` must have room for the
+    /// content and ``LZ4Frame/overhead``. Returns the length of the frame.
     func compress(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
         LZ4Frame.writeHeader(contentLength: content.count, into: output)
         let end = LZ4Frame.writeBlock(content, into: output, state: state)
@@ -92,7 +92,7 @@ struct LZ4Decompressor: ~Copyable {
         LZ4F_freeDecompressionContext(context)
     }
 
-    /// Decompresses one whole frame that must fill `output` exactly. The frame's own 32-bit
+    /// Decompresses one whole frame, which must fill `output` exactly. The frame's own 32-bit
     /// checksum is skipped: the caller compares the 64-bit one of the chunk table, which costs less.
     /// Returns whether the frame was well-formed and of that length.
     func decompress(_ frame: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Bool {

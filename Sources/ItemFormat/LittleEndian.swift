@@ -16,8 +16,8 @@ struct ByteWriter {
     }
 }
 
-/// Takes fixed-width little-endian integers from the front of a buffer. Reading past the end gives
-/// `nil`, never a trap.
+/// Takes fixed-width little-endian integers from the front of a buffer. Reading past the end
+/// returns `nil` and never traps.
 struct ByteReader {
     private var rest: UnsafeRawBufferPointer.SubSequence
 

@@ -1,10 +1,10 @@
 package import FileSystem
 
-/// The journal beside the kept chunks of an item whose storing is under way or was broken off: what the
-/// item is, and what each whole chunk must be.
+/// The journal beside the kept chunks of an item whose storing is under way or was interrupted: a
+/// description of the item and of each whole chunk.
 ///
-/// Nothing of it is flushed to the device. What it says is compared with the chunks before any of them is
-/// used, and every record tells by its checksum that it belongs to this journal and to its place in it.
+/// The journal is not flushed to the device. Its records are compared with the chunks before any of them
+/// is used, and the checksum of a record proves that it belongs to this journal and to its position in it.
 package struct PartialJournal: Hashable, Sendable {
     /// The version of the journal that this code writes.
     package static let version: UInt16 = 1
@@ -17,9 +17,9 @@ package struct PartialJournal: Hashable, Sendable {
 
     package let metadata: ItemMetadata
     package let encoding: ItemEncoding
-    /// Bytes of the whole content; `nil` when nobody has said.
+    /// Bytes of the whole content; `nil` when unknown.
     package let expectedLength: Int64?
-    /// Tells this beginning of the item from every other.
+    /// Distinguishes this partial from every other of the same item.
     package let generation: UInt64
     /// The whole chunks, in their order.
     package private(set) var chunks: [Chunk] = []
@@ -36,10 +36,10 @@ package struct PartialJournal: Hashable, Sendable {
     /// Bytes of content in all whole chunks.
     package var contentLength: Int64 { Int64(chunks.count) * Int64(ItemLimits.chunkLength) }
 
-    /// Bytes that they take in their file.
+    /// Bytes that the whole chunks take in their file.
     package var storedLength: Int64 { chunks.reduce(0) { $0 + Int64($1.storedLength) } }
 
-    /// Bytes of the journal's file.
+    /// Bytes of the journal file.
     package var length: Int64 { Self.length(metadata: metadata, chunkCount: chunks.count) }
 
     /// Bytes of a journal of `chunkCount` chunks.
@@ -53,7 +53,7 @@ package struct PartialJournal: Hashable, Sendable {
         length(metadata: metadata, chunkCount: ItemFooter.chunkCount(contentLength: contentLength))
     }
 
-    /// Keeps the chunks that lie wholly in the first `length` bytes of their file.
+    /// Keeps only the chunks that lie wholly in the first `length` bytes of their file.
     package mutating func cut(toStoredLength length: Int64) {
         var end: Int64 = 0
         let whole = chunks.prefix { chunk in
@@ -63,23 +63,23 @@ package struct PartialJournal: Hashable, Sendable {
         cut(to: whole.count)
     }
 
-    /// Keeps the first `count` chunks, and no others.
+    /// Keeps only the first `count` chunks.
     package mutating func cut(to count: Int) {
         chunks.removeLast(chunks.count - count)
     }
 }
 
-/// What a reader of any version can tell of a journal: the first 28 bytes of it.
+/// The part of a journal that a reader of any version understands: its first 28 bytes.
 package struct PartialHead: Hashable, Sendable {
     static let length = 28
 
     /// The session of the process that writes the partial; 0 for none.
     package var writer: UInt64
-    /// When the partial was begun, resumed or suspended last, in milliseconds since 1970.
+    /// When the partial was last begun, resumed or suspended, in milliseconds since 1970.
     package var keptAt: Int64
     package let version: UInt16
 
-    /// - Returns: `nil` for a file that is no journal.
+    /// - Returns: `nil` for a file that is not a journal.
     package init?(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
         let bytes = try fileSystem.bytes(of: file, at: 0, count: Self.length)
         let head = bytes.withUnsafeBytes { bytes -> (UInt64, Int64, UInt16)? in
@@ -93,7 +93,7 @@ package struct PartialHead: Hashable, Sendable {
         (writer, keptAt, version) = head
     }
 
-    /// Enters who writes the partial, and since when, into its journal.
+    /// Records the writer of the partial, and since when, in its journal.
     package static func write(
         writer session: UInt64, keptAt: Int64, to file: Descriptor, in fileSystem: any FileSystem
     ) throws(FileSystemError) {
@@ -105,7 +105,7 @@ package struct PartialHead: Hashable, Sendable {
 }
 
 extension PartialJournal {
-    /// Writes the beginning of a journal that has no records yet, into an empty file.
+    /// Writes the beginning of a journal without records into an empty file.
     package func begin(
         _ file: Descriptor, in fileSystem: any FileSystem, writer session: UInt64, keptAt: Int64
     ) throws(FileSystemError) {
@@ -154,7 +154,7 @@ extension PartialJournal {
         return writer.bytes.withUnsafeBytes { Checksum.of($0) }
     }
 
-    /// Reads a journal with the records up to the first that is not sound.
+    /// Reads a journal with its records up to the first that is not sound.
     ///
     /// - Throws: ``ItemFormatError/damaged(_:)``, ``ItemFormatError/newerVersion(_:)`` or
     ///   ``ItemFormatError/fileSystem(_:)``.
@@ -175,8 +175,8 @@ extension PartialJournal {
         let footer = try description.withBytes { bytes throws(ItemFormatError) in
             try ItemFooter(description: bytes)
         }
-        // The records are looked for, appended and charged behind a description of the length that this code gives it.
-        // One that says the same in more bytes, with fields that are unknown here, has them elsewhere.
+        // Records are located, appended and charged after a description of the length that this code writes. A longer
+        // one that says the same, with fields unknown here, would put them elsewhere.
         guard ItemFooter.length(metadata: footer.metadata, chunkCount: 0) == description.count else {
             throw .damaged(.journal)
         }
@@ -205,7 +205,7 @@ extension PartialJournal {
         }
     }
 
-    /// What lies between the head and the description.
+    /// The fields between the head and the description.
     private struct Fixed {
         let descriptionLength: UInt32
         let generation: UInt64
@@ -229,7 +229,7 @@ extension PartialJournal {
 }
 
 extension ItemFooter {
-    /// Decodes an item of no content, which is a footer and nothing else.
+    /// Decodes an item without content, which consists of a footer only.
     fileprivate init(description bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         guard bytes.count >= Trailer.length + 8 else { throw .damaged(.journal) }
         let trailer: Trailer
@@ -243,11 +243,11 @@ extension ItemFooter {
 }
 
 extension FileSystem {
-    /// At most `count` bytes of a file from `offset` on: fewer where it ends.
+    /// At most `count` bytes of a file from `offset`; fewer where it ends.
     fileprivate func bytes(of file: Descriptor, at offset: Int64, count: Int) throws(FileSystemError)
         -> [UInt8]
     {
-        // Nothing is allocated from a claim alone.
+        // Never allocate on the strength of a claim alone.
         let count = min(count, Int(clamping: max(0, try attributes(of: file).length - offset)))
         var bytes = [UInt8](repeating: 0, count: count)
         let done = try bytes.withMutableBytes { buffer throws(FileSystemError) in

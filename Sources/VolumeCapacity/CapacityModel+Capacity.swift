@@ -1,9 +1,9 @@
 extension CapacityModel {
-    /// How much a cache may take of the volume in `state`, with every step that leads there.
+    /// Computes how much of the volume in `state` a cache may take, with every step of the derivation.
     ///
-    /// Raising the available bytes lowers none of the amounts.
+    /// More available bytes never lower any of the amounts.
     ///
-    /// - Parameter cap: The caller's own limit in bytes. The smaller one of it and the model's applies; a
+    /// - Parameter cap: The caller's own limit in bytes. The smaller of it and the model's applies; a
     ///   negative one counts as 0.
     public func capacity(of state: VolumeState, cap: Int64? = nil) -> Capacity {
         let state = state.sanitized
@@ -37,12 +37,12 @@ extension CapacityModel {
             thresholds: thresholds(low: low, reserve: reserve))
     }
 
-    /// The budget that follows on `current` when the volume now allows `new`: it shrinks at once, and
-    /// grows only when `new` is larger by at least ``growthPerMille``, so that it does not follow every
-    /// file that somebody else deletes.
+    /// The budget that replaces `current` when the volume now allows `new`: it shrinks at once, and grows
+    /// only when `new` is larger by at least ``growthPerMille``, so that it does not follow every file
+    /// that another program deletes.
     ///
-    /// - Parameter current: The budget in force, in bytes; `nil` when there is none yet. From there and
-    ///   from 0 it grows at once.
+    /// - Parameter current: The budget in force, in bytes; `nil` when there is none yet. From `nil` and
+    ///   from 0 the budget grows at once.
     public func budget(from current: Int64?, to new: Int64) -> Int64 {
         let new = max(0, new)
         guard let current = current.map({ max(0, $0) }), new > current else { return new }

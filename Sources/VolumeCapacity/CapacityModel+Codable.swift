@@ -10,7 +10,7 @@ extension CapacityModel: Codable {
     /// The names of all constants.
     package static var names: [String] { constants.map(\.name) }
 
-    /// A constant that is missing or `null` has its default; unknown names are ignored.
+    /// Decodes a model. A constant that is missing or `null` has its default; unknown names are ignored.
     public init(from decoder: any Decoder) throws {
         self.init()
         let values = try decoder.container(keyedBy: Name.self)
@@ -22,7 +22,7 @@ extension CapacityModel: Codable {
         }
     }
 
-    /// All constants are written, those with their defaults as well.
+    /// Encodes all constants, including those with their defaults.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Name.self)
         for constant in Self.constants {

@@ -1,5 +1,5 @@
 extension CapacityModel {
-    /// One constant: its name in a configuration, where it is kept, and what it may be.
+    /// One constant: its name in a configuration, its property and its range.
     struct Constant: Sendable {
         let name: String
         let path: any WritableKeyPath<CapacityModel, Int64> & Sendable

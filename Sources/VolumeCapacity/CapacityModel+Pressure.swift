@@ -1,7 +1,7 @@
 extension CapacityModel {
-    /// How short of space the volume in `state` is. Only its total and its available bytes count.
+    /// How short of space the volume in `state` is. Only its total and its available bytes are used.
     ///
-    /// - Parameter last: The level that this function gave the time before; `normal` at first.
+    /// - Parameter last: The level that this function returned before; `normal` at first.
     public func pressure(of state: VolumeState, after last: Pressure) -> Pressure {
         let state = state.sanitized
         return thresholds(low: low(total: state.total), reserve: reserve(total: state.total))

@@ -4,6 +4,7 @@ public import FileSystem
 public struct FixedVolumeProbe: VolumeProbing {
     private let fixed: VolumeState
 
+    /// Creates a probe that always returns `state`.
     public init(_ state: VolumeState) {
         fixed = state
     }

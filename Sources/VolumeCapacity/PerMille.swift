@@ -5,7 +5,7 @@ extension Int64 {
         Int64(clamping: Int128(Swift.max(0, self)) * Int128(Swift.max(0, factor)) / 1000)
     }
 
-    /// This amount, or the bound that it exceeds. An upper bound below the lower one gives the lower one.
+    /// This amount, limited to the bounds. An upper bound below the lower one gives the lower one.
     func clamped(_ lower: Int64, _ upper: Int64) -> Int64 {
         Swift.max(lower, Swift.min(self, upper))
     }

@@ -1,12 +1,12 @@
 /// How short of space a volume is, in order of severity.
 public enum Pressure: String, Sendable, Hashable, CaseIterable, Codable, Comparable {
-    /// There is room beyond the reserve.
+    /// More than the reserve is available.
     case normal
-    /// The reserve is touched.
+    /// The reserve is in use.
     case elevated
     /// The volume is nearly full.
     case low
-    /// The volume is as good as full.
+    /// The volume is practically full.
     case critical
 
     private var severity: Int {

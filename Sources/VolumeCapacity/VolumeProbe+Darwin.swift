@@ -1,14 +1,14 @@
-// tvOS and watchOS have none of these values.
+// tvOS and watchOS do not have these values.
 #if canImport(Darwin) && !os(tvOS) && !os(watchOS)
     internal import Darwin
     internal import FileSystem
     internal import Foundation
 
-    /// - Note: This was not run on an Apple platform yet.
+    /// - Note: Not yet run on an Apple platform.
     extension VolumeProbe {
-        /// What the system says about the volume of an open file or folder; `nil` when it does not say.
+        /// The room that the system reports for the volume of an open file or folder; `nil` when it reports none.
         ///
-        /// Only the live file system's descriptors mean anything to it; another one's are not asked about.
+        /// Only descriptors of the live file system mean anything to the system; others are not asked about.
         /// The path (`fcntl` `F_GETPATH`) is used at once and not kept.
         func reportedCapacity(of file: Descriptor) -> ReportedCapacity? {
             guard fileSystem is LiveFileSystem, let path = Self.path(of: file) else { return nil }
@@ -21,7 +21,7 @@
                     important: values.volumeAvailableCapacityForImportantUsage,
                     opportunistic: values.volumeAvailableCapacityForOpportunisticUsage)
             } catch {
-                // `statvfs` has answered, so the volume is there; these values are a bonus.
+                // `statvfs` has answered, so the volume exists; these values are optional.
                 return nil
             }
         }

@@ -1,29 +1,31 @@
 public import FileSystem
 
-/// Asks a volume for its size and its free space.
+/// Measures the size and the free space of a volume.
 public protocol VolumeProbing: Sendable {
-    /// The state of the volume that holds an open file or folder, as far as the system knows it: ``VolumeState/evictable`` and
-    /// ``VolumeState/purgeable`` are 0, for the caller to fill in.
+    /// Returns the state of the volume that holds an open file or folder, as far as the system knows it:
+    /// ``VolumeState/evictable`` and ``VolumeState/purgeable`` are 0, for the caller to fill in.
     func state(of file: Descriptor) throws(FileSystemError) -> VolumeState
 
-    /// ``VolumeState/available`` alone, for whoever asks often.
+    /// Returns ``VolumeState/available`` alone, for frequent calls.
     func available(of file: Descriptor) throws(FileSystemError) -> Int64
 }
 
 extension VolumeProbing {
+    /// Returns the available bytes of ``state(of:)``.
     public func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
         try state(of: file).available
     }
 }
 
 /// The probe for every platform: `statvfs`. On macOS, iOS and visionOS it also asks the system how much
-/// room there is for important and for opportunistic usage; elsewhere nobody knows, and
+/// room there is for important and for opportunistic usage; elsewhere these are unknown, and
 /// ``VolumeState/reported`` is `nil`.
 ///
-/// - Note: The part for Apple's platforms was not run there yet.
+/// - Note: The part for Apple's platforms has not been run there yet.
 public struct VolumeProbe: VolumeProbing {
     let fileSystem: any FileSystem
 
+    /// Creates a probe of the volumes of `fileSystem`.
     public init(fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
     }
@@ -34,13 +36,13 @@ public struct VolumeProbe: VolumeProbing {
             total: figures.total, available: figures.available, reported: reportedCapacity(of: file))
     }
 
-    /// Does not ask the system for more than `statvfs` tells.
+    /// Calls `statvfs` only, without asking the system for more.
     public func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
         try fileSystem.volume(of: file).available
     }
 
     #if !canImport(Darwin) || os(tvOS) || os(watchOS)
-        /// Foundation has no such values here.
+        /// Foundation does not have these values here.
         private func reportedCapacity(of _: Descriptor) -> ReportedCapacity? { nil }
     #endif
 }

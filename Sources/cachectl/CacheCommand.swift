@@ -5,22 +5,22 @@ internal import PrefetchCache
 protocol CacheCommand: AsyncParsableCommand {
     var shared: SharedOptions { get }
 
-    /// Whether what a crash left behind is settled when the cache is opened.
+    /// Whether opening the cache settles work that a crash interrupted.
     var settlesAtOpening: Bool { get }
 
-    /// Whether nothing is to be changed: where there is no cache none is made, and an empty one stands in for it.
+    /// Whether the command must not change anything: a missing cache is not created, and an empty one stands in for it.
     var onlyLooks: Bool { get }
 
-    /// Does the command's work. It may block: it runs on one of the cache's own threads.
+    /// Performs the command. It may block: it runs on one of the cache's own threads.
     func perform(in session: Session) async throws
 }
 
-/// A subcommand that needs no cache: it prints a text.
+/// A subcommand that needs no cache and prints a text.
 protocol TextCommand: ParsableCommand {
     func text() throws(CommandFailure) -> String
 }
 
-/// What a command works with.
+/// The context in which a command runs.
 struct Session {
     let cache: PrefetchCache
     let place: Place
@@ -31,7 +31,7 @@ extension CacheCommand {
     var settlesAtOpening: Bool { true }
     var onlyLooks: Bool { false }
 
-    /// Opens the cache, performs the command and closes the cache, whatever happened.
+    /// Opens the cache, performs the command, and closes the cache in any case.
     func run() async throws(CommandFailure) {
         do {
             let place = try shared.place()
@@ -51,10 +51,9 @@ extension CacheCommand {
             // The first error is the cause.
             try performed.get()
             try flushed.get()
-            // What is lost when only this fails is a note of what was used last: the command has done
-            // its work all the same.
+            // When only this fails, just the record of recent uses is lost: the command has done its work.
             if case .failure(let error) = closed {
-                StandardStreams.writeError("cachectl: warning: the cache was not closed in order: \(error)")
+                StandardStreams.writeError("cachectl: warning: the cache was not closed properly: \(error)")
             }
         } catch {
             throw CommandFailure(error)
@@ -66,7 +65,7 @@ extension CacheCommand {
         return try await withTaskExecutorPreference(BlockingExecutor()) { try StandIn(for: place.areas) }
     }
 
-    /// Performs the command. Where the volume has too little room, the figures are the command's output.
+    /// Performs the command. When the volume has too little room, prints the figures as the command's output.
     private func performReportingShortage(in session: Session) async throws {
         do {
             try await perform(in: session)

@@ -1,16 +1,16 @@
 internal import ArgumentParser
 
-/// The command: it looks into the cache of an app, and works with it as the app would.
+/// The command: it inspects and manages the cache of an app.
 @main
 struct Cachectl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cachectl",
-        abstract: "Looks into a prefetch cache, and works with it as its app would.",
+        abstract: "Inspects and manages a prefetch cache.",
         usage: "cachectl [--container <dir> | --app <id>] [--json] [--quiet] [--verbose] <command> …",
         discussion: """
             Name the cache with --container (the folder that holds an app's Documents, Library and tmp) or \
             with --app (the identifier of an app on this machine). These two, --json, --quiet and --verbose may \
-            stand before the command or after it.
+            come before or after the command.
 
             With --json every object on standard output has a "schemaVersion", and a failure is one object on \
             standard error: "error", "exitCode" and "message".

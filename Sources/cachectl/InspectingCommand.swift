@@ -2,15 +2,15 @@ internal import ArgumentParser
 internal import FileSystem
 internal import PrefetchCache
 
-/// A subcommand that looks at files and changes nothing: it opens no cache, since that would make one where
-/// there is none.
+/// A subcommand that looks at files and changes nothing: it does not open a cache, since that would create a
+/// missing one.
 protocol InspectingCommand: AsyncParsableCommand {
     var shared: SharedOptions { get }
 
     /// Whether the command looks at a place at all.
     var needsPlace: Bool { get }
 
-    /// Does the command's work. It may block.
+    /// Performs the command. It may block.
     func inspect(_ fileSystem: any FileSystem, to output: Output) throws -> ExitCode
 }
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 /// One run of the command, from its arguments to its exit code.
 struct Invocation {
-    /// What the arguments ask for.
+    /// The request that the arguments make.
     enum Request {
         case command(any CacheCommand)
         case inspection(any InspectingCommand)
@@ -27,9 +27,9 @@ struct Invocation {
         }
     }
 
-    /// Makes sense of the arguments.
+    /// Parses the arguments.
     ///
-    /// - Throws: A failure of usage.
+    /// - Throws: A usage failure.
     func request() throws(CommandFailure) -> Request {
         let arguments = try SharedArguments.movedBehindCommand(arguments, of: Cachectl.commandNames)
         do {
@@ -43,7 +43,7 @@ struct Invocation {
                 return .inspection(command)
             }
             if let command = command as? any TextCommand { return .text(try command.text()) }
-            // The root and ArgumentParser's own commands: they throw the text that they have.
+            // The root and ArgumentParser's own commands throw the text that they have.
             try command.run()
             return .text(Cachectl.helpMessage())
         } catch let failure as CommandFailure {
@@ -57,8 +57,8 @@ struct Invocation {
 }
 
 extension String {
-    /// The string, or its beginning and its end when it has more than `length` characters: the value
-    /// that is complained of stands first, the reason last.
+    /// The string, or its beginning and its end when it has more than `length` characters: the rejected
+    /// value comes first, the reason last.
     fileprivate func clipped(to length: Int) -> String {
         count <= length ? self : prefix(length / 2) + " … " + suffix(length / 2)
     }

@@ -4,15 +4,15 @@ internal import Foundation
 internal import PrefetchCache
 internal import SystemPackage
 
-/// An empty cache in the temporary folder, in the place of one that is not there: a command that only looks opens
-/// it, and makes nothing in the container. Of the two folders of a cache it stands in for those that are missing.
+/// An empty cache in the temporary folder, in place of a missing one: a command that only looks opens it, and
+/// creates nothing in the container. Of the two folders of a cache, it stands in for those that are missing.
 struct StandIn {
     let areas: StorageAreas
     private let folder: FilePath
-    /// The nearest folder to the cache that is not there.
+    /// The nearest existing folder to the missing cache.
     private let place: Descriptor
 
-    /// - Returns: `nil` where there is a cache.
+    /// - Returns: `nil` when there is a cache.
     init?(for areas: StorageAreas) throws(FileSystemError) {
         let fileSystem = LiveFileSystem()
         let hasCache = try PrefetchCache.hasRoot(in: areas.caches, fileSystem)
@@ -27,12 +27,12 @@ struct StandIn {
         place = try Self.nearest(areas.caches, fileSystem)
     }
 
-    /// Tells of the volume of the cache that is not there, until the stand-in is removed.
+    /// Reports on the volume of the missing cache, until the stand-in is removed.
     var probe: any VolumeProbing {
         PlaceProbe(folder: place, probe: VolumeProbe(fileSystem: LiveFileSystem()))
     }
 
-    /// The folder, or the nearest one above it that is there.
+    /// The folder, or its nearest existing ancestor.
     private static func nearest(_ path: FilePath, _ fileSystem: LiveFileSystem) throws(FileSystemError)
         -> Descriptor
     {
@@ -47,7 +47,7 @@ struct StandIn {
         }
     }
 
-    /// After the cache that was opened in its place is closed.
+    /// Removes the stand-in, after the cache opened in it was closed.
     func remove() {
         LiveFileSystem().close(place)
         do {
@@ -58,7 +58,7 @@ struct StandIn {
     }
 }
 
-/// Asks about one folder, whatever it is asked about.
+/// Reports on one folder, whichever it is asked about.
 private struct PlaceProbe: VolumeProbing {
     let folder: Descriptor
     let probe: VolumeProbe

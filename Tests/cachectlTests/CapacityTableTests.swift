@@ -40,13 +40,14 @@ import Testing
         )
         #expect(
             steps["reserve"]?.explanation
-                == "the smaller of 15 % of the volume (30 GiB) and 4.0 GiB; guesses leave it free")
+                == "the smaller of 15 % of the volume (30 GiB) and 4.0 GiB; opportunistic items leave it free"
+        )
         #expect(
             steps["important"]?.explanation
-                == "for what the user asked for: available 70 GiB + ours 2.0 GiB − low 500 MiB")
+                == "for requested items: available 70 GiB + ours 2.0 GiB − low 500 MiB")
         #expect(
             steps["opportunistic"]?.explanation
-                == "for what nobody asked for yet: available 70 GiB − reserve 4.0 GiB")
+                == "for opportunistic items: available 70 GiB − reserve 4.0 GiB")
         #expect(steps["U + A"]?.explanation == "ours 2.0 GiB + available 70 GiB")
         #expect(steps["room"]?.explanation == "U + A 72 GiB − reserve 4.0 GiB")
         #expect(
@@ -99,10 +100,10 @@ import Testing
         let steps = steps(state)
         #expect(
             steps["important"]?.explanation
-                == "for what the user asked for: reported by the system, not computed")
+                == "for requested items: reported by the system, not computed")
         #expect(
             steps["opportunistic"]?.explanation
-                == "for what nobody asked for yet: reported by the system, not computed")
+                == "for opportunistic items: reported by the system, not computed")
         #expect(steps["room"]?.bytes == 4 * Self.gibibyte)
         #expect(
             steps["room"]?.explanation == "ours 1.0 GiB + opportunistic 3.0 GiB, as reported by the system")
@@ -134,11 +135,11 @@ import Testing
 
     @Test func theLevelsAreTabled() {
         let rows = table(available: 50 * Self.gibibyte).split(separator: "\n").suffix(4)
-        #expect(rows.first == "PRESSURE    BEGINS BELOW   ENDS AT  IT MEANS")
-        #expect(rows.contains { $0.hasPrefix("  elevated       4.0 GiB   4.4 GiB  the reserve is touched;") })
+        #expect(rows.first == "PRESSURE    BEGINS BELOW   ENDS AT  MEANING")
+        #expect(rows.contains { $0.hasPrefix("  elevated       4.0 GiB   4.4 GiB  the reserve is in use;") })
         #expect(
             rows.contains { $0.hasPrefix("  low            750 MiB  1000 MiB  the volume is nearly full;") })
         #expect(
-            rows.contains { $0.hasPrefix("  critical       500 MiB   750 MiB  the volume is as good as") })
+            rows.contains { $0.hasPrefix("  critical       500 MiB   750 MiB  the volume is practically") })
     }
 }

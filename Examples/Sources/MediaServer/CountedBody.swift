@@ -2,7 +2,7 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// A body that counts what is sent of it, and that goes wrong in the middle when it is told to.
+/// A body that counts the bytes sent, and fails in the middle if told to.
 struct CountedBody: AsyncBufferedSequence {
     typealias Element = UInt8
 
@@ -18,7 +18,7 @@ struct CountedBody: AsyncBufferedSequence {
         private var pieces: HTTPBodySequence.Iterator
         private let mishap: Mishap?
         private let note: @Sendable (Int) -> Void
-        /// What was handed out last: who asks for more has sent it.
+        /// Bytes returned last: a request for more means that they were sent.
         private var underWay = 0
         private var sent = 0
         private var rest = Data()
@@ -47,9 +47,9 @@ struct CountedBody: AsyncBufferedSequence {
             return piece
         }
 
-        /// An error in a body breaks its connection: that is all that is left to do after an announced length.
+        /// An error in a body breaks its connection: after an announced length, nothing else is possible.
         private func goWrong() async throws {
-            // A server that says nothing any more. Nobody waits for the end of it: the server's own end cancels it.
+            // A silent server. The sleep never ends by itself: the end of the server cancels it.
             if case .holdBack = mishap { try await Task.sleep(for: .seconds(3600)) }
             throw BrokenOff()
         }

@@ -1,7 +1,7 @@
 import FlyingFox
 import Foundation
 
-/// Answers with a file, or with the part of it that was asked for.
+/// Answers with a file, or with the requested part of it.
 struct MediaHandler: HTTPHandler {
     let traffic: Traffic
 

@@ -2,8 +2,7 @@ import FlyingFox
 import FlyingSocks
 package import Foundation
 
-/// A server for the media of a story: serves files on loopback, with entity tags and ranges, and has the mishaps that
-/// it is told to have.
+/// A server for the media of a story: serves files on loopback, with entity tags and ranges, and fails on demand.
 package final class MediaServer: Sendable {
     private let port: UInt16
     private let traffic: Traffic
@@ -22,7 +21,7 @@ package final class MediaServer: Sendable {
         let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: 0)
         let server = HTTPServer(address: address, logger: .disabled, handler: MediaHandler(traffic: traffic))
         let running = Task { try await server.run() }
-        // Its open connections end with it, those that hold something back among them.
+        // Its open connections end with it, including those that hold bytes back.
         defer { running.cancel() }
         try await server.waitUntilListening()
         guard case .ip4(_, let port)? = await server.listeningAddress else { throw MediaServerError() }
@@ -31,7 +30,7 @@ package final class MediaServer: Sendable {
 
     /// Serves a file under a path, such as `daily/episode-1`, from now on.
     ///
-    /// - Returns: Where it is to be had.
+    /// - Returns: The URL of the file.
     @discardableResult
     package func publish(_ file: URL, at path: String) -> URL {
         traffic.publish(file, at: "/\(path)")
@@ -48,7 +47,7 @@ package final class MediaServer: Sendable {
         return url
     }
 
-    /// Lets the next answer that carries a file go wrong.
+    /// Makes the next answer that carries a file fail.
     package func next(_ path: String, _ mishap: Mishap) {
         traffic.plan(mishap, at: "/\(path)")
     }
@@ -62,11 +61,11 @@ package final class MediaServer: Sendable {
     package var requests: [ServedRequest] { traffic.requests }
 }
 
-/// What goes wrong with one answer.
+/// A failure of one answer.
 package enum Mishap: Sendable {
-    /// The connection breaks after that many bytes.
+    /// The connection breaks after this many bytes.
     case breakOff(after: Int)
-    /// Nothing more comes after that many bytes.
+    /// Nothing follows after this many bytes.
     case holdBack(after: Int)
 
     var limit: Int {
@@ -81,11 +80,11 @@ package struct ServedRequest: Sendable {
     package let path: String
     /// The `Range` header.
     package let range: String?
-    /// 200 is a whole file, 206 a part of it, 304 the word that nothing has changed.
+    /// 200 for a whole file, 206 for a part, 304 when nothing has changed.
     package internal(set) var status: Int
     /// Bytes of the body that were announced.
     package internal(set) var announced: Int64
-    /// Bytes of the body that the operating system has taken: what is on its way counts.
+    /// Bytes of the body that the operating system has accepted, including those on their way.
     package internal(set) var sent: Int64
 }
 

@@ -1,20 +1,20 @@
 package import Foundation
 import Storytelling
 
-/// Files of this machine in the role of media, and made-up ones where there are not enough.
+/// Files of this machine that serve as media, with generated ones where there are not enough.
 package struct RealFiles {
     private static let folders = ["/usr/lib", "/usr/share", "/System/Library/Fonts"]
-    /// Below each of them; what is deeper down is seldom large, and there is a lot of it.
+    /// Levels below each folder; deeper files are many, and seldom large.
     private static let depth = 3
 
-    /// In the order of their lengths, no two of which are the same.
+    /// Sorted by length; no two lengths are equal.
     package let files: [MediaFile]
-    /// So many of them are made up, of random bytes.
+    /// The number of generated files, which consist of random bytes.
     package let made: Int
 
-    /// The same machine gives the same choice.
+    /// Chooses the files; the same machine always gives the same choice.
     ///
-    /// - Parameter workshop: The folder in which missing ones are made.
+    /// - Parameter workshop: The folder for generated files.
     package init(_ count: Int, lengths: ClosedRange<Int>, workshop: URL) throws {
         var search = Search(count: count, lengths: lengths)
         for folder in Self.folders { search.look(in: URL(filePath: folder), depth: Self.depth) }
@@ -51,7 +51,7 @@ private struct Search {
 
     let count: Int
     let lengths: ClosedRange<Int>
-    /// By their lengths: of files with several names one is enough.
+    /// By length; of several names of a file, one is enough.
     var found: [Int: MediaFile] = [:]
 
     mutating func look(in folder: URL, depth: Int) {
@@ -60,7 +60,7 @@ private struct Search {
             entries = try FileManager.default.contentsOfDirectory(
                 at: folder, includingPropertiesForKeys: Array(Self.keys), options: .skipsHiddenFiles)
         } catch {
-            // Somebody else's folder, or none on this system.
+            // The folder of another user, or a missing one.
             return
         }
         for entry in entries.sorted(by: { $0.lastPathComponent < $1.lastPathComponent }) {
@@ -69,7 +69,7 @@ private struct Search {
             do {
                 values = try entry.resourceValues(forKeys: Self.keys)
             } catch {
-                // It went away meanwhile.
+                // The file disappeared meanwhile.
                 continue
             }
             if values.isDirectory == true, values.isSymbolicLink != true, depth > 1 {
@@ -82,7 +82,7 @@ private struct Search {
 
     private mutating func take(_ file: URL, _ length: Int) {
         let path = file.path(percentEncoded: false)
-        // A name that a URL has to encode would show in every line that is printed.
+        // Names that a URL has to encode would clutter the output.
         guard lengths.contains(length), found[length] == nil, file.path(percentEncoded: true) == path,
             FileManager.default.isReadableFile(atPath: path)
         else { return }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What is served, what is to go wrong, and what was asked for.
+/// The files served, the planned failures, and the requests received.
 final class Traffic: Sendable {
     private struct State {
         var files: [String: URL] = [:]

@@ -1,23 +1,22 @@
 import PrefetchCache
 import PrefetchDownloader
 
-/// The app while it runs: one cache, and one downloader for it.
+/// The running app: one cache, and one downloader for it.
 struct Player: Sendable {
     let areas: StorageAreas
     let cache: PrefetchCache
     let downloader: PrefetchDownloader
 
-    /// Launches the app for the time of `body`, and quits it whatever happens.
+    /// Launches the app for the duration of `body`, and quits it in any case.
     static func launched(_ areas: StorageAreas, _ body: (Player) async throws -> Void) async throws {
         let cache = try await PrefetchCache(areas: areas)
-        // Only servers that are named here are asked, and plain http only on loopback.
+        // Only these servers are contacted; plain http is allowed on loopback only.
         let configuration = DownloaderConfiguration(hosts: ["127.0.0.1"])
         let player = Player(
             areas: areas, cache: cache,
             downloader: PrefetchDownloader(cache: cache, configuration: configuration))
         do {
-            // Nearly all that is done here is done by the cache, and files are compared, which may block on its
-            // executor.
+            // Most of the work here is the cache's, and files are compared, which may block on its executor.
             try await withTaskExecutorPreference(cache.executor) { try await body(player) }
         } catch {
             try await player.quit()
@@ -27,7 +26,7 @@ struct Player: Sendable {
     }
 
     private func quit() async throws {
-        // Keeps what has come of the downloads that are under way. An app that is killed keeps it, too.
+        // Keeps the received part of downloads under way, as does the death of an app.
         await downloader.cancelAll()
         try await cache.close()
     }

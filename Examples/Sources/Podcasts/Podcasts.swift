@@ -2,7 +2,7 @@ import Storytelling
 
 /// A podcast app in a minute: prefetch, a broken connection, a launch in the middle, opening, eviction, a refusal.
 ///
-/// ``Story`` is where the libraries are used; this is the program around it.
+/// ``Story`` uses the libraries; this is the program around it.
 @main
 struct Podcasts {
     static func main() async {

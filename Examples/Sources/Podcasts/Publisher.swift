@@ -2,9 +2,9 @@ import Foundation
 import MediaServer
 import Storytelling
 
-/// The other side: shows whose episodes are real files of this machine.
+/// The server side: shows whose episodes are real files of this machine.
 struct Publisher {
-    /// Long enough for a download to be broken off in the middle.
+    /// Long enough for a download to be interrupted in the middle.
     private static let lengths = (5 << 19)...(7 << 19)
     private static let names = ["Library Hour", "Morning Manual", "Deep Storage"]
 
@@ -13,7 +13,7 @@ struct Publisher {
     private(set) var shows: [Show]
     private var upcoming: [MediaFile]
 
-    /// - Parameter workshop: The folder for files that have to be made up.
+    /// - Parameter workshop: The folder for generated files.
     init(_ server: MediaServer, workshop: URL) throws {
         self.server = server
         let material = try RealFiles(Self.names.count * 3, lengths: Self.lengths, workshop: workshop)
@@ -24,7 +24,7 @@ struct Publisher {
         publishEpisodes()
     }
 
-    /// Every show has one more episode from now on.
+    /// Publishes one more episode of every show.
     mutating func publishEpisodes() {
         for index in shows.indices {
             guard let file = upcoming.popLast() else { return }

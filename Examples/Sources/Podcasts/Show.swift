@@ -6,10 +6,10 @@ import PrefetchDownloader
 /// A podcast, as its feed describes it.
 struct Show: Sendable {
     let name: String
-    /// The oldest first.
+    /// Oldest first.
     var episodes: [Episode]
 
-    /// What is worth fetching ahead: the newest episodes.
+    /// The episodes worth fetching ahead: the newest ones.
     func newest(_ count: Int) -> ArraySlice<Episode> { episodes.suffix(count) }
 }
 
@@ -17,7 +17,7 @@ struct Show: Sendable {
 struct Episode: Sendable {
     let show: String
     let number: Int
-    /// The file that the server has.
+    /// The file on the server.
     let original: MediaFile
 
     var title: String { "\(show) \(number)" }
@@ -26,14 +26,14 @@ struct Episode: Sendable {
     /// The path on the server. A feed would give the whole URL.
     var path: String { "\(show)/\(number)".lowercased().replacing(" ", with: "-") }
 
-    /// The name that the cache knows it by. It lasts: where the episode is served may change, what it is does not.
+    /// The name of the episode in the cache. It is permanent: the place of the episode on the server may change.
     func key() throws -> ItemKey { try ItemKey(path) }
 
-    /// What is to be fetched, and where it goes when the user opens it.
+    /// The request for the episode, with its destination when the user opens it.
     func request(from server: MediaServer) throws -> DownloadRequest {
         DownloadRequest(
             server.url(of: path), key: try key(), source: show,
-            // The show's name comes from elsewhere: only what makes a good file name is taken of it.
+            // The show's name comes from elsewhere, so it is sanitised.
             destination: .documents(
                 FileName(sanitizing: "\(title).\(original.url.pathExtension)"),
                 in: try FolderPath([FileName(sanitizing: show)])),

@@ -15,7 +15,7 @@ struct Story: Sendable {
             var publisher = try Publisher(server, workshop: workshop)
             introduce(publisher, &report)
 
-            // An app says `.application(id: "org.example.podcasts")` instead.
+            // An app uses `.application(id: "org.example.podcasts")` instead.
             let areas = try StorageAreas.container(at: container.appending(path: "app"))
 
             try await Player.launched(areas) { player in

@@ -2,14 +2,14 @@ package import Foundation
 
 /// The program around a story that takes no arguments: a container, Ctrl-C, and the exit code.
 package enum Demonstration {
-    /// A story takes seconds.
+    /// The limit for a story, which normally takes seconds.
     private static let patience = Duration.seconds(120)
 
-    /// Tells a story, and ends the process: with 0 when all was as told, and with 1 when it was not.
+    /// Tells a story, and ends the process: with 0 when every check passed, and with 1 otherwise.
     package static func run(
         named name: String, _ story: @escaping @Sendable (_ container: URL) async throws -> Report
     ) async -> Never {
-        // `swift run … | head` shall not end the program before it has cleaned up.
+        // `swift run … | head` must not end the program before it has cleaned up.
         signal(SIGPIPE, SIG_IGN)
         exit(await exitCode(name, story).number)
     }
@@ -22,9 +22,9 @@ package enum Demonstration {
             return .wrongUsage
         }
         let watchdog = Task {
-            // Not waiting for something to happen but a limit, which is cancelled when the story is over.
+            // A limit, not a wait for something to happen: it is cancelled when the story is over.
             try await Task.sleep(for: patience)
-            // Who waits for what does not come cannot be asked to clean up.
+            // A story that hangs cannot be asked to clean up.
             StandardError.write("\(name): what was to come next has not come in \(patience)\n")
             exit(ExitCode.failure.number)
         }

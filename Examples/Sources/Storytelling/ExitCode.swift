@@ -1,7 +1,7 @@
-/// How the program ends; the numbers are those of `sysexits.h`.
+/// The exit codes of the programs; the numbers are those of `sysexits.h`.
 package enum ExitCode {
     case success
-    /// Something differs, or could not be done.
+    /// A check failed, or a step could not be done.
     case failure
     case wrongUsage
     case noInput
@@ -13,7 +13,7 @@ package enum ExitCode {
         case .failure: 1
         case .wrongUsage: 64
         case .noInput: 66
-        // As a shell reports it.
+        // The code that a shell reports.
         case .interrupted(let signalNumber): 128 + signalNumber
         }
     }

@@ -1,20 +1,20 @@
 import Foundation
 import Synchronization
 
-/// The user, or the system, wants the program to end.
+/// A request by the user or the system to end the program.
 package struct Interruption: Error {
     package let signalNumber: Int32
 
-    /// Runs `body` in a task that Ctrl-C cancels, so that everything that has to be cleaned up is.
+    /// Runs `body` in a task that Ctrl-C cancels, so that it can clean up.
     ///
-    /// - Throws: What `body` throws, or an ``Interruption`` when that was the reason.
+    /// - Throws: The error of `body`, or an ``Interruption`` when a signal was the reason.
     package static func cancelling<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let task = Task { try await body() }
         let received = Received()
         let sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-            // By default a signal ends the process, and nobody would clean up.
+            // By default, a signal ends the process without any cleaning up.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {

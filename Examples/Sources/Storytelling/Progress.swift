@@ -1,4 +1,4 @@
-/// One line on the terminal that shows how far a piece of work has come; silent where nobody watches.
+/// One line on the terminal that shows the progress of work; silent without a terminal.
 package struct Progress {
     private let label: String
     private let total: Int

@@ -1,4 +1,4 @@
-/// The story as it is told on standard output, and what came of it.
+/// The story as printed on standard output, with the result of its checks.
 package struct Report {
     package private(set) var failedChecks = 0
     private var steps = 0
@@ -22,13 +22,13 @@ package struct Report {
         line("\(name.padded(to: 14, .left)) \(value)")
     }
 
-    /// Prints a claim and whether it holds. A claim that does not makes the program fail.
+    /// Prints a claim and whether it holds. A false claim makes the program fail.
     package mutating func check(_ claim: String, _ holds: Bool) {
         if !holds { failedChecks += 1 }
         line("[\(holds ? "ok" : "WRONG")] \(claim)")
     }
 
-    /// Prints rows in columns, of which the first is a name and the others are figures.
+    /// Prints rows in columns, the first of which is a name and the others figures.
     package func table(_ rows: [[String]]) {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in

@@ -7,7 +7,7 @@ package enum StandardError {
         do {
             try FileHandle.standardError.write(contentsOf: Data(text.utf8))
         } catch {
-            // There is no other place to complain at.
+            // There is no other place to report it.
         }
     }
 }

@@ -1,4 +1,4 @@
-/// How much of a whole is taken: `[########--]  84 %`.
+/// How much of a whole is used: `[########--]  84 %`.
 package enum Bar {
     private static let width = 10
 
@@ -9,7 +9,7 @@ package enum Bar {
         return "[\(bar)] \("\(percent)".padded(to: 3, .right)) %"
     }
 
-    /// Rounded up: more than the whole is never shown as 100.
+    /// Rounded up, so that more than the whole is never shown as 100.
     package static func percent(_ part: Int64, of whole: Int64) -> Int64 {
         whole > 0 ? (part * 100 + whole - 1) / whole : 0
     }
@@ -20,7 +20,7 @@ package enum Alignment {
 }
 
 extension Int64 {
-    /// The number of bytes for people: `512 B`, `31.4 KiB`, `2.0 MiB`.
+    /// The number of bytes as text: `512 B`, `31.4 KiB`, `2.0 MiB`.
     package var asBytes: String {
         if self < 1024 { return "\(self) B" }
         let (unit, name): (Int64, String) = self < 1 << 20 ? (1 << 10, "KiB") : (1 << 20, "MiB")
@@ -35,7 +35,7 @@ extension String {
         return alignment == .left ? self + padding : padding + self
     }
 
-    /// The string with a `?` for everything that a terminal would not print but obey.
+    /// The string with a `?` for every character that a terminal would obey instead of print.
     package var printable: String {
         String(
             String.UnicodeScalarView(

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// A container such as every app has, in the system's folder for temporary files.
+/// A container such as every app has, in the system's temporary folder.
 package enum Workspace {
-    /// Makes a container, and removes it when `body` is done, however that ends.
+    /// Creates a container, and removes it when `body` ends, in any case.
     ///
-    /// - Parameter name: Of the program, as a part of the container's name.
+    /// - Parameter name: The name of the program, as a part of the container's name.
     package static func with<Result>(
         named name: String, keepsContainer: Bool = false, _ body: (URL) async throws -> Result
     ) async throws -> Result {

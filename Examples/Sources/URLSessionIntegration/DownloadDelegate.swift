@@ -4,18 +4,18 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The delegate of the app's session. It has no state: whatever it has to know comes with the task.
+/// The delegate of the app's session. It is stateless: everything that it needs comes with the task.
 final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
-    /// What became of a task.
+    /// The outcome of a task.
     enum Arrival: Sendable {
         /// The file is in the inbox.
         case file(key: String)
         case failed(key: String, reason: String)
-        /// A background session has told all that happened while the app was away.
+        /// A background session has reported everything that happened while the app was not running.
         case caughtUp
     }
 
-    /// What happens, in order. Comes from the session's own thread, where nobody can wait for the cache.
+    /// The outcomes, in order. They come from the session's own thread, which must not wait for the cache.
     let arrivals: AsyncStream<Arrival>
     private let continuation: AsyncStream<Arrival>.Continuation
     private let inbox: Inbox
@@ -25,13 +25,13 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
         (arrivals, continuation) = AsyncStream.makeStream()
     }
 
-    /// When this returns, the file at `location` is gone. So it is taken here; it is stored later.
+    /// Takes the file, which is gone when this returns; it is stored later.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         do {
             guard let wish = try Wish(downloadTask) else { return }
-            // The page that says "not found" is downloaded as well, and is no episode.
+            // A "not found" page is downloaded as well, and is not an episode.
             guard let response = downloadTask.response as? HTTPURLResponse, response.statusCode == 200 else {
                 let status = (downloadTask.response as? HTTPURLResponse)?.statusCode ?? 0
                 return report(.failed(key: wish.key, reason: "the server answered \(status)"))

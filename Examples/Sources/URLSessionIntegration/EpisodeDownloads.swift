@@ -5,7 +5,7 @@ import PrefetchCache
     import FoundationNetworking
 #endif
 
-/// The app's downloads: a session of its own on one side, the cache on the other.
+/// The app's downloads: its own session on one side, the cache on the other.
 ///
 /// ```swift
 /// try await downloads.storeArrivals()  // what an earlier launch left
@@ -32,14 +32,14 @@ final class EpisodeDownloads: Sendable {
         session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: nil)
     }
 
-    /// In an app, the system goes on with the downloads while the app does not run, and launches it when they are done.
-    /// An app without a bundle, as this example, has no background session on any platform.
+    /// In an app, the system continues the downloads while the app does not run, and launches it when they are done. An
+    /// app without a bundle, such as this example, has no background session on any platform.
     private static var configuration: URLSessionConfiguration {
         #if canImport(Darwin)
             if let identifier = Bundle.main.bundleIdentifier {
                 let configuration = URLSessionConfiguration.background(
                     withIdentifier: "\(identifier).episodes")
-                // What the user has not asked for can wait for a good moment.
+                // Downloads that the user has not asked for can wait for a good moment.
                 configuration.isDiscretionary = true
                 return configuration
             }
@@ -47,9 +47,9 @@ final class EpisodeDownloads: Sendable {
         return .ephemeral
     }
 
-    /// Begins a download that is worth beginning.
+    /// Begins a download, unless the cache would refuse its file.
     ///
-    /// - Returns: Why there is none: the cache would not take it. Asked before the first byte, and not after the last.
+    /// - Returns: The refusal, determined before the first byte instead of after the last.
     func fetch(_ url: URL, _ wish: Wish, length: Int64) async throws -> Refusal? {
         let capacity = try await cache.capacity()
         if let refusal = capacity.refusal { return refusal }
@@ -62,15 +62,15 @@ final class EpisodeDownloads: Sendable {
         return nil
     }
 
-    /// Stores what waits in the inbox, and removes it there. One call at a time.
+    /// Stores the files in the inbox, and removes them there. Not to be called concurrently.
     ///
-    /// To be done before `caughtUp` is answered with the completion handler of
+    /// Call it before answering `caughtUp` with the completion handler of
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`: after that the app is suspended.
     ///
-    /// - Returns: What became of each.
+    /// - Returns: The outcome for each file.
     @discardableResult
     func storeArrivals() async throws -> [(key: String, outcome: StoreOutcome)] {
-        // On the cache's own threads files may be looked at: these may block.
+        // Files are examined, which may block, so this runs on the cache's own threads.
         try await withTaskExecutorPreference(cache.executor) { try await storeEntries() }
     }
 
@@ -78,7 +78,7 @@ final class EpisodeDownloads: Sendable {
         var outcomes: [(key: String, outcome: StoreOutcome)] = []
         for entry in try inbox.entries() {
             let metadata = try entry.note.wish.metadata(entityTag: entry.note.entityTag)
-            // A refusal is an answer, too: the file was a guess, there is no room for it, and it goes. An error is
+            // A refusal is an answer, too: there is no room for an opportunistic file, and it is removed. An error is
             // thrown, and the file stays until the next time.
             let outcome = try await cache.store(contentsOf: entry.file, as: metadata)
             try inbox.remove(entry)
@@ -87,7 +87,7 @@ final class EpisodeDownloads: Sendable {
         return outcomes
     }
 
-    /// The keys that are being downloaded, those of an earlier launch among them: ask before anything is fetched twice.
+    /// The keys being downloaded, including those of an earlier launch: check them before fetching anything again.
     func underWay() async throws -> [String] {
         let tasks = await withCheckedContinuation { continuation in
             session.getAllTasks { continuation.resume(returning: $0) }
@@ -95,7 +95,7 @@ final class EpisodeDownloads: Sendable {
         return try tasks.compactMap { try Wish($0)?.key }
     }
 
-    /// Ends the session, without which neither it nor its delegate would go away.
+    /// Ends the session; otherwise neither it nor its delegate would be released.
     func close() {
         session.invalidateAndCancel()
     }

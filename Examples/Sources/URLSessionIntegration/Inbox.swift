@@ -2,11 +2,11 @@ import Foundation
 
 /// The folder in which downloaded files wait to be stored.
 ///
-/// A file and what is known of it get there within the delegate's callback and stay until the file is stored, so that one
-/// that comes just before the app is killed is found at the next launch. Each has a folder of its own, which appears and
-/// goes by renaming: whoever looks finds it complete or not at all.
+/// A file and its note arrive within the delegate's callback and stay until the file is stored, so that one
+/// that arrives just before the app is killed is found at the next launch. Each has its own folder, which appears
+/// and disappears by renaming: a reader finds it complete or not at all.
 struct Inbox: Sendable {
-    /// What is known of a file that waits.
+    /// The known facts about a waiting file.
     struct Note: Codable, Sendable {
         let wish: Wish
         let entityTag: String?
@@ -22,18 +22,18 @@ struct Inbox: Sendable {
 
     private let folder: URL
 
-    /// - Parameter folder: On the volume that `URLSession` downloads to, that files can be moved and need not be
-    ///   copied: below the app's `tmp`.
+    /// - Parameter folder: On the volume that `URLSession` downloads to, so that files are moved and not copied: below
+    ///   the app's `tmp`.
     init(folder: URL) throws {
         self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // What a killed app was about to take in or to remove.
+        // Entries that a killed app was adding or removing.
         for url in try contents() where url.pathExtension == Self.incomplete {
             try FileManager.default.removeItem(at: url)
         }
     }
 
-    /// Moves a file in. Waits for nobody: for a callback that has to take the file before it returns.
+    /// Moves a file in. Never waits, so that a callback can take its file before it returns.
     func take(_ file: URL, _ note: Note) throws {
         let complete = folder.appending(path: UUID().uuidString)
         let entry = complete.appendingPathExtension(Self.incomplete)
@@ -43,14 +43,14 @@ struct Inbox: Sendable {
         try FileManager.default.moveItem(at: entry, to: complete)
     }
 
-    /// All that waits.
+    /// All waiting files.
     func entries() throws -> [Entry] {
         try contents().filter { $0.pathExtension != Self.incomplete }.compactMap { entry in
             do {
                 let note = try JSONDecoder().decode(Note.self, from: Data(contentsOf: Self.note(in: entry)))
                 return Entry(note: note, file: Self.file(in: entry), folder: entry)
             } catch is DecodingError {
-                // From a version of the app that wrote other notes. It was a guess, and can be fetched again.
+                // From a version of the app with a different note. The file is opportunistic, and can be fetched again.
                 try remove(entry)
                 return nil
             }

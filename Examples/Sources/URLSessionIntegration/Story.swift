@@ -43,7 +43,7 @@ struct Story: Sendable {
         do {
             let downloads = try EpisodeDownloads(cache: cache, areas: areas)
             defer { downloads.close() }
-            // Here files are compared, which may block only where the cache does.
+            // Files are compared here, which may block only on the cache's executor.
             try await withTaskExecutorPreference(cache.executor) { try await body(cache, downloads) }
         } catch {
             try await cache.close()
@@ -83,7 +83,7 @@ struct Story: Sendable {
         report.check("nothing is stored for it", try await downloads.storeArrivals().isEmpty)
     }
 
-    /// What the user would not notice: the file came, and the app was killed before it was stored.
+    /// A case that the user would not notice: the app is killed after the file came, and before it is stored.
     private func quitBeforeStoring(
         _ file: MediaFile, _ server: MediaServer, _ downloads: EpisodeDownloads, _ report: inout Report
     ) async throws {
@@ -159,7 +159,7 @@ struct Story: Sendable {
         return true
     }
 
-    /// Waits for the next thing that the delegate tells of.
+    /// Waits for the next outcome that the delegate reports.
     private func arrival(_ downloads: EpisodeDownloads) async -> String {
         for await arrival in downloads.arrivals {
             switch arrival {

@@ -1,8 +1,8 @@
 import Storytelling
 
-/// How an app with a `URLSession` of its own, and perhaps a background session, uses the cache.
+/// How an app with its own `URLSession`, and perhaps a background session, uses the cache.
 ///
-/// ``EpisodeDownloads`` is what an app would copy, ``Story`` shows it at work, and this is the program around it.
+/// ``EpisodeDownloads`` is the part to copy, ``Story`` shows it at work, and this is the program around it.
 @main
 struct URLSessionIntegration {
     static func main() async {

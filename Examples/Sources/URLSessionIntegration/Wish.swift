@@ -5,14 +5,14 @@ import PrefetchCache
     import FoundationNetworking
 #endif
 
-/// What a download is to become: all that the cache has to know of it.
+/// The item that a download is to become, with everything that the cache has to know about it.
 ///
 /// It travels as the task's `taskDescription`. A background session outlives the app: when a download is done, the app
-/// may have been launched for that alone, and knows nothing but the task.
+/// may have been launched for that alone, and knows only the task.
 struct Wish: Codable, Sendable {
     let key: String
     let source: String
-    /// The name that the file has in Documents, once the user opens it.
+    /// The name of the file in Documents, once the user opens it.
     let name: String
 
     init(key: String, source: String, name: String) {
@@ -21,7 +21,7 @@ struct Wish: Codable, Sendable {
         self.name = name
     }
 
-    /// - Returns: `nil` for a task that is none of ours.
+    /// - Returns: `nil` for a task of another origin.
     init?(_ task: URLSessionTask) throws {
         guard let description = task.taskDescription else { return nil }
         self = try JSONDecoder().decode(Wish.self, from: Data(description.utf8))

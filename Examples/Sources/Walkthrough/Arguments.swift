@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Arguments {
     static let usage = """
         Usage: swift run --package-path Examples Walkthrough [FOLDER] [--keep]
@@ -12,7 +12,7 @@ struct Arguments {
     var keepsContainer = false
     var wantsHelp = false
 
-    /// - Throws: ``UsageError`` for an argument that means nothing here.
+    /// - Throws: ``UsageError`` for an unknown or repeated argument.
     init(_ arguments: some Sequence<String>) throws(UsageError) {
         for argument in arguments {
             switch argument {

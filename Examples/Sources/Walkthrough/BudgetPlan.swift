@@ -1,20 +1,20 @@
 import Foundation
 import PrefetchCache
 
-/// A budget that is too small on purpose: without pressure there is no eviction to see.
+/// A budget that is too small on purpose: without pressure, nothing is evicted.
 struct BudgetPlan {
     private static let percent: Int64 = 40
-    /// So many of the largest item fit in any case: those that are being stored at the same time,
-    /// and some room for what is kept. Else all that the walkthrough shows would depend on luck.
+    /// This many of the largest item always fit: those that are being stored at the same time, and one more to
+    /// keep. Otherwise the outcome would depend on luck.
     private static let largestItems = Int64(StoreAhead.width) + 1
 
-    /// Charged bytes of all items, when there is room for all.
+    /// The charged bytes of all items, if all fit.
     let everything: Int64
     let budget: ByteCount
-    /// Whether it had to be more than the percentage, for the sake of the largest item.
+    /// Whether the budget had to exceed the percentage, for the sake of the largest item.
     let isRaised: Bool
 
-    /// Stores all files in a cache of their own, to learn what they take.
+    /// Stores all files in a separate cache, to learn how much they are charged.
     static func rehearsing(_ files: [SourceFile], in container: URL) async throws -> BudgetPlan {
         let items = try await PrefetchCache.with(.container(at: container)) { cache in
             for file in files {
@@ -29,7 +29,7 @@ struct BudgetPlan {
 
     private init(_ items: [CachedItem]) {
         everything = items.reduce(0) { $0 + $1.chargedLength }
-        // Until a long file is stored, the cache reserves what it takes should nothing of it compress.
+        // Until a long file is stored, the cache reserves its uncompressed length.
         let largest = items.map { max($0.chargedLength, $0.contentLength) }.max() ?? 0
         let wanted = everything * Self.percent / 100
         let least = largest * Self.largestItems

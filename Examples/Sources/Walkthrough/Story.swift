@@ -15,7 +15,7 @@ struct Story: Sendable {
 
         let plan = try await BudgetPlan.rehearsing(chosen.files, in: container.appending(path: "rehearsal"))
 
-        // An app says `.application(id: "org.example.podcasts")` instead.
+        // An app uses `.application(id: "org.example.podcasts")` instead.
         let areas = try StorageAreas.container(at: container)
         return try await PrefetchCache.with(areas) { cache in
             let run = try await StoreAhead(cache, areas, chosen.files, under: plan).run(&report)
@@ -48,14 +48,14 @@ struct Story: Sendable {
 }
 
 extension PrefetchCache {
-    /// Opens a cache for the time of `body`, and closes it whatever happens.
+    /// Opens a cache for the duration of `body`, and closes it in any case.
     static func with<Result>(
         _ areas: StorageAreas, _ body: (PrefetchCache) async throws -> Result
     ) async throws -> Result {
         let cache = try await PrefetchCache(areas: areas)
         do {
-            // Nearly all that is done here is done by the cache: on its own executor no call has to
-            // change threads, and we may block as well.
+            // Most of the work here is the cache's: on its own executor no call has to change threads, and code
+            // here may block as well.
             let result = try await withTaskExecutorPreference(cache.executor) { try await body(cache) }
             try await cache.close()
             return result

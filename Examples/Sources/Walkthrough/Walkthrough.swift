@@ -3,11 +3,11 @@ import Storytelling
 
 /// The cache's whole story, told with real files: store ahead, evict, look inside, open, compare.
 ///
-/// ``Story`` is where the library is used; this is the program around it.
+/// ``Story`` uses the library; this is the program around it.
 @main
 struct Walkthrough {
     static func main() async {
-        // `swift run … | head` shall not end the program before it has cleaned up.
+        // `swift run … | head` must not end the program before it has cleaned up.
         signal(SIGPIPE, SIG_IGN)
         exit(await run(CommandLine.arguments.dropFirst()).number)
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// System calls and flags that Swift's Glibc overlay does not show: what sits behind _GNU_SOURCE,
+// System calls and flags that Swift's Glibc overlay does not expose: those behind _GNU_SOURCE,
 // in headers outside the overlay's module map, or in function-like macros.
 
 #if defined(__linux__)
@@ -9,33 +9,35 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// `renameat2` flags: fail when the target exists; swap the two names in one step.
+/// `renameat2` flags: fail when the target exists; swap the two names atomically.
 extern const unsigned int cplatform_rename_noreplace;
 extern const unsigned int cplatform_rename_exchange;
 
 int cplatform_renameat2(int old_directory, const char *old_name, int new_directory,
                         const char *new_name, unsigned int flags);
 
-/// `fallocate` from the start of the file, which keeps its length. Returns 0, or -1 with errno.
+/// Allocates `length` bytes from the start of a file without changing its length (`fallocate`).
+/// Returns 0, or -1 with errno.
 int cplatform_allocate(int fd, off_t length);
 
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size);
 int cplatform_fsetxattr(int fd, const char *name, const void *value, size_t size);
 int cplatform_fremovexattr(int fd, const char *name);
 
-/// When a file was created, in nanoseconds since 1970. 1 when that is known, 0 when not, -1 with errno.
+/// The creation time of a file, in nanoseconds since 1970. Returns 1 when it is known, 0 when not,
+/// -1 with errno.
 int cplatform_birth_time(int fd, int64_t *nanoseconds);
 
-/// The flag of `open` that leaves the access time as it is.
+/// The flag of `open` that leaves the access time unchanged (`O_NOATIME`).
 extern const int cplatform_o_noatime;
 
-/// Sets the access time of a file, in nanoseconds since 1970, and no other. Returns 0, or -1 with errno.
+/// Sets only the access time of a file, in nanoseconds since 1970. Returns 0, or -1 with errno.
 int cplatform_set_access_time(int fd, int64_t nanoseconds);
 
 /// Sets or clears the inode's "no dump" attribute (`chattr +d`). Returns 0, or -1 with errno.
 int cplatform_set_no_dump(int fd, int enabled);
 
-/// 1 when the inode carries the "no dump" attribute, 0 when not, -1 with errno.
+/// Returns 1 when the inode carries the "no dump" attribute, 0 when not, -1 with errno.
 int cplatform_get_no_dump(int fd);
 
 #endif

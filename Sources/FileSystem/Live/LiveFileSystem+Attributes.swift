@@ -58,7 +58,7 @@ extension LiveFileSystem {
         } catch {
             switch error.errno {
             case Platform.noSuchAttribute: return nil
-            // 64 KiB is the most that Linux keeps in one attribute (XATTR_SIZE_MAX).
+            // Linux limits an attribute to 64 KiB (XATTR_SIZE_MAX).
             case .outOfRange: return try extendedAttribute(name, of: file, atMost: 1 << 16)
             default: throw error
             }

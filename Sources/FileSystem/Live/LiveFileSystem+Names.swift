@@ -41,7 +41,7 @@ extension LiveFileSystem {
             }
         } catch {
             // File systems without the flag (some FUSE and network ones) answer EINVAL or ENOTSUP.
-            // A hard link refuses an existing name too, and the old name goes afterwards.
+            // Creating a hard link also refuses an existing name; the old name is removed afterwards.
             guard mode == .exclusive, error.errno == .invalidArgument || error.errno == .notSupported
             else { throw error }
             try link(name, in: directory, to: newName, in: newDirectory)
@@ -74,7 +74,7 @@ extension LiveFileSystem {
     }
 
     public func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
-        // The stream takes its descriptor over and moves its offset: it gets one of its own.
+        // The stream takes over its descriptor and moves its offset, so it gets a separate one.
         let own = try open(".", in: directory, .directory)
         guard let stream = fdopendir(own.rawValue) else {
             let error = Platform.lastError
@@ -92,7 +92,7 @@ extension LiveFileSystem {
                 return entries
             }
             let text = Platform.name(of: entry)
-            // Cheaper than to make paths of them first.
+            // Cheaper than creating the paths first.
             guard strcmp(text, ".") != 0, strcmp(text, "..") != 0,
                 let name = FilePath(platformString: text).lastComponent
             else { continue }

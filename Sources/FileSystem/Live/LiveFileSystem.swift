@@ -8,6 +8,7 @@ public import SystemPackage
 
 /// The operating system's own file system.
 public struct LiveFileSystem: FileSystem {
+    /// Creates the live file system, which has no state.
     public init() {}
 
     public var userID: UInt32 { geteuid() }
@@ -24,13 +25,13 @@ public struct LiveFileSystem: FileSystem {
             if mode == .readWrite { try requireOneName(descriptor, name) }
             return descriptor
         } catch {
-            // Only the owner of a file may read it without a trace.
+            // Only the owner of a file may open it with O_NOATIME.
             guard mode == .readUnnoticed, error.errno == .notPermitted else { throw error }
         }
         return try open(name, in: directory, .read)
     }
 
-    /// Refuses to let a file be written that is somebody else's as well.
+    /// Refuses a file with more than one name: a write would change it under the others, too.
     private func requireOneName(_ file: Descriptor, _ name: FilePath) throws(FileSystemError) {
         do throws(FileSystemError) {
             guard try attributes(of: file).linkCount > 1 else { return }
@@ -41,7 +42,7 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    // An error of close is not reported: the descriptor is gone either way, and every path that
+    // Errors of close are not reported: the descriptor is gone either way, and every path that
     // promises durability has synchronised before.
     public func close(_ file: Descriptor) {
         #if canImport(Darwin)
@@ -93,7 +94,7 @@ public struct LiveFileSystem: FileSystem {
     }
 
     public func unlock(_ file: Descriptor) {
-        // Where it fails there was no lock.
+        // A failure means that there was no lock.
         _ = flock(file.rawValue, LOCK_UN)
         close(file)
     }
@@ -103,7 +104,7 @@ extension OpenMode {
     /// The flags of `open`, and the permissions of a file that it creates.
     fileprivate var flags: (CInt, mode_t) {
         switch self {
-        // Without O_NONBLOCK a pipe that lies in the place of a file would hold its opener for ever.
+        // Without O_NONBLOCK, opening a pipe in place of a file would block for ever.
         case .read: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         case .readUnnoticed: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | Platform.withoutAccessTime, 0)
         case .readFollowingLinks: (O_RDONLY, 0)

@@ -24,7 +24,7 @@
             return fsync(file)
         }
 
-        /// Unlike on Linux, what is asked for is added to what the file has.
+        /// Unlike on Linux, the length requested is added to the length already allocated.
         static func allocate(_ length: Int64, for file: CInt) -> CInt {
             var status = stat()
             guard fstat(file, &status) == 0 else { return -1 }
@@ -72,7 +72,7 @@
             return 1
         }
 
-        /// There is no such flag; the volumes of iOS keep no access times.
+        /// Darwin does not have the flag; iOS volumes do not keep access times.
         static let withoutAccessTime: CInt = 0
 
         static func accessed(_ status: stat) -> Int64 {

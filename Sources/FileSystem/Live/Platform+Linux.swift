@@ -64,8 +64,8 @@
             nanoseconds(Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
         }
 
-        /// The name in a directory entry. glibc's `d_name` is an array of fixed size; the entry may be
-        /// shorter than that, so the pointer is taken from the entry, not from a copy of it.
+        /// The name in a directory entry. glibc declares `d_name` as an array of fixed size, but an entry
+        /// may be shorter, so the pointer is taken from the entry itself, not from a copy.
         static func name(of entry: UnsafeMutablePointer<dirent>) -> UnsafePointer<CChar> {
             let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
             return UnsafePointer(

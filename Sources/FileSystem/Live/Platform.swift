@@ -6,13 +6,13 @@ internal import SystemPackage
     internal import Glibc
 #endif
 
-/// The numbers and calls whose names or types differ between the platforms' C libraries.
+/// The constants and calls whose names or types differ between the platforms' C libraries.
 enum Platform {
     static let workingDirectory = AT_FDCWD
 
     static var lastError: Errno { Errno(rawValue: errno) }
 
-    /// Makes a call again while it is interrupted by a signal before it did anything.
+    /// Repeats a call that a signal interrupts before it has any effect.
     @inline(__always)
     static func retrying<Result: SignedInteger>(
         _ operation: StaticString, _ path: FilePath? = nil, _ call: () -> Result
@@ -27,8 +27,8 @@ enum Platform {
         }
     }
 
-    /// A time of the kernel's in nanoseconds. What an `Int64` cannot hold, before 1677 and after 2262, is the nearest
-    /// time that it can: anybody may give a file any time.
+    /// A time of the kernel in nanoseconds. A time that `Int64` cannot hold, before 1677 or after 2262, becomes the
+    /// nearest that it can: any user may give a file any time.
     static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
         let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooLate) = whole.addingReportingOverflow(rest)

@@ -1,19 +1,19 @@
-/// A number of bytes. Negative counts become 0, and counts beyond 2^63−1 bytes become that.
+/// A number of bytes, from 0 to `Int64.max`.
 public struct ByteCount: Hashable, Sendable, Comparable {
-    /// The number of bytes, never negative.
+    /// The number of bytes, at least 0.
     public let bytes: Int64
 
     private init(_ bytes: Int64) {
         self.bytes = bytes
     }
 
-    /// A count of bytes.
+    /// Returns `count` bytes. A negative `count` becomes 0.
     public static func bytes(_ count: Int64) -> ByteCount { ByteCount(max(0, count)) }
-    /// A count of kibibytes, of 1,024 bytes each.
+    /// Returns `count` × 1,024 bytes. A negative `count` becomes 0, and an overflow `Int64.max`.
     public static func kibibytes(_ count: Int) -> ByteCount { scaled(count, 1 << 10) }
-    /// A count of mebibytes, of 1,024 kibibytes each.
+    /// Returns `count` × 1,024² bytes. A negative `count` becomes 0, and an overflow `Int64.max`.
     public static func mebibytes(_ count: Int) -> ByteCount { scaled(count, 1 << 20) }
-    /// A count of gibibytes, of 1,024 mebibytes each.
+    /// Returns `count` × 1,024³ bytes. A negative `count` becomes 0, and an overflow `Int64.max`.
     public static func gibibytes(_ count: Int) -> ByteCount { scaled(count, 1 << 30) }
 
     private static func scaled(_ count: Int, _ unit: Int64) -> ByteCount {

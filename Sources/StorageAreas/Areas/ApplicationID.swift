@@ -1,11 +1,11 @@
 internal import SystemPackage
 
-/// An app's identifier, checked to be a harmless folder name on every platform.
+/// An app's identifier, checked to be a safe folder name on every platform.
 struct ApplicationID {
     let component: FilePath.Component
 
-    /// Takes 1 to 255 of `A–Z a–z 0–9 . _ -`, the first neither `.` nor `-`: a hidden folder or one
-    /// that looks like an option of a command would surprise its user.
+    /// Accepts 1 to 255 of `A–Z a–z 0–9 . _ -`, not beginning with `.` or `-`: a hidden folder, or one
+    /// that looks like an option of a command, would surprise the user.
     ///
     /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``
     init(_ string: String) throws(StorageAreasError) {

@@ -1,18 +1,19 @@
 public import SystemPackage
 
-/// The identity of a file as an area and a path in it, the only one that is ever stored.
+/// The identity of a file: an area and a path in it. No other identity is ever stored.
 ///
-/// The absolute path of an area changes with every update of an app on some platforms, so that a
-/// stored absolute path is dead after the next update.
+/// On some platforms, the absolute path of an area changes with every update of an app, which
+/// invalidates stored absolute paths.
 public struct AreaPath: Sendable, Hashable {
+    /// The area that the path starts from.
     public let area: Area
-    /// Relative to the area, with at least one component, and none that is `.` or `..`.
+    /// The path relative to the area, with at least one component, none of which is `.` or `..`.
     public let relative: FilePath
 
-    /// Drops `.` from `relative`, so that one file has one identity.
+    /// Creates an identity, dropping `.` from `relative`, so that one file has one identity.
     ///
     /// Returns `nil` for an absolute or empty path and for one with a `..`: folding `a/../b` to `b`
-    /// would name another file than the kernel does where `a` is a symbolic link.
+    /// would name a different file from the kernel's where `a` is a symbolic link.
     public init?(area: Area, relative: FilePath) {
         let isConfined = relative.isRelative && !relative.components.contains { $0.kind == .parentDirectory }
         let components = relative.components.filter { $0.kind == .regular }

@@ -1,6 +1,6 @@
 extension AreaPromise {
     /// The promises of all areas as a Markdown table: a header, a rule and one line per area, each
-    /// ended by a newline. The documentation quotes it, so that it cannot drift from the values.
+    /// ending in a newline. The documentation quotes it, so that it cannot drift from the values.
     package static func markdownTable() -> String {
         let header = [
             "Area", "Seen by the user", "Backed up", "Purged by the system", "In “Documents & Data”",

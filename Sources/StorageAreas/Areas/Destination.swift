@@ -1,4 +1,4 @@
-/// Where an item goes when it is opened.
+/// Where an item is moved when it is opened.
 ///
 /// ```swift
 /// let destination = Destination.documents("Episode 42.mp3", in: "Podcasts/Daily")
@@ -6,15 +6,15 @@
 public struct Destination: Sendable, Hashable {
     /// ``Area/documents``, ``Area/applicationSupport`` or ``Area/iCloudDrive``.
     public let area: Area
-    /// The folder below the area that the file goes to, made when it is missing; `nil` for the area's
-    /// own.
+    /// The folder below the area, created if missing; `nil` for the area's own folder.
     public let folder: FolderPath?
+    /// The name of the file.
     public let name: FileName
+    /// Whether backups should contain the file.
     public let backup: BackupPolicy
 
-    /// Returns `nil` for an area that cannot keep what was opened: the system purges ``Area/caches``
-    /// and ``Area/temporary``. Also for ``Area/iCloudDrive`` with ``BackupPolicy/exclude``: what is there
-    /// is uploaded, and nothing is left out.
+    /// Creates a destination. Returns `nil` for ``Area/caches`` and ``Area/temporary``, which the system
+    /// purges, and for ``Area/iCloudDrive`` with ``BackupPolicy/exclude``: everything there is uploaded.
     public init?(
         area: Area, name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
     ) {
@@ -33,7 +33,7 @@ public struct Destination: Sendable, Hashable {
         self.backup = backup
     }
 
-    /// A document that its user meets under this name.
+    /// A document that the user sees under this name.
     public static func documents(
         _ name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
     ) -> Destination {
@@ -47,11 +47,10 @@ public struct Destination: Sendable, Hashable {
         Destination(.applicationSupport, name, folder, backup)
     }
 
-    /// A document that its user meets on all devices of the account. It is uploaded, and so there is no
-    /// choice of a ``BackupPolicy``.
+    /// A document that the user sees on all devices of the account. It is uploaded, so there is no
+    /// ``BackupPolicy`` to choose.
     ///
-    /// The user may have no account when the item is opened: that is an error of the open, and the item
-    /// stays cached.
+    /// If the user has no account when the item is opened, the open fails and the item stays cached.
     public static func iCloudDrive(_ name: FileName, in folder: FolderPath? = nil) -> Destination {
         Destination(.iCloudDrive, name, folder, .include)
     }

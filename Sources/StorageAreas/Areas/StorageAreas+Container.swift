@@ -11,11 +11,11 @@ extension StorageAreas {
     /// The areas inside an app's container, such as the `AppData` folder of an `.xcappdata` bundle.
     ///
     /// iCloud Drive is not in a container: the folder `Library/Mobile Documents` stands in for it, and
-    /// nothing uploads what is there.
+    /// its content is not uploaded.
     ///
-    /// - Parameter root: The container. It need not exist yet. A relative path is taken from the
-    ///   working directory; `.` and `..` are folded without a look at symbolic links.
-    /// - Throws: ``StorageAreasError/notADirectory(_:)`` when something else than a folder is at
+    /// - Parameter root: The container. It need not exist yet. A relative path is resolved against the
+    ///   working directory; `.` and `..` are folded without regard to symbolic links.
+    /// - Throws: ``StorageAreasError/notADirectory(_:)`` when something other than a folder is at
     ///   `root`, ``StorageAreasError/containerUnreadable(_:_:)`` when it cannot be opened,
     ///   ``StorageAreasError/emptyContainerPath`` and ``StorageAreasError/workingDirectoryMissing``.
     public static func container(at root: FilePath) throws(StorageAreasError) -> StorageAreas {
@@ -31,7 +31,7 @@ extension StorageAreas {
     }
 
     private static func absolute(_ path: FilePath) throws(StorageAreasError) -> FilePath {
-        // An empty path is an unset variable in a script more often than the working directory.
+        // An empty path is more often an unset variable in a script than the working directory.
         guard !path.isEmpty else { throw .emptyContainerPath }
         guard path.isRelative else { return path.lexicallyNormalized() }
         let current = FilePath(FileManager.default.currentDirectoryPath)

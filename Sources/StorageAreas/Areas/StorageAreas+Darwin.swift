@@ -3,15 +3,15 @@
     internal import SystemPackage
 
     extension StorageAreas {
-        /// The areas that `FileManager` names.
+        /// The areas that `FileManager` reports.
         ///
         /// A Mac shares them among the apps of a user, so the app's id is appended to each. On the
         /// other platforms they are in the app's own container and stay as they are: the paths are
         /// then those of ``container(at:)`` for a copy of that container.
         ///
-        /// iCloud Drive is the `Documents` folder of the app's first iCloud container, and `nil` where the
-        /// app has none or the user no account. An app that has one waits for the system here the first
-        /// time: it does not call this on its main thread.
+        /// iCloud Drive is the `Documents` folder of the app's first iCloud container, and `nil` when the
+        /// app has no container or the user no account. In an app with a container, the first call waits for
+        /// the system: do not make it on the main thread.
         ///
         /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``,
         ///   ``StorageAreasError/areaUnavailable(_:)``
@@ -26,7 +26,7 @@
                 iCloudDrive: visibleFolderOfICloudContainer())
         }
 
-        /// What lies beside `Documents` in the container is uploaded, too, and hidden from the user.
+        /// The rest of the container, beside `Documents`, is uploaded too, but hidden from the user.
         private static func visibleFolderOfICloudContainer() -> FilePath? {
             FileManager.default.url(forUbiquityContainerIdentifier: nil)
                 .map { FilePath($0.path(percentEncoded: false)).appending("Documents") }

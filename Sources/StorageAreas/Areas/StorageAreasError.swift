@@ -1,22 +1,22 @@
 public import SystemPackage
 
-/// Why the areas of an app could not be found. Each description says what to do about it.
+/// Why the areas of an app could not be determined. Each description says what to do about it.
 public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The identifier is no harmless folder name.
+    /// The identifier is not a safe folder name.
     case invalidApplicationID(String)
-    /// An area is somewhere in the home folder, and `HOME` is unset, empty or relative.
+    /// An area depends on the home folder, and `HOME` is unset, empty or relative.
     case homeMissing
-    /// The user's choice of folders is there but cannot be read.
+    /// The file with the user's choice of folders exists but cannot be read.
     case userDirectoriesUnreadable(FilePath, Errno)
     /// The path of a container is empty.
     case emptyContainerPath
-    /// A relative path was given in a working directory that was removed.
+    /// A relative path was given, and the working directory was removed.
     case workingDirectoryMissing
-    /// Something else than a folder is where a container should be, or above it.
+    /// Something other than a folder is at the path of a container, or above it.
     case notADirectory(FilePath)
-    /// A container is there but cannot be opened.
+    /// A container exists but cannot be opened.
     case containerUnreadable(FilePath, Errno)
-    /// The platform knows no folder for an area.
+    /// The platform does not name a folder for the area.
     case areaUnavailable(Area)
 
     public var description: String {

@@ -2,9 +2,9 @@
     internal import FileSystem
 
     /// The mark is the attribute behind `URLResourceValues.isExcludedFromBackup`, written through the
-    /// seam like everything else.
+    /// file-system seam.
     ///
-    /// - Note: This was not run on an Apple platform yet.
+    /// - Note: Not yet run on an Apple platform.
     extension BackupMark {
         static let attribute = "com.apple.metadata:com_apple_backup_excludeItem"
 
@@ -33,7 +33,7 @@
             }
         }
 
-        /// Any value is the mark: Time Machine writes `com.apple.backupd`.
+        /// Any value counts as the mark: Time Machine writes `com.apple.backupd`.
         func isMarked(_ file: Descriptor) throws(FileSystemError) -> Bool {
             let value = try ifSupported { () throws(FileSystemError) in
                 try fileSystem.extendedAttribute(Self.attribute, of: file)

@@ -2,11 +2,11 @@
     internal import FileSystem
 
     /// Linux has no mark that every backup program honours. Two are in use, and a file gets both: the
-    /// inode's no-dump flag and the extended attribute that freedesktop.org proposes. Either of them
-    /// is the mark, since a file system may have a place for one only.
+    /// inode's no-dump flag and the extended attribute that freedesktop.org proposes. Either counts as
+    /// the mark, since a file system may support only one of them.
     extension BackupMark {
         static let attribute = "user.xdg.robots.backup"
-        /// The other value, `true`, asks for a backup, as does the absence of the attribute.
+        /// The other value, `true`, asks for a backup, as does an absent attribute.
         static let excluded = Array("false".utf8)
 
         func mark(_ file: Descriptor) throws(FileSystemError) {

@@ -1,23 +1,24 @@
 public import FileSystem
 internal import SystemPackage
 
-/// Puts the "do not back up" mark on open files and folders, takes it off, and reads it.
+/// Sets, removes and reads the "do not back up" mark of open files and folders.
 ///
 /// The mark is guidance to backup programs, not a guarantee, and some ways of saving a file lose it.
-/// An app that excludes a file from backups has to check the mark and put it on again.
+/// An app that excludes a file from backups has to check the mark and set it again.
 public struct BackupMark: Sendable {
     let fileSystem: any FileSystem
 
+    /// Creates a value that marks files of `fileSystem`.
     public init(fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
     }
 
-    /// Puts the mark on for ``BackupPolicy/exclude`` and takes it off for ``BackupPolicy/include``.
+    /// Sets the mark for ``BackupPolicy/exclude`` and removes it for ``BackupPolicy/include``.
     ///
-    /// Nothing is written to a file without a mark that shall have none.
+    /// A file that has no mark and needs none is not written to.
     ///
-    /// - Throws: For `exclude`, `ENOTSUP`, `ENOTTY` or `EINVAL` when the file system has no place for
-    ///   a mark, and then nothing was done; any other error of the calls.
+    /// - Throws: For `exclude`, `ENOTSUP`, `ENOTTY` or `EINVAL` when the file system does not support
+    ///   marks, with nothing changed; any other error of the calls.
     public func set(_ policy: BackupPolicy, on file: Descriptor) throws(FileSystemError) {
         switch policy {
         case .include: try unmark(file)
@@ -25,13 +26,13 @@ public struct BackupMark: Sendable {
         }
     }
 
-    /// ``BackupPolicy/exclude`` when the mark is there. A file system without a place for marks holds
-    /// none.
+    /// ``BackupPolicy/exclude`` when the file has the mark. A file system that does not support marks
+    /// has none.
     public func policy(of file: Descriptor) throws(FileSystemError) -> BackupPolicy {
         try isMarked(file) ? .exclude : .include
     }
 
-    /// The result of a call, or `nil` when the file system cannot do such a thing at all.
+    /// The result of a call, or `nil` when the file system does not support it.
     func ifSupported<Result>(_ call: () throws(FileSystemError) -> Result)
         throws(FileSystemError) -> Result?
     {

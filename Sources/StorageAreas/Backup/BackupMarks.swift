@@ -1,7 +1,7 @@
 package import FileSystem
 
-/// The marks by which backup programs leave an open file or folder out, one by one. ``BackupMark`` puts on what
-/// this platform has, and asks whether any of them is there.
+/// The individual marks by which backup programs leave out an open file or folder. ``BackupMark`` sets those of
+/// this platform, and reports whether any of them is present.
 package struct BackupMarks: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -13,11 +13,11 @@ package struct BackupMarks: OptionSet, Hashable, Sendable {
     package static let noDump = BackupMarks(rawValue: 1)
     /// `user.xdg.robots.backup` with the value `false`.
     package static let xdgAttribute = BackupMarks(rawValue: 2)
-    /// What is behind `URLResourceValues.isExcludedFromBackup`. On other systems, where a copy of a container
-    /// may have kept it, attributes of users begin with `user.`.
+    /// The attribute behind `URLResourceValues.isExcludedFromBackup`. On other systems, where a copy of a
+    /// container may have kept it, its name begins with `user.`.
     package static let appleAttribute = BackupMarks(rawValue: 4)
 
-    /// Reads the marks. A file system without a place for one holds none.
+    /// Reads the marks. One that the file system does not support counts as absent.
     package init(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
         let mark = BackupMark(fileSystem: fileSystem)
         func attribute(_ name: String) throws(FileSystemError) -> [UInt8]? {

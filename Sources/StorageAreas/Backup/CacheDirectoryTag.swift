@@ -1,11 +1,11 @@
 public import FileSystem
 package import SystemPackage
 
-/// The file `CACHEDIR.TAG`, which tells restic, borg, GNU tar and others that a folder holds a cache
-/// and need not be backed up.
+/// The file `CACHEDIR.TAG`, by which restic, borg, GNU tar and others recognise a folder that holds
+/// a cache and need not be backed up.
 public enum CacheDirectoryTag {
     package static let name: FilePath = "CACHEDIR.TAG"
-    /// The 43 bytes by which the file is known, whatever follows.
+    /// The 43 bytes that identify the file, whatever follows.
     static let signature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
 
     private static let contents =
@@ -18,8 +18,8 @@ public enum CacheDirectoryTag {
 
             """.utf8)
 
-    /// Writes the tag into a folder when there is nothing of that name; what is there stays as it is,
-    /// and costs one `fstatat`.
+    /// Writes the tag into a folder that has nothing of that name. An existing file is left unchanged,
+    /// at the cost of one `fstatat`.
     ///
     /// - Throws: The error of the call that failed; a tag that could not be written is removed again.
     public static func ensure(in directory: Descriptor, of fileSystem: any FileSystem)
@@ -30,7 +30,7 @@ public enum CacheDirectoryTag {
         do {
             file = try fileSystem.open(name, in: directory, .createNew(.ownerReadWrite))
         } catch {
-            // Another process was quicker.
+            // Another process created it first.
             if error.errno == .fileExists { return }
             throw error
         }
@@ -43,8 +43,7 @@ public enum CacheDirectoryTag {
         }
     }
 
-    /// Whether a folder has a tag that counts: a regular file, not a link, that begins with the
-    /// signature.
+    /// Whether a folder has a valid tag: a regular file, not a link, that begins with the signature.
     public static func isTagged(_ directory: Descriptor, of fileSystem: any FileSystem)
         throws(FileSystemError) -> Bool
     {

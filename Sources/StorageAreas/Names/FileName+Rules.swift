@@ -1,8 +1,8 @@
 extension FileName {
-    /// The first rule that `string` breaks, or `nil` when it may be a name.
+    /// The first rule that `string` breaks, or `nil` when it is a valid name.
     ///
-    /// The rules are about scalars, not characters: a combining mark after a `/` makes one character
-    /// of the two, and the kernel still sees the separator.
+    /// The rules apply to scalars, not characters: a `/` and a combining mark after it form one
+    /// character, and the kernel still sees the separator.
     static func error(in string: String) -> FileNameError? {
         let scalars = string.unicodeScalars
         guard let first = scalars.first else { return .empty }
@@ -16,7 +16,7 @@ extension FileName {
     }
 }
 
-/// What a scalar is to a file name.
+/// The class of a scalar by the rules of file names.
 enum ScalarClass {
     case plain, separator, control, lineSeparator, bidirectionalControl
 
@@ -30,7 +30,7 @@ enum ScalarClass {
         }
     }
 
-    /// Why a name cannot have such a scalar, or `nil` when it can.
+    /// Why a name cannot contain the scalar, or `nil` when it can.
     var error: FileNameError? {
         switch self {
         case .plain: nil
@@ -43,8 +43,8 @@ enum ScalarClass {
 }
 
 extension Unicode.Scalar {
-    /// Whether a reader sees anything: neither white space nor one of the scalars that are drawn as
-    /// nothing, such as the zero-width space.
+    /// Whether a reader sees anything: neither white space nor a scalar that is not drawn, such as the
+    /// zero-width space.
     fileprivate var isVisible: Bool {
         !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint
     }

@@ -1,10 +1,9 @@
 extension FileName {
-    /// Makes a name of any string, for example of a title that a server sent.
+    /// Makes a name of any string, such as a title from a server.
     ///
-    /// A string that is a name stays as it is. Otherwise separators become `_`, line breaks and tabs
-    /// become spaces, other controls and leading dots are dropped, white space at the ends goes, and
-    /// a long name is shortened between two characters, before its extension. Where nothing is left,
-    /// the name is `item`.
+    /// A valid name stays as it is. Otherwise separators become `_`, line breaks and tabs become spaces,
+    /// other controls and leading dots are dropped, white space at the ends is trimmed, and a long name
+    /// is shortened between two characters, before its extension. If nothing is left, the name is `item`.
     ///
     /// - Complexity: O(*n*) in the length of `string`.
     public init(sanitizing string: String) {

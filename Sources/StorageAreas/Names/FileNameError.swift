@@ -1,17 +1,20 @@
 /// Why a string cannot be a ``FileName``.
 public enum FileNameError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name is empty.
     case empty
-    /// There is nothing to see: only white space and invisible characters.
+    /// The name has only white space and invisible characters.
     case blank
+    /// The name has more than ``FileName/maximumLength`` bytes of UTF-8.
     case tooLong(bytes: Int)
+    /// The name begins with a dot.
     case leadingDot
-    /// A `/` or a `\`.
+    /// The name contains `/` or `\`.
     case separator
-    /// A NUL, a newline or another character of the category Cc.
+    /// The name contains NUL, a newline or another character of the category Cc.
     case controlCharacter
-    /// U+2028 or U+2029.
+    /// The name contains U+2028 or U+2029.
     case lineSeparator
-    /// A character that reorders bidirectional text.
+    /// The name contains a character that reorders bidirectional text.
     case bidirectionalControl
 
     public var description: String {

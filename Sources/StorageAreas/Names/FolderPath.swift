@@ -1,8 +1,8 @@
-/// A folder below a destination's area, as its user sees it: `Podcasts/Daily`.
+/// A folder below a destination's area, as the user sees it: `Podcasts/Daily`.
 ///
-/// It has 1 to ``maximumDepth`` components, each of which is a ``FileName``, and so none that is `..`,
-/// empty, hidden or a trick; and with the `/` between them at most ``maximumLength`` bytes of UTF-8.
-/// For a component that a server named, make a name of it first:
+/// It has 1 to ``maximumDepth`` components, each a ``FileName``, so that none is `..`, empty or
+/// hidden; with the `/` between them, it has at most ``maximumLength`` bytes of UTF-8. Sanitise a
+/// component that a server named:
 ///
 /// ```swift
 /// let folder = try FolderPath(["Podcasts", FileName(sanitizing: feed.title)])
@@ -10,12 +10,12 @@
 ///
 /// Two folders are equal when their bytes are.
 public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
-    /// The most folders inside one another.
+    /// The largest number of components.
     public static let maximumDepth = 8
-    /// In bytes of UTF-8: half of what the strictest platform allows for a whole path.
+    /// The longest path, in bytes of UTF-8: half of what the strictest platform allows for a whole path.
     public static let maximumLength = 512
 
-    /// From the outermost folder to the innermost.
+    /// The folders from the outermost to the innermost.
     public let components: [FileName]
 
     /// The components with a `/` between them.
@@ -23,6 +23,8 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { string }
 
+    /// Creates a path from its components.
+    ///
     /// - Throws: ``FolderPathError/empty``, ``FolderPathError/tooDeep(components:)`` or
     ///   ``FolderPathError/tooLong(bytes:)``.
     public init(_ components: [FileName]) throws(FolderPathError) {
@@ -33,12 +35,12 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
         self.components = components
     }
 
-    /// Takes components with a `/` between them, and none before or behind them.
+    /// Creates a path from components separated by `/`, without a `/` at either end.
     ///
     /// - Throws: ``FolderPathError``.
     public init(_ string: String) throws(FolderPathError) {
         guard !string.isEmpty else { throw .empty }
-        // Scalars, as the kernel sees it: a combining mark may hide a separator in a character.
+        // Split by scalars, as the kernel does: a combining mark may hide a separator in a character.
         let parts = string.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= Self.maximumDepth else { throw .tooDeep(components: parts.count) }
         var components: [FileName] = []
@@ -54,8 +56,8 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension FolderPath: ExpressibleByStringLiteral {
-    /// A folder that is written out in the source. A literal that is none is a programming error and
-    /// traps; use ``init(_:)`` for a string that comes from elsewhere.
+    /// A folder that is written out in the source. A literal that is not a valid path is a programming
+    /// error and traps; use ``init(_:)`` for strings from elsewhere.
     public init(stringLiteral literal: StaticString) {
         do {
             try self.init(literal.description)
@@ -65,12 +67,15 @@ extension FolderPath: ExpressibleByStringLiteral {
     }
 }
 
-/// Why something cannot be a ``FolderPath``.
+/// Why a string or a list of names cannot be a ``FolderPath``.
 public enum FolderPathError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There are no components.
     case empty
+    /// There are more than ``FolderPath/maximumDepth`` components.
     case tooDeep(components: Int)
+    /// The path has more than ``FolderPath/maximumLength`` bytes of UTF-8.
     case tooLong(bytes: Int)
-    /// One of the folders has a name that is none.
+    /// One of the components is not a valid name.
     case component(FileNameError)
 
     public var description: String {

@@ -1,6 +1,6 @@
-/// A file name taken apart, to be shortened in its stem only.
+/// A file name split into parts, so that only its stem is shortened.
 struct NameParts {
-    /// What a file is called when nothing of its own name can be used.
+    /// The stem when nothing of the original name can be used.
     static let fallbackStem = "item"
 
     var stem: Substring
@@ -8,8 +8,8 @@ struct NameParts {
     /// The dot and what follows it, or empty.
     var suffix: Substring
 
-    /// An extension is the 1 to 16 ASCII letters and digits after the last dot. What is longer, or
-    /// has a space in it as in `Mr. Smith`, is a part of the title.
+    /// An extension is the 1 to 16 ASCII letters and digits after the last dot. A longer ending, or one
+    /// with a space as in `Mr. Smith`, is a part of the title.
     init(_ name: String) {
         stem = name[...]
         suffix = ""
@@ -21,7 +21,7 @@ struct NameParts {
     }
 
     /// The whole name, with as much of the stem as `limit` bytes of UTF-8 allow. `limit` must leave
-    /// space for the other parts and the fallback stem.
+    /// room for the other parts and the fallback stem.
     func joined(limit: Int) -> String {
         let end = number + suffix
         let start = stem.prefix(bytes: limit - end.utf8.count)
@@ -30,7 +30,7 @@ struct NameParts {
 }
 
 extension Substring {
-    /// As many whole characters as fit into a number of bytes of UTF-8.
+    /// The most whole characters that fit into `limit` bytes of UTF-8.
     fileprivate func prefix(bytes limit: Int) -> Substring {
         var length = 0
         return prefix { character in

@@ -2,7 +2,7 @@ internal import SystemPackage
 
 /// The folders of the XDG Base Directory Specification in one environment.
 ///
-/// A variable that is unset, empty or not an absolute path does not count.
+/// A variable that is unset, empty or not an absolute path is ignored.
 struct BaseDirectories {
     private let environment: [String: String]
 
@@ -12,12 +12,12 @@ struct BaseDirectories {
 
     var home: FilePath? { absolutePath("HOME") }
 
-    /// The user's configuration, or `nil` when neither `XDG_CONFIG_HOME` nor `HOME` tells where it is.
+    /// The user's configuration folder, or `nil` when neither `XDG_CONFIG_HOME` nor `HOME` is usable.
     var configuration: FilePath? {
         absolutePath("XDG_CONFIG_HOME") ?? home?.appending(".config")
     }
 
-    /// `TMPDIR` is no XDG variable, but the one that POSIX has for the purpose.
+    /// `TMPDIR` is not an XDG variable, but that of POSIX for this purpose.
     var temporary: FilePath {
         absolutePath("TMPDIR") ?? "/tmp"
     }
@@ -39,7 +39,7 @@ struct BaseDirectories {
     }
 
     private func absolutePath(_ variable: String) -> FilePath? {
-        // A NUL cannot come from a process's environment, but would end the path early here.
+        // A process's environment cannot contain NUL, but a NUL would end the path early here.
         guard let value = environment[variable], value.utf8.first == UInt8(ascii: "/"),
             !value.utf8.contains(0)
         else { return nil }

@@ -11,15 +11,15 @@ extension StorageAreas {
     /// | caches | `$XDG_CACHE_HOME`, or `$HOME/.cache` |
     /// | temporary | `$TMPDIR`, or `/tmp` |
     ///
-    /// There is no iCloud Drive.
+    /// iCloud Drive is `nil`.
     ///
     /// A variable whose value is not an absolute path is ignored, as the specification demands.
-    /// `/tmp` is shared with other users, one of whom may have taken the name: whoever creates the
-    /// folder has to look at its owner.
+    /// `/tmp` is shared with other users, one of whom may have taken the name: after creating the
+    /// folder, check its owner.
     ///
-    /// `user-dirs.dirs` in `$XDG_CONFIG_HOME`, or `$HOME/.config`, is the one file that is read. When
-    /// it is there and cannot be read, that is an error: going on with the default folder would put
-    /// documents where the user does not look for them, and those of yesterday would seem gone.
+    /// The only file that is read is `user-dirs.dirs` in `$XDG_CONFIG_HOME`, or `$HOME/.config`. If it
+    /// exists and cannot be read, the call fails: falling back to the default folder would put documents
+    /// where the user does not look for them, and existing ones would seem lost.
     ///
     /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``, ``StorageAreasError/homeMissing`` when
     ///   an area depends on `HOME`, ``StorageAreasError/userDirectoriesUnreadable(_:_:)``
@@ -39,7 +39,7 @@ extension StorageAreas {
     private static func documents(_ base: BaseDirectories) throws(StorageAreasError) -> FilePath {
         if let configuration = base.configuration {
             let chosen = try UserDirectories(in: configuration, of: LiveFileSystem())
-            // The home folder itself is how xdg-user-dirs writes "there is no such folder".
+            // xdg-user-dirs writes the home folder itself for a folder that does not exist.
             if let path = chosen.path(of: "XDG_DOCUMENTS_DIR", home: base.home),
                 path.lexicallyNormalized() != base.home?.lexicallyNormalized()
             {

@@ -2,11 +2,11 @@ internal import SystemPackage
 
 /// The content of `user-dirs.dirs`, in which xdg-user-dirs keeps the user's choice of folders.
 ///
-/// Lines that are not in its format are skipped; of several for one key the last one wins.
+/// Lines in any other format are skipped; of several for one key, the last wins.
 struct UserDirectories: Hashable {
     private let locations: [String: UserDirectoryLine.Location]
 
-    /// Reads the lines of a file. Any bytes will do; names are bytes and need not be UTF-8.
+    /// Parses the lines of a file. Any bytes are accepted: names need not be UTF-8.
     ///
     /// - Complexity: O(*n*) in the number of bytes.
     init(parsing bytes: [UInt8]) {
@@ -15,7 +15,7 @@ struct UserDirectories: Hashable {
     }
 
     /// The folder for a key such as `XDG_DOCUMENTS_DIR`, or `nil` when no line names it, or when it
-    /// is relative to a home folder that is unknown.
+    /// is relative to an unknown home folder.
     func path(of key: String, home: FilePath?) -> FilePath? {
         switch locations[key] {
         case .absolute(let path): path

@@ -1,10 +1,10 @@
 internal import SystemPackage
 
 /// One line of `user-dirs.dirs`: `XDG_xxx_DIR="$HOME/yyy"` or `XDG_xxx_DIR="/yyy"`, where a
-/// backslash in `yyy` makes the next byte a plain one.
+/// backslash in `yyy` escapes the next byte.
 ///
-/// The file is shell code by its looks, but no reader runs it: an expansion other than the leading
-/// `$HOME`, or text after the closing quote that is no comment, is not in the format.
+/// The file looks like shell code, but no reader runs it: an expansion other than the leading
+/// `$HOME`, or text after the closing quote that is not a comment, is not in the format.
 struct UserDirectoryLine {
     enum Location: Hashable {
         case absolute(FilePath)
@@ -16,7 +16,7 @@ struct UserDirectoryLine {
 
     /// Returns `nil` for a line that is not in the format. `line` has no newline.
     init?(_ line: ArraySlice<UInt8>) {
-        // A path ends at a NUL: what follows would be lost without notice.
+        // A path ends at NUL: the rest would be lost silently.
         guard !line.contains(0) else { return nil }
         var rest = line
         guard let key = Self.takeKey(&rest), let location = Self.takeLocation(&rest) else { return nil }

@@ -1,6 +1,6 @@
 internal import StorageAreas
 
-/// By what a file is kept out of backups.
+/// The reasons for which backups leave a file out.
 package struct Exclusions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -8,25 +8,25 @@ package struct Exclusions: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The flag of the inode or of a folder above.
+    /// The no-dump flag of the file or of a folder above.
     package static let noDump = Exclusions(.noDump)
-    /// The attribute of freedesktop.org, on the file or on a folder above.
+    /// The attribute of freedesktop.org on the file or on a folder above.
     package static let xdgAttribute = Exclusions(.xdgAttribute)
-    /// Apple's attribute, on the file or on a folder above.
+    /// Apple's attribute on the file or on a folder above.
     package static let appleAttribute = Exclusions(.appleAttribute)
-    /// The platform never backs the area up.
+    /// The platform never backs up the area.
     package static let area = Exclusions(rawValue: 1 << 6)
-    /// A folder above has a `CACHEDIR.TAG`. The tag itself is not left out by it.
+    /// A folder above has a `CACHEDIR.TAG`. The tag does not exclude itself.
     package static let cacheTag = Exclusions(rawValue: 1 << 7)
 
-    /// A mark that somebody put on the file or on a folder above.
+    /// The marks that are set on the file or on a folder above.
     package static let marks: Exclusions = [.noDump, .xdgAttribute, .appleAttribute]
 
     init(_ marks: BackupMarks) {
         rawValue = marks.rawValue
     }
 
-    /// The names of what is in the set, as JSON and CSV have them.
+    /// The names of the members, as in JSON and CSV.
     package var names: [String] {
         let named: [(Exclusions, String)] = [
             (.area, "area"), (.cacheTag, "cacheTag"), (.noDump, "noDump"), (.xdgAttribute, "xdgAttribute"),

@@ -9,7 +9,7 @@ extension FilePath {
     /// Whether the path is UTF-8, as JSON has to be.
     package var isText: Bool { String(validating: bytes, as: UTF8.self) != nil }
 
-    /// The path as text: what is no UTF-8 is written as `\xFF`, byte by byte.
+    /// The path as text: bytes that are not UTF-8 are written as `\xFF`, one by one.
     package var displayText: String {
         let bytes = bytes
         if let text = String(validating: bytes, as: UTF8.self) { return text }

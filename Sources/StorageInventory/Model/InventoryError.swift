@@ -1,8 +1,8 @@
 package import SystemPackage
 
-/// Why there is no inventory at all.
+/// Why an inventory could not be taken.
 package enum InventoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is nothing at the path of the container, or nothing at that of any area.
+    /// There is nothing at the path of the container, or at that of any area.
     case missing(FilePath)
     case notAFolder(FilePath)
     case unreadable(FilePath, Errno)

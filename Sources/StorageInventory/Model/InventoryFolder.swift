@@ -3,21 +3,21 @@ package import PrefetchCache
 package import StorageAreas
 package import SystemPackage
 
-/// One folder that was found.
+/// One folder found by a walk.
 package struct InventoryFolder: Sendable {
-    /// The folder that it lies in, by its number; `nil` for one where the walk began.
+    /// The index of its parent folder; `nil` for a root of the walk.
     package let parent: Int32?
-    /// The name in the parent; the whole path of one where the walk began.
+    /// The name in the parent; for a root of the walk, the whole path.
     package let name: FilePath
-    /// How many folders above it were found.
+    /// The depth below the root of the walk.
     package let depth: Int32
     /// `nil` for a folder of a container that is in no area, such as `Library/Preferences`.
     package let area: Area?
-    /// What the folder is to the cache, if anything.
+    /// The role of the folder in the cache, if any.
     package let role: CacheFolder?
     package let attributes: FileAttributes
-    /// What holds for everything in the folder.
+    /// The exclusions of everything in the folder.
     package var exclusions: Exclusions = []
-    /// Whether the folder itself carries a mark, or a tag, by which what is in it is left out.
+    /// Whether the folder itself carries a mark or a tag that excludes its content.
     package var isExcludedItself = false
 }

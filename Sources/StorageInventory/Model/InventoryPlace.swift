@@ -1,11 +1,11 @@
 package import StorageAreas
 package import SystemPackage
 
-/// What an inventory is taken of.
+/// The place of which an inventory is taken.
 package struct InventoryPlace: Sendable {
     package let areas: StorageAreas
-    /// The container that the areas lie in, all of which is looked at; `nil` for an application, whose areas
-    /// are all that is its own.
+    /// The container of the areas, all of which is looked at; `nil` for an application, of which only the
+    /// areas are.
     package let container: FilePath?
 
     package init(areas: StorageAreas, container: FilePath?) {
@@ -13,7 +13,7 @@ package struct InventoryPlace: Sendable {
         self.container = container
     }
 
-    /// Whether the areas themselves decide what is backed up. On Linux only marks and tags do.
+    /// Whether the areas themselves decide what is backed up. For an application on Linux, only marks and tags do.
     var isBackupDecidedByArea: Bool {
         #if canImport(Darwin)
             true
@@ -22,13 +22,13 @@ package struct InventoryPlace: Sendable {
         #endif
     }
 
-    /// Where walks begin, each with its area. No folder is walked twice.
+    /// The roots of the walks, each with its area. No folder is walked twice.
     var roots: [(path: FilePath, area: Area?)] {
         if let container { return [(container, nil)] }
         let areas = Area.allCases.compactMap { area in
             self.areas.path(of: area).map { (path: $0.lexicallyNormalized(), area: area) }
         }
-        // One area may lie in another, or be another, by the user's own choice.
+        // The user may have put one area in another, or two in the same folder.
         return areas.enumerated().filter { index, root in
             !areas.enumerated().contains { other, outer in
                 other != index && root.path.starts(with: outer.path)
@@ -37,7 +37,7 @@ package struct InventoryPlace: Sendable {
         }.map { ($0.element.path, $0.element.area) }
     }
 
-    /// The areas whose roots lie below where a walk begins, by their paths.
+    /// The areas by their paths, to recognise those below the root of a walk.
     var inner: [FilePath: Area] {
         var inner: [FilePath: Area] = [:]
         for area in Area.allCases.reversed() {

@@ -3,37 +3,37 @@ package import StorageAreas
 
 /// Sums over the files of an inventory.
 package struct InventoryTotals: Sendable {
-    /// What the files of one kind in one area sum up to.
+    /// The sums over the files of one kind in one area.
     package struct Group: Sendable, Hashable {
         package let area: Area?
         package let kind: FileKind
         package var files = 0
-        /// Bytes, those of a file with several names once.
+        /// Bytes; a file with several names counts once.
         package var length: Int64 = 0
         package var allocated: Int64 = 0
         /// Bytes that a backup contains.
         package var backedUp: Int64 = 0
     }
 
-    /// The areas in the order of their declaration, what is in none last.
+    /// The groups in the order in which areas are declared; files outside all areas come last.
     package private(set) var groups: [Group] = []
     package private(set) var folders = 0
     /// Bytes that the folders themselves take on the volume.
     package private(set) var folderAllocation: Int64 = 0
-    /// Bytes of what a backup contains by the marks and tags that are there …
+    /// Bytes that a backup contains, by the marks and tags present.
     package private(set) var backupLength: Int64 = 0
-    /// … and of what it is meant to contain.
+    /// Bytes that a backup should contain.
     package private(set) var wantedBackupLength: Int64 = 0
-    /// Bytes that are left out, by each of ``Exclusions/names``. What several keep out counts for each.
+    /// Excluded bytes by each of ``Exclusions/names``. Bytes excluded for several reasons count for each.
     package var excludedLength: [String: Int64] {
         lengthByExclusions.reduce(into: [:]) { sums, entry in
             for name in Exclusions(rawValue: entry.key).names { sums[name, default: 0] += entry.value }
         }
     }
 
-    /// Bytes on the volume that the settings of a device call "Documents & Data".
+    /// Bytes on the volume that a device's settings call "Documents & Data".
     package private(set) var documentsAndData: Int64 = 0
-    /// Bytes on the volume of what is in the app's total only: Caches and tmp.
+    /// Bytes on the volume that count only in the app's total: Caches and tmp.
     package private(set) var cachesAndTemporary: Int64 = 0
 
     package var files: Int { groups.reduce(0) { $0 + $1.files } }
@@ -75,7 +75,7 @@ package struct InventoryTotals: Sendable {
         count(file.countedAllocation, in: file.area)
     }
 
-    /// What is beside the areas, such as preferences, counts as data of the app.
+    /// Files outside the areas, such as preferences, count as the app's data.
     private mutating func count(_ allocated: Int64, in area: Area?) {
         switch area.map(\.promise.isCountedInDocumentsAndData) ?? true {
         case true?: documentsAndData += allocated

@@ -3,19 +3,19 @@ package import PrefetchCache
 internal import StorageAreas
 package import SystemPackage
 
-/// Every file of an application or of a container, and what there is to know about it.
+/// Every file of an application or of a container, with what is known about it.
 package struct StorageInventory: Sendable {
     package internal(set) var folders: [InventoryFolder] = []
     package internal(set) var files: [InventoryFile] = []
-    /// What could not be looked at, or read.
+    /// The paths that could not be examined or read.
     package internal(set) var problems: [Problem] = []
-    /// Files and folders that went while they were looked at.
+    /// The number of files and folders that disappeared while they were examined.
     package internal(set) var vanished = 0
-    /// What the ledger says; `nil` where there is none, or none that can be read.
+    /// The content of the ledger; `nil` when it is missing or cannot be read.
     package internal(set) var ledger: LedgerSnapshot?
-    /// Whether promotions are known: there is no ledger, or it was read.
+    /// Whether all promotions are known: the ledger was read, or does not exist.
     package internal(set) var isLedgerKnown = true
-    /// The version of the catalog, where there is one.
+    /// The version of the catalog, if there is one.
     package internal(set) var catalogVersion: Int?
     package let place: InventoryPlace
 
@@ -23,25 +23,25 @@ package struct StorageInventory: Sendable {
         self.place = place
     }
 
-    /// Something that an inventory could not find out.
+    /// Something that an inventory could not determine.
     package struct Problem: Hashable, Sendable {
         package let path: FilePath
         package let reason: String
     }
 
-    /// The path of a folder: from the container, or from its area where there is none.
+    /// The path of a folder, relative to the container or, for an application, to its area.
     ///
     /// - Complexity: O(n) in the depth.
     package func path(ofFolder number: Int32) -> FilePath {
         Self.path(components(ofFolder: number))
     }
 
-    /// The path of a file, see ``path(ofFolder:)``.
+    /// The path of a file; see ``path(ofFolder:)``.
     package func path(of file: InventoryFile) -> FilePath {
         Self.path(components(ofFolder: file.folder) + [file.name])
     }
 
-    /// Joins names in one go: pushed one by one they would be looked through again and again.
+    /// Joins all names at once: pushing them one by one would parse the growing path each time.
     private static func path(_ components: [FilePath.Component]) -> FilePath {
         var bytes: [CInterop.PlatformChar] = []
         for component in components {
@@ -58,7 +58,7 @@ package struct StorageInventory: Sendable {
         return FilePath(platformString: bytes)
     }
 
-    /// The names that lead from where the walk began to a folder.
+    /// The names that lead from the root of the walk to a folder.
     func components(ofFolder number: Int32) -> [FilePath.Component] {
         var components: [FilePath.Component] = []
         var next = number
@@ -69,7 +69,7 @@ package struct StorageInventory: Sendable {
         return components.reversed()
     }
 
-    /// Where the walk began that found a folder: an absolute path.
+    /// The absolute path of the root of the walk that found a folder.
     func root(ofFolder number: Int32) -> FilePath {
         var next = number
         while let parent = folders[Int(next)].parent { next = parent }

@@ -3,7 +3,7 @@ internal import ItemFormat
 internal import PrefetchCache
 internal import SystemPackage
 
-/// A file in a folder of the cache that nobody accounts for.
+/// A file in a folder of the cache that nothing accounts for.
 struct Abandoned: StorageRule {
     let info = RuleInfo(
         name: "abandoned", severity: .warning,
@@ -14,7 +14,7 @@ struct Abandoned: StorageRule {
             "Move the file to where it belongs, or delete it; opening the cache clears what its own work left."
     )
 
-    /// Work that is under way makes its files one after the other; nothing of it lies there alone for so long.
+    /// Work under way creates its files one after the other; none of them is alone for so long.
     /// In milliseconds.
     private static let patience: Int64 = 3_600_000
 
@@ -45,7 +45,7 @@ struct Abandoned: StorageRule {
         }
     }
 
-    /// Whether a process that lives holds a lock: it does so exclusively. Nobody is kept waiting for the answer.
+    /// Whether a live process holds a lock, which it does exclusively. The check does not wait.
     private func isHeld(_ lock: Int32?, _ checkup: inout Checkup) -> Bool {
         guard let lock else { return false }
         let fileSystem = checkup.fileSystem
@@ -56,12 +56,12 @@ struct Abandoned: StorageRule {
                 throw .fileSystem(error)
             }
         }
-        // Without locks nobody can tell.
+        // Without locks this is unknown, and the lock counts as held.
         return isFree != true
     }
 }
 
-/// What belongs together in `incoming/`.
+/// The files in `incoming/` that belong together.
 private struct PartialPairs {
     private var locks: [String: Int32] = [:]
     private var names: Set<FilePath.Component> = []
@@ -74,7 +74,7 @@ private struct PartialPairs {
         }
     }
 
-    /// Whether a kept partial has no journal, or a journal no partial.
+    /// Whether a kept partial lacks its journal, or a journal its partial.
     func isAlone(_ file: InventoryFile) -> Bool {
         guard let known = CacheFile(file.name, in: .incoming) else { return false }
         switch known {
@@ -84,8 +84,8 @@ private struct PartialPairs {
         }
     }
 
-    /// The lock of the process that writes a partial: `nil` for a partial that is kept, and `.some(nil)` where
-    /// there is no lock.
+    /// The lock of the process that writes a partial: `nil` for a kept partial, and `.some(nil)` for a
+    /// missing lock.
     func lock(of file: InventoryFile) -> Int32?? {
         guard CacheFile(file.name, in: .incoming) == .partial else { return nil }
         return .some(locks[String(file.name.string.prefix { $0 != "-" })])

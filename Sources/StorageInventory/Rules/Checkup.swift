@@ -4,15 +4,15 @@ internal import PrefetchCache
 internal import StorageAreas
 internal import SystemPackage
 
-/// Holds an inventory against the rules.
+/// Checks an inventory against the rules.
 package struct Checkup {
-    /// What a check needs to know besides.
+    /// Further inputs of the checks.
     package struct Options: Sendable {
         /// Milliseconds since 1970.
         package var now: Int64
         /// How long an excluded file may stay unused, in milliseconds.
         package var unusedFor: Int64
-        /// What the app's `Info.plist` says.
+        /// The settings in the app's `Info.plist`.
         package var settings: AppSettings?
 
         package init(now: Int64, unusedFor: Int64 = 30 * 86_400_000, settings: AppSettings? = nil) {
@@ -38,12 +38,12 @@ package struct Checkup {
         reader = FileReader(fileSystem)
     }
 
-    /// All findings, those of one rule after those of another.
+    /// Applies all rules, one after the other.
     ///
-    /// - Complexity: O(n) in the files. Files in Documents are opened, and files of the same length, from 4 KiB
+    /// - Complexity: O(n) in the files. Files in Documents are opened, and files of equal length, from 4 KiB
     ///   on, are read whole.
     ///
-    /// - Returns: Also what could not be read for a look at it.
+    /// - Returns: The findings in the order of the rules, and the files that could not be read.
     package static func run(
         on inventory: StorageInventory, _ options: Options, in fileSystem: any FileSystem
     ) -> (findings: [Finding], problems: [StorageInventory.Problem]) {
@@ -52,9 +52,7 @@ package struct Checkup {
         return (checkup.findings, checkup.problems)
     }
 
-    // MARK: What rules look at
-
-    /// The files that no rule has found yet.
+    /// The files that no rule has reported yet.
     func files(where isWanted: (InventoryFile) -> Bool) -> [Int32] {
         inventory.files.indices.lazy.map(Int32.init)
             .filter { !claimed.contains($0) && isWanted(file($0)) }
@@ -63,7 +61,7 @@ package struct Checkup {
     func file(_ index: Int32) -> InventoryFile { inventory.files[Int(index)] }
     func folder(of file: InventoryFile) -> InventoryFolder { inventory.folders[Int(file.folder)] }
 
-    /// The folders above a file, from the outermost on.
+    /// The folders above a file, outermost first.
     func folders(above file: InventoryFile) -> [Int32] {
         var folders: [Int32] = []
         var next: Int32? = file.folder
@@ -90,14 +88,14 @@ package struct Checkup {
         }
     }
 
-    /// Opens a file for a look. One that cannot be read is a problem, and found by no rule that has to.
+    /// Opens a file to examine it. A file that cannot be read is noted as a problem, and rules skip it.
     mutating func look<Result>(
         at index: Int32, _ body: (Descriptor) throws(ItemFormatError) -> Result
     ) -> Result? {
         do {
             return try reader.withFile(index, of: inventory, body)
         } catch {
-            // An item that is none, or something else in its place by now, is no problem of the look.
+            // An invalid item, or something else at its path by now, is not a problem of reading.
             if case .fileSystem(let error) = error, !error.isNoRegularFile {
                 note(error, at: index)
             }
@@ -115,8 +113,6 @@ package struct Checkup {
     mutating func isDatabase(_ index: Int32) -> Bool {
         beginning(of: index, count: 16) == Array("SQLite format 3\0".utf8)
     }
-
-    // MARK: What rules report
 
     mutating func report(_ rule: some StorageRule, _ path: FilePath, _ message: String) {
         findings.append(Finding(rule: rule.info, path: path, message: message))
@@ -138,7 +134,7 @@ package struct Checkup {
         claimed.formUnion(indices)
     }
 
-    /// Reports files by the outermost folder above each that is of a certain sort, and those without one alone.
+    /// Reports files by the outermost folder above each that satisfies `isGroup`, and the others individually.
     mutating func report(
         _ rule: some StorageRule, _ indices: [Int32], byFolder isGroup: (InventoryFolder) -> Bool,
         _ message: String

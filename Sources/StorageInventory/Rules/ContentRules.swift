@@ -6,14 +6,14 @@ internal import PrefetchCache
 internal import StorageAreas
 internal import SystemPackage
 
-/// An absolute path that is dead after the next update of the app.
+/// A stored absolute path, which is invalid after the next update of the app.
 struct StoredAbsolutePath: StorageRule {
     let info = RuleInfo(
         name: "absolute-path", severity: .error,
         explanation: "Stored data has an absolute path in it: that of a container changes with every update.",
         guideline: Guideline.fileSystem, fix: "Store the area and the path below it.")
 
-    /// In bytes. Lists of files have room in it; what is larger holds content.
+    /// In bytes. Enough for lists of files; a larger file holds content.
     private static let limit: Int64 = 4 << 20
     private static let extensions: Set = ["archive", "db", "json", "plist", "sqlite", "sqlite3", "xml"]
 
@@ -39,7 +39,7 @@ struct StoredAbsolutePath: StorageRule {
         }
     }
 
-    /// What absolute paths of a container have in them.
+    /// Strings that identify an absolute path of a container.
     private static func needles(_ place: InventoryPlace) -> [String] {
         let ofAreas = [place.areas.documents, place.areas.applicationSupport, place.areas.caches]
         return ["/Containers/Data/Application/"]

@@ -4,7 +4,7 @@ internal import PrefetchCache
 internal import StorageAreas
 internal import SystemPackage
 
-/// What the user would miss, kept out of backups.
+/// Files that the user would miss, excluded from backups.
 struct ExcludedUserData: StorageRule {
     let info = RuleInfo(
         name: "user-data-excluded", severity: .error,
@@ -25,7 +25,7 @@ struct ExcludedUserData: StorageRule {
     }
 }
 
-/// What was excluded from backups and is of no use any more.
+/// Files excluded from backups that are no longer of use.
 struct ExcludedUnused: StorageRule {
     let info = RuleInfo(
         name: "excluded-unused", severity: .warning,
@@ -47,7 +47,7 @@ struct ExcludedUnused: StorageRule {
         checkup.report(self, unused, byFolder: \.isExcludedItself, "nobody used it for long")
     }
 
-    /// Milliseconds since 1970.
+    /// In milliseconds since 1970.
     private func accessTime(_ index: Int32, _ checkup: inout Checkup) -> Int64? {
         let fileSystem = checkup.fileSystem
         let time = checkup.look(at: index) { file throws(ItemFormatError) in

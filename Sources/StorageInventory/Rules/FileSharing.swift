@@ -4,17 +4,17 @@ internal import Foundation
 internal import StorageAreas
 package import SystemPackage
 
-/// What an app's `Info.plist` says about its documents.
+/// The settings in an app's `Info.plist` about its documents.
 package struct AppSettings: Sendable, Hashable {
     /// `UIFileSharingEnabled`
     package let isFileSharingEnabled: Bool
     /// `LSSupportsOpeningDocumentsInPlace`
     package let opensDocumentsInPlace: Bool
 
-    /// Whether the user meets what is in Documents.
+    /// Whether the user sees the content of Documents.
     var isSharing: Bool { isFileSharingEnabled || opensDocumentsInPlace }
 
-    /// In bytes; the longest that are known have some hundred KiB.
+    /// In bytes; the longest known files have some hundred KiB.
     private static let limit = 16 << 20
 
     /// Reads a property list, XML or binary.
@@ -51,7 +51,7 @@ package struct AppSettings: Sendable, Hashable {
     }
 }
 
-/// Why an `Info.plist` is of no use.
+/// Why an `Info.plist` could not be used.
 package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(FilePath, Errno)
     case noPropertyList(FilePath)

@@ -1,12 +1,14 @@
 package import SystemPackage
 
-/// Something that a rule found.
+/// A violation of a rule.
 package struct Finding: Hashable, Sendable {
     package let rule: RuleInfo
-    /// What was found: a file, or the folder of several. From the container, or from its area where there is none.
+    /// The path of the file, or of the folder of several, relative to the container or, for an application, to
+    /// its area.
     package let path: FilePath
     package let message: String
-    /// How many files it is about, and their bytes.
+    /// The number of files concerned.
     package var files = 0
+    /// The bytes of these files.
     package var length: Int64 = 0
 }

@@ -4,7 +4,7 @@ internal import PrefetchCache
 internal import StorageAreas
 internal import SystemPackage
 
-/// What can be downloaded again, where backups take it in.
+/// Files that can be downloaded again, in a place that is backed up.
 struct CachedDataBackedUp: StorageRule {
     let info = RuleInfo(
         name: "cached-data-backed-up", severity: .error,
@@ -40,7 +40,7 @@ struct CachedDataBackedUp: StorageRule {
         }
     }
 
-    /// An item has the hash of its key for a name, wherever somebody moved it.
+    /// The name of an item is the hash of its key, wherever the file was moved.
     private func isItem(_ index: Int32, _ checkup: inout Checkup) -> Bool {
         guard KeyHash(hexadecimal: checkup.file(index).name.string) != nil else { return false }
         let (fileSystem, codecs) = (checkup.fileSystem, checkup.codecs)
@@ -51,14 +51,14 @@ struct CachedDataBackedUp: StorageRule {
     }
 }
 
-/// What nobody can download again, where the system deletes it.
+/// Files that cannot be downloaded again, in a place that the system purges.
 struct PurgeableUserData: StorageRule {
     let info = RuleInfo(
         name: "user-data-purgeable", severity: .error,
         explanation: "What seems to be the work of a user, or a database, lies where the system deletes it.",
         guideline: Guideline.storage, fix: "Move it to Documents, or to Application Support.")
 
-    /// What people write, as opposed to what they download.
+    /// Types of files that people write, as opposed to those they download.
     private static let extensions: Set = [
         "doc", "docx", "key", "numbers", "odp", "ods", "odt", "pages", "ppt", "pptx", "psd", "rtf", "rtfd",
         "xcf", "xls", "xlsx",
@@ -85,7 +85,7 @@ struct PurgeableUserData: StorageRule {
     }
 }
 
-/// A file that stayed in tmp.
+/// A file left in tmp.
 struct LeftInTemporary: StorageRule {
     let info = RuleInfo(
         name: "left-in-tmp", severity: .warning,
@@ -106,7 +106,7 @@ struct LeftInTemporary: StorageRule {
     }
 }
 
-/// What no user would call a document, where users look for theirs.
+/// Files in Documents that no user would call documents.
 struct NoDocument: StorageRule {
     let info = RuleInfo(
         name: "no-document", severity: .warning,
@@ -144,7 +144,7 @@ struct NoDocument: StorageRule {
     }
 }
 
-/// What the name of a file says of databases.
+/// The name of a file, by the conventions of databases.
 struct DatabaseName {
     private static let endings = ["-journal", "-shm", "-wal"]
     private let text: String

@@ -40,7 +40,7 @@ struct EntryWithoutFile: StorageRule {
         for (number, entry) in ledger.entries.enumerated() where !found.contains(Int32(number)) {
             if !entry.isCommitted, staged.contains(entry.stagedName) { continue }
             guard let area = inventory.place.areas.path(of: entry.location.area) else { continue }
-            // Without an account there is no such folder, and nobody can tell.
+            // Without an account the folder does not exist, and its files are unknown.
             if entry.location.area == .iCloudDrive,
                 !inventory.folders.contains(where: { $0.area == .iCloudDrive })
             {
@@ -60,7 +60,7 @@ struct EntryWithoutFile: StorageRule {
     }
 }
 
-/// What should be kept out of backups and is not.
+/// Files that should be excluded from backups and are not.
 struct LostExclusionMark: StorageRule {
     let info = RuleInfo(
         name: "exclusion-mark-lost", severity: .warning,

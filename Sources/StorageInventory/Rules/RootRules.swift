@@ -2,7 +2,7 @@ internal import FileSystem
 internal import PrefetchCache
 internal import SystemPackage
 
-/// A cache root that backup programs cannot tell.
+/// A cache root that backup programs do not recognise.
 struct MissingCacheTag: StorageRule {
     let info = RuleInfo(
         name: "missing-cache-tag", severity: .warning,
@@ -20,7 +20,7 @@ struct MissingCacheTag: StorageRule {
     }
 }
 
-/// A root of the cache that is not its owner's alone.
+/// A root of the cache that another user owns or may write to.
 struct WrongPermissions: StorageRule {
     let info = RuleInfo(
         name: "wrong-permissions", severity: .error,

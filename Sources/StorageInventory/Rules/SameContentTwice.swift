@@ -3,7 +3,7 @@ internal import ItemFormat
 internal import PrefetchCache
 internal import SystemPackage
 
-/// One content in several places.
+/// The same content in several places.
 struct SameContentTwice: StorageRule {
     let info = RuleInfo(
         name: "same-content-twice", severity: .warning,
@@ -11,7 +11,7 @@ struct SameContentTwice: StorageRule {
         guideline: Guideline.fileSystem, fix: "Keep it in one place; for another name a hard link will do.")
 
     private static let smallest: Int64 = 4096
-    /// How much of files of one length is compared before all of it is. In bytes, and no more than ``smallest``.
+    /// Bytes of files of equal length that are compared first, at most ``smallest``.
     private static let beginning: Int64 = 4096
 
     func check(_ checkup: inout Checkup) {
@@ -40,7 +40,7 @@ struct SameContentTwice: StorageRule {
         }
     }
 
-    /// Those of which two have a mark in common, in their order.
+    /// The groups of at least two files with the same mark, each in the given order.
     private func groups(of indices: [Int32], by mark: (Int32) -> UInt64?) -> [[Int32]] {
         var groups: [UInt64: [Int32]] = [:]
         for index in indices {
@@ -49,8 +49,8 @@ struct SameContentTwice: StorageRule {
         return groups.values.filter { $0.count > 1 }
     }
 
-    /// Files of one length by their beginnings, unless it takes less to compare them whole: an item knows its
-    /// checksum, and only its beginning has to be decoded, a chunk at least.
+    /// Groups files of equal length by their beginnings, unless comparing them whole costs less: the checksum of
+    /// an item is known, while its beginning has to be decoded, at least one chunk.
     private func similar(_ indices: [Int32], _ length: Int64, _ checkup: inout Checkup) -> [[Int32]] {
         let items = Double(indices.count { checkup.file($0).kind == .item })
         let decoded = items * Double(min(length, Int64(ItemLimits.chunkLength)))

@@ -1,28 +1,28 @@
 /// How much a finding matters.
 package enum Severity: String, Sendable, Hashable, CaseIterable {
-    /// Data may be lost, or is in a backup that must not be there.
+    /// Data may be lost, or is in a backup where it must not be.
     case error
     case warning
     /// Harmless, and worth knowing.
     case note
 }
 
-/// One thing that an inventory is checked for.
+/// One rule that an inventory is checked against.
 ///
-/// A file is found by one rule only: the first, in the order of ``StorageRules/all``.
+/// A file is reported by one rule only: the first, in the order of ``StorageRules/all``.
 protocol StorageRule: Sendable {
     var info: RuleInfo { get }
     func check(_ checkup: inout Checkup)
 }
 
-/// What there is to say of a rule.
+/// The description of a rule.
 package struct RuleInfo: Sendable, Hashable {
-    /// Stays for ever: scripts go by it.
+    /// Never changes: scripts depend on it.
     package let name: String
     package let severity: Severity
     /// What is wrong.
     package let explanation: String
-    /// Where that is written.
+    /// The guideline that says so.
     package let guideline: String
     package let fix: String
 }

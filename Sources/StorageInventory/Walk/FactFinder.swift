@@ -3,8 +3,8 @@ internal import ItemFormat
 internal import PrefetchCache
 internal import SystemPackage
 
-/// Finds out why cached files are there: from the catalog as far as it says what the walk saw, from the files
-/// themselves otherwise.
+/// Finds out why cached files are there: from the catalog where it agrees with the walk, otherwise from the files
+/// themselves.
 struct FactFinder {
     private let fileSystem: any FileSystem
     private let codecs = CodecPool(parallelism: 1)
@@ -37,7 +37,7 @@ struct FactFinder {
             var sources = SharedStrings()
             let items = visitor.items
             var inventory = visitor.inventory
-            // One owner, so that no copy is made of all files.
+            // A single owner, so that the array of all files is not copied.
             visitor.inventory = StorageInventory(of: inventory.place)
             defer { visitor.inventory = inventory }
             inventory.catalogVersion = try CatalogSnapshot.forEach(in: folder, at: path) { entry in
@@ -107,7 +107,7 @@ extension InventoryFile.Facts {
     }
 }
 
-/// One copy of each string, of the many that are equal.
+/// Keeps one copy of each of many equal strings.
 private struct SharedStrings {
     private var strings: Set<String> = []
 

@@ -2,7 +2,7 @@ internal import FileSystem
 internal import ItemFormat
 internal import SystemPackage
 
-/// Opens files of an inventory for a look at their content, each folder once for files that follow one another.
+/// Opens files of an inventory to read their content, each folder once for consecutive files.
 struct FileReader {
     private let fileSystem: any FileSystem
     private var folder: (number: Int32, handle: Directory)?
@@ -11,9 +11,9 @@ struct FileReader {
         self.fileSystem = fileSystem
     }
 
-    /// Opens a file and hands it to `body`.
+    /// Opens a file and passes it to `body`.
     ///
-    /// - Returns: `nil` when it is not there any more.
+    /// - Returns: `nil` when the file does not exist any more.
     mutating func withFile<Result>(
         _ index: Int32, of inventory: StorageInventory,
         _ body: (Descriptor) throws(ItemFormatError) -> Result
@@ -48,7 +48,7 @@ struct FileReader {
 }
 
 extension Directory {
-    /// Opens the folder that names lead to, one by one and without following links; `nil` when there is none.
+    /// Opens the folder that names lead to, one by one and without following links; `nil` when it does not exist.
     func open(_ names: [FilePath.Component]) throws(FileSystemError) -> Directory? {
         var folder = self
         for name in names {

@@ -4,23 +4,23 @@ internal import PrefetchCache
 internal import StorageAreas
 internal import SystemPackage
 
-/// Makes of what a walk finds the folders and files of an inventory.
+/// Turns the entries that a walk finds into the folders and files of an inventory.
 struct InventoryVisitor {
     var inventory: StorageInventory
-    /// The items that were found, by the hash in their names; and the kept partials.
+    /// The items found, by the hash in their names; likewise the journals and the kept partials.
     private(set) var items: [KeyHash: Int32] = [:]
     private(set) var journals: [KeyHash: Int32] = [:]
     private(set) var partials: [KeyHash: Int32] = [:]
 
     private let fileSystem: any FileSystem
     private let inner: [FilePath: Area]
-    /// The entries of the ledger by folder and name, where their files are expected.
+    /// The entries of the ledger by the folder and name at which their files are expected.
     private var promoted: [AreaFolder: [FilePath.Component: Int32]] = [:]
     private var promotedHere: [FilePath.Component: Int32] = [:]
     private var counted: Set<FileAttributes.Identity> = []
 
-    /// Below that there is neither an area nor a file that was opened: the folder of a destination has 8
-    /// components at most, and areas lie near where a walk begins.
+    /// No area and no promoted file lies deeper: the folder of a destination has at most 8 components, and
+    /// areas are near the root of a walk.
     private static let deepest = Int32(FolderPath.maximumDepth + 8)
 
     private struct AreaFolder: Hashable {
@@ -40,8 +40,6 @@ struct InventoryVisitor {
         }
     }
 
-    // MARK: Folders
-
     mutating func addRoot(_ path: FilePath, _ area: Area?, _ folder: Directory, _ attributes: FileAttributes)
         -> Int32
     {
@@ -58,7 +56,7 @@ struct InventoryVisitor {
         add(entry(name, in: parent, attributes), folder)
     }
 
-    /// A folder that cannot be opened counts for what it takes itself.
+    /// Adds a folder that cannot be opened, for the space that it takes itself.
     mutating func addClosedFolder(
         _ name: FilePath.Component, in parent: Int32, _ parentFolder: Directory, _ error: FileSystemError
     ) {
@@ -94,7 +92,7 @@ struct InventoryVisitor {
         return area.promise.backup == .backedUp ? [] : .area
     }
 
-    /// The area whose root a folder is. Areas lie near where a walk begins.
+    /// The area whose root a folder is. Areas are near the root of a walk.
     private func innerArea(_ name: FilePath.Component, in parent: Int32) -> Area? {
         let outer = inventory.folders[Int(parent)]
         guard outer.depth < Self.deepest, outer.role?.isOwn != true else { return nil }
@@ -146,9 +144,7 @@ struct InventoryVisitor {
         promotedHere = promoted[AreaFolder(area: area, relative: path)] ?? [:]
     }
 
-    // MARK: Files
-
-    /// - Returns: What the entry is, or `nil` when it went.
+    /// - Returns: The type of the entry, or `nil` when it disappeared.
     mutating func addFile(_ entry: DirectoryEntry, in number: Int32, _ folder: Directory)
         -> FileAttributes.Kind?
     {
@@ -247,8 +243,6 @@ struct InventoryVisitor {
             return []
         }
     }
-
-    // MARK: Notes
 
     mutating func noteVanished() { inventory.vanished += 1 }
 

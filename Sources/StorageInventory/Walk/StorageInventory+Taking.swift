@@ -4,13 +4,13 @@ internal import StorageAreas
 internal import SystemPackage
 
 extension StorageInventory {
-    /// Looks at everything in a place. Nothing is made, changed or touched there, and a live app is not kept
-    /// waiting for longer than it takes to copy its ledger.
+    /// Takes an inventory of a place. Nothing is created, changed or touched there, and a live app waits at
+    /// most for the time that it takes to copy its ledger.
     ///
-    /// - Throws: ``InventoryError`` when there is nothing to look at. What cannot be read below that is among
-    ///   the ``problems``.
-    /// - Complexity: O(n) in the files, each of which costs a `stat`. What is in a place that is backed up is
-    ///   opened, too, for its marks, and an item that the catalog does not know, for its footer.
+    /// - Throws: ``InventoryError`` when there is nothing to examine. Anything below that cannot be read is
+    ///   one of the ``problems``.
+    /// - Complexity: O(n) in the files, each of which costs a `stat`. Files in places that are backed up are
+    ///   also opened for their marks, and items that the catalog does not know for their footers.
     package init(of place: InventoryPlace, in fileSystem: any FileSystem) throws(InventoryError) {
         let roots = try Self.open(place, fileSystem)
         var inventory = StorageInventory(of: place)
@@ -60,7 +60,7 @@ extension StorageInventory {
         }
     }
 
-    /// The folder of an area, or `nil` when there is none, or a link or the like in its place.
+    /// The folder of an area, or `nil` when it does not exist or something else, such as a link, is at its path.
     func areaFolder(_ path: FilePath, _ fileSystem: any FileSystem) throws(FileSystemError) -> Directory? {
         do {
             guard let container = place.container else {
@@ -80,7 +80,7 @@ extension StorageInventory {
         }
     }
 
-    /// A path of an area as it is shown: from the container.
+    /// The path of an area as displayed: relative to the container, if there is one.
     func displayed(_ path: FilePath) -> FilePath {
         var path = path
         if let container = place.container { _ = path.removePrefix(container.lexicallyNormalized()) }

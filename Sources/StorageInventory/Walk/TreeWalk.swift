@@ -1,9 +1,9 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// Walks folders, however deep, by handles and names: a path is never resolved twice, and no link is followed.
+/// Walks folders of any depth by handles and names: a path is never resolved twice, and no link is followed.
 struct TreeWalk {
-    /// How many folders are held open at a time, of those that have folders yet to be walked.
+    /// The most folders held open at a time, of those with folders yet to be walked.
     private static let openFolders = 64
 
     private struct Frame {
@@ -32,8 +32,8 @@ struct TreeWalk {
             let number = frames[top].folder
             let parent = frames[top].handle ?? reopened(number, &visitor)
             frames[top].handle = parent
-            // Its handle is not needed any more, and a chain of folders could be longer than a process may
-            // hold open.
+            // Its handle is not needed any more, and a chain of folders could exceed the number that a process
+            // may hold open.
             if frames[top].pending.isEmpty { frames.removeLast() }
             guard let parent else { continue }
             enter(name, in: parent, number, &visitor)
@@ -51,7 +51,7 @@ struct TreeWalk {
                 try fileSystem.open(path, in: parent.descriptor, .directory), of: fileSystem)
             attributes = try fileSystem.attributes(of: folder.descriptor)
         } catch {
-            // It went, or something else took its place.
+            // It disappeared, or was replaced.
             if error.isNotFound || error.isNoRegularFile { return visitor.noteVanished() }
             return visitor.addClosedFolder(name, in: number, parent, error)
         }
@@ -80,7 +80,7 @@ struct TreeWalk {
         if frames.count > Self.openFolders { frames[frames.count - Self.openFolders - 1].handle = nil }
     }
 
-    /// Opens a folder again, unless another one is in its place by now.
+    /// Opens a folder again, unless it was replaced by another.
     private func reopened(_ number: Int32, _ visitor: inout InventoryVisitor) -> Directory? {
         do {
             if let folder = try root.open(visitor.inventory.components(ofFolder: number)),

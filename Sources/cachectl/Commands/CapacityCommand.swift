@@ -5,11 +5,11 @@ internal import PrefetchCache
 struct CapacityCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "capacity",
-        abstract: "Tells how much the cache may take of its volume, and why.",
+        abstract: "Shows how much of its volume the cache may take, and why.",
         discussion: Examples.capacity.discussion(
             """
-            U + A stands for what is ours or available: items, what is under way, and free space. Sizes \
-            are rounded; --json has all bytes.
+            U + A is the space that is the cache's own or available: items, work under way and free space. \
+            Sizes are rounded; --json prints exact bytes.
             """))
 
     @OptionGroup var shared: SharedOptions

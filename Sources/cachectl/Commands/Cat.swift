@@ -50,9 +50,9 @@ struct Cat: CacheCommand {
         }
     }
 
-    /// The length of the content as it is now. The catalog may be a second behind another process,
-    /// and an opened file may have been changed by its user: so the content itself is asked, for
-    /// bytes that no content has.
+    /// The current length of the content. The catalog may be a second behind another process, and the
+    /// user may have changed an opened file, so the content itself is asked, for bytes beyond any
+    /// content.
     private func contentLength(in cache: PrefetchCache) async throws -> Int64 {
         let lookup: Lookup<Data>
         do throws(CacheError) {

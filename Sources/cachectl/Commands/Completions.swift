@@ -4,7 +4,7 @@ internal import ArgumentParser
 struct Completions: TextCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",
-        abstract: "Prints a script that lets a shell complete commands and options.",
+        abstract: "Prints a shell completion script.",
         discussion: Examples.completions.discussion())
 
     @Argument(help: "The shell.")

@@ -5,17 +5,17 @@ internal import PrefetchCache
 struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "configure",
-        abstract: "Changes the configuration for the app and all commands, or prints it.",
+        abstract: "Changes or prints the configuration, which the app and all commands share.",
         discussion: Examples.configure.discussion(
             """
-            What is not named stays as it is. A smaller budget takes effect at once: the coldest items are \
-            evicted. 'cachectl capacity' tells how an automatic budget comes about.
+            Settings that are not given stay unchanged. A smaller budget takes effect at once: the coldest items \
+            are evicted. 'cachectl capacity' shows how an automatic budget is computed.
             """))
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "The most that all items together may take: a size such as 2GiB, or automatic for what the "
+            "The limit for all items together: a size such as 2GiB, or automatic for as much as the "
                 + "volume can spare.", valueName: "size|automatic"),
         transform: SizeOr.parsing("automatic"))
     var budget: SizeOr?
@@ -23,7 +23,7 @@ struct Configure: CacheCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Makes the budget automatic and limits it to a size; none takes the limit away.",
+            "Makes the budget automatic and limits it to a size; none removes the limit.",
             valueName: "size|none"),
         transform: SizeOr.parsing("none"))
     var cap: SizeOr?
@@ -31,16 +31,16 @@ struct Configure: CacheCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "The most that one item may take; automatic stands for half the budget.",
+            "The limit for one item; automatic is half the budget.",
             valueName: "size|automatic"),
         transform: SizeOr.parsing("automatic"))
     var largest: SizeOr?
 
-    @Option(help: ArgumentHelp("Whether anything new is stored.", valueName: "on|off"))
+    @Option(help: ArgumentHelp("Whether new items are stored.", valueName: "on|off"))
     var storing: Switch?
 
     @Option(
-        help: ArgumentHelp("Who goes first when space is needed.", valueName: "lru|fifo|sieve"))
+        help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|fifo|sieve"))
     var policy: EvictionPolicyChoice?
 
     @OptionGroup var shared: SharedOptions
@@ -53,7 +53,7 @@ struct Configure: CacheCommand {
     }
 
     func perform(in session: Session) async throws {
-        // Whoever only looks leaves nothing behind.
+        // Printing the configuration must not write it.
         let new =
             if isChange {
                 try await session.cache.configure { $0 = changed($0) }
@@ -92,7 +92,7 @@ struct Configure: CacheCommand {
         case (.size(let size), _): .fixed(size)
         case (_, .size(let cap)): .automaticUpTo(cap)
         case (.word, .word): .automatic
-        // A limit stays until it is taken away.
+        // A limit stays until it is removed.
         case (.word, nil): if case .automaticUpTo = old { old } else { .automatic }
         case (nil, .word): if case .automaticUpTo = old { .automatic } else { old }
         case (nil, nil): old
@@ -103,7 +103,7 @@ struct Configure: CacheCommand {
 /// The configuration as JSON.
 private struct ConfigurationRecord: Encodable {
     let budget: String
-    /// In force now.
+    /// The budget in force.
     let budgetBytes: Int64
     let budgetCapBytes: Nullable<Int64>
     let largestItemBytes: Nullable<Int64>

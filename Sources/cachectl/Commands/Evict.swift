@@ -13,9 +13,9 @@ struct Evict: CacheCommand {
             """,
         discussion: Examples.evict.discussion(
             """
-            What an app has pinned, reads or opens just now stays, unless it is named: then it goes all the same, and \
-            whoever reads it reads it to its end. The coldest go first. --source, --older-than and --to-bytes \
-            together name the items that all of them do.
+            Items that an app has pinned, or is reading or opening, stay, unless they are named: then they are \
+            evicted all the same, and readers can still read them to the end. The coldest items are evicted first. \
+            --source, --older-than and --to-bytes can be combined: items are evicted only if all of them apply.
             """))
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)
@@ -26,14 +26,14 @@ struct Evict: CacheCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Evict the coldest items, until this much more is free.", valueName: "size"),
+        help: ArgumentHelp("Evict the coldest items until this much more is free.", valueName: "size"),
         transform: ByteSize.parse)
     var bytes: ByteCount?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Evict the coldest items, until what is left is charged no more than this.", valueName: "size"),
+            "Evict the coldest items until the rest is charged at most this much.", valueName: "size"),
         transform: ByteSize.parse)
     var toBytes: ByteCount?
 
@@ -46,7 +46,7 @@ struct Evict: CacheCommand {
         transform: { try Lifetime($0) })
     var age: Lifetime?
 
-    @Flag(help: "Only list what would go.")
+    @Flag(help: "Only list what would be evicted.")
     var dryRun = false
 
     @OptionGroup var shared: SharedOptions
@@ -75,7 +75,7 @@ struct Evict: CacheCommand {
         try report(try await session.cache.evict(request, dryRun: dryRun), in: session)
     }
 
-    /// `nil` for what is not listed file by file.
+    /// `nil` for evictions that are not listed file by file.
     private var request: EvictionRequest? {
         if all || bytes != nil {
             return dryRun ? EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all) : nil
@@ -144,11 +144,11 @@ struct Evict: CacheCommand {
 }
 
 private struct EvictionRecord: Encodable {
-    /// The keys of items.
+    /// The keys of evicted items.
     var evicted: [String]?
     /// Charged bytes.
     var freedBytes: Int64?
-    /// Partials, and damaged items that were set aside.
+    /// The number of partials, and of damaged items that were set aside.
     var others: Int?
     /// Whether nothing was evicted.
     var dryRun = false

@@ -11,30 +11,30 @@ internal import PrefetchDownloader
 /// `cachectl fetch`
 struct Fetch: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fetch", abstract: "Downloads items, and goes on where earlier downloads ended.",
+        commandName: "fetch", abstract: "Downloads items, and resumes interrupted downloads.",
         usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
         discussion: Examples.fetch.discussion(
             """
-            What is stored already is asked for again only when the server has another version. An \
-            interrupted download is kept in whole mebibytes, and the next 'fetch' of its key goes on after \
-            them; Ctrl-C ends all downloads that way.
+            Items that are already stored are downloaded again only when the server has another version. An \
+            interrupted download is kept in whole mebibytes, and the next 'fetch' of its key resumes after \
+            them; Ctrl-C interrupts all downloads in this way.
 
-            The list has one URL per line, and behind it, each after a tab, the item's key and the SHA-256 \
-            digest of the content, both of which may be left out. Empty lines and those that begin with # \
-            are skipped. URLs may have user and password in them: they are sent as HTTP's Basic \
-            authorization, to that server only, and are neither stored nor printed.
+            The list has one URL per line, optionally followed, each after a tab, by the item's key and the \
+            SHA-256 digest of the content. Empty lines and lines that begin with # are skipped. URLs may \
+            contain a user name and a password: these are sent as HTTP Basic authorization, to that server \
+            only, and are neither stored nor printed.
 
-            Only the hosts of the URLs are asked, and those of --allow-host when a server redirects there.
+            Only the hosts of the URLs are contacted, and those of --allow-host when a server redirects there.
 
             --json prints one object per line. "event" is started, resumed, progress (at most once per \
             percent), retrying or, once for each item, finished; "outcome" is then stored, delivered, \
             notModified, alreadyCached, alreadyPromoted, refused, cancelled or failed.
 
-            Exit codes: 65 content that is not what was expected, 69 a server failed, 75 refused, \
-            130 interrupted. Where several items failed, the first of these that occurred.
+            Exit codes: 130 interrupted, 65 unexpected content, 69 a server failed, 75 refused. If several \
+            items failed, the first of these that occurred.
             """))
 
-    @Argument(help: ArgumentHelp("What to download: http or https.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The http or https URL to download.", valueName: "url"))
     var urls: [String] = []
 
     @Option(
@@ -43,36 +43,36 @@ struct Fetch: CacheCommand {
     var fromFile: String?
 
     @Option(
-        help: "The key of the item, for one URL; the URL without user and fragment when left out.",
+        help: "The key of the item, for a single URL (default: the URL without user and fragment).",
         transform: ItemKey.parse)
     var key: ItemKey?
 
-    @Option(help: ArgumentHelp("The SHA-256 digest of the content, for one URL.", valueName: "digits"))
+    @Option(help: ArgumentHelp("The SHA-256 digest of the content, for a single URL.", valueName: "digits"))
     var sha256: String?
 
     @OptionGroup var item: ItemOptions
 
-    @Flag(help: "What to do about an item that is stored already (--revalidate is the default).")
+    @Flag(help: "What to do with an item that is already stored (default: --revalidate).")
     var whenCached = WhenCachedChoice.revalidate
 
-    @Flag(help: "Store what was opened already once more; its file stays.")
+    @Flag(help: "Store opened items again; their files stay.")
     var anew = false
 
-    @Option(help: ArgumentHelp("Downloads at a time, in all (1 to 64).", valueName: "number"))
+    @Option(help: ArgumentHelp("Simultaneous downloads in total (1 to 64).", valueName: "number"))
     var parallel = DownloaderConfiguration(hosts: []).transfers
 
-    @Option(help: ArgumentHelp("Downloads at a time from one host (1 to 64).", valueName: "number"))
+    @Option(help: ArgumentHelp("Simultaneous downloads from one host (1 to 64).", valueName: "number"))
     var perHost = DownloaderConfiguration(hosts: []).transfersPerHost
 
-    @Option(help: ArgumentHelp("Tries in a row that bring nothing.", valueName: "number"))
+    @Option(help: ArgumentHelp("Consecutive attempts without progress (1 to 64).", valueName: "number"))
     var tries = DownloaderConfiguration(hosts: []).attempts
 
     @Option(
         help: ArgumentHelp(
-            "A host that servers may redirect to; *.example.org stands for all below it.", valueName: "host"))
+            "A host that servers may redirect to; *.example.org covers all below it.", valueName: "host"))
     var allowHost: [String] = []
 
-    @Flag(help: "Speak plain http to other machines, where anybody on the way can read and change it.")
+    @Flag(help: "Allow plain http to other machines, which anyone on the way can read and change.")
     var allowInsecure = false
 
     @OptionGroup var shared: SharedOptions
@@ -83,7 +83,7 @@ struct Fetch: CacheCommand {
         }
         if urls.count != 1 || fromFile != nil, key != nil || item.name != nil || sha256 != nil {
             throw ValidationError(
-                "--key, --name and --sha256 are for one URL; keys and digests of several go into the list")
+                "--key, --name and --sha256 are for one URL; put keys and digests of several into the list")
         }
         for (option, number) in [("--parallel", parallel), ("--per-host", perHost), ("--tries", tries)]
         where !(1...64).contains(number) {
@@ -107,7 +107,7 @@ struct Fetch: CacheCommand {
         do {
             for await (index, event) in merged.events { try report.take(event, of: index) }
         } catch {
-            // Nobody reads on.
+            // The output has no reader any more.
             await downloader.cancelAll()
             throw error
         }
@@ -150,7 +150,7 @@ struct Fetch: CacheCommand {
     }
 }
 
-/// What to do about an item that is stored already.
+/// What to do with an item that is already stored.
 enum WhenCachedChoice: String, EnumerableFlag {
     case revalidate, keep, replace
 
@@ -164,9 +164,9 @@ enum WhenCachedChoice: String, EnumerableFlag {
 
     static func help(for value: WhenCachedChoice) -> ArgumentHelp? {
         switch value {
-        case .revalidate: "Ask the server for a newer version of what is stored already (the default)."
-        case .keep: "Keep what is stored already, and ask nobody."
-        case .replace: "Download in any case what is stored already."
+        case .revalidate: "Ask the server for a newer version of a stored item (the default)."
+        case .keep: "Keep a stored item, without asking the server."
+        case .replace: "Download a stored item again in any case."
         }
     }
 }

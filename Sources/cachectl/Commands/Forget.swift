@@ -8,7 +8,7 @@ struct Forget: CacheCommand {
         abstract: "Forgets that an item was opened; its file stays.",
         discussion: Examples.forget.discussion(
             """
-            The key can then be stored again, even while its file is in its place. A key whose file was \
+            The key can then be stored again, even while its file is at its destination. A key whose file was \
             moved or deleted can be stored again anyway.
             """))
 

@@ -9,7 +9,7 @@ struct Inventory: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "inventory",
         abstract:
-            "Tells what an app stores, where, why, and whether it is backed up; or what is wrong with that.",
+            "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
         usage: """
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
             cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
@@ -17,24 +17,24 @@ struct Inventory: InspectingCommand {
             """,
         discussion: Examples.inventory.discussion(
             """
-            Looks at every file of the container, or of the app's areas, and changes nothing: no cache is made \
-            where there is none. The container may be a bundle that Xcode saved of a device (….xcappdata).
+            Looks at every file of the container, or of the app's areas, and changes nothing: a missing cache is \
+            not created. The container may be a bundle that Xcode saved from a device (….xcappdata).
 
-            Without --files it prints sums: by area and kind, as the system's storage settings show them, and \
-            of a backup. BACKED UP tells what marks and tags do, which need not be what is wanted: --files \
-            tells both.
+            Without --files it prints totals: by area and kind, as the system's storage settings show them, and \
+            of a backup. BACKED UP shows the effect of marks and tags, which may differ from the intention: \
+            --files shows both.
 
-            --check holds the files against rules (--rules lists them). What it finds is a line each, and makes \
-            the exit code 1.
+            --check checks the files against rules (--rules lists them). It prints one line per finding, and \
+            exits with 1 if there are any.
             """))
 
-    @Flag(help: "Tell every file, the largest first.")
+    @Flag(help: "List every file, largest first.")
     var files = false
 
     @Flag(help: "Print every file as CSV (RFC 4180).")
     var csv = false
 
-    @Flag(help: "Hold the files against the rules.")
+    @Flag(help: "Check the files against the rules.")
     var check = false
 
     @Flag(help: "List the rules.")
@@ -46,29 +46,29 @@ struct Inventory: InspectingCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How long an excluded file may stay unused, for --check (30d when left out).",
+            "How long an excluded file may stay unused, for --check (default: 30d).",
             valueName: "duration"),
         transform: { try Lifetime($0) })
     var unusedFor: Lifetime?
 
-    @Option(help: ArgumentHelp("Only this area; may be given more than once.", valueName: "area"))
+    @Option(help: ArgumentHelp("Only this area; can be repeated.", valueName: "area"))
     var area: [AreaChoice] = []
 
-    @Option(help: ArgumentHelp("Only this kind; may be given more than once.", valueName: "kind"))
+    @Option(help: ArgumentHelp("Only this kind; can be repeated.", valueName: "kind"))
     var kind: [FileKind] = []
 
-    @Option(help: "Only what comes from this feed or server.")
+    @Option(help: "Only files from this feed or server.")
     var source: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Only files of more bytes than this.", valueName: "size"),
+        help: ArgumentHelp("Only files larger than this.", valueName: "size"),
         transform: { try ByteSize.parse($0) })
     var largerThan: ByteCount?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Only what was stored, opened or changed longer ago.", valueName: "duration"),
+        help: ArgumentHelp("Only files stored, opened or changed longer ago.", valueName: "duration"),
         transform: { try Lifetime($0) })
     var olderThan: Lifetime?
 
@@ -82,7 +82,7 @@ struct Inventory: InspectingCommand {
         }
         if csv, shared.json { throw ValidationError("give either --csv or --json") }
         if check || rules, isFiltered {
-            throw ValidationError("--check and --rules are about all files; the filters are for the others")
+            throw ValidationError("--check and --rules cover all files and take no filters")
         }
         if !check, plist != nil || unusedFor != nil {
             throw ValidationError("--plist and --unused-for are for --check")

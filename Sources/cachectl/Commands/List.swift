@@ -5,14 +5,14 @@ internal import PrefetchCache
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the cached items, lower priorities first, and of one priority the coldest first.",
+        abstract: "Lists the cached items, lowest priority first, and coldest first within a priority.",
         discussion: Examples.list.discussion(
             """
-            What is kept of an item whose storing was broken off is no item yet: --partials lists it behind the \
-            items. What a process writes just now is not listed.
+            The kept part of an item whose storing was interrupted is not an item yet: --partials lists it after \
+            the items. Items that are being written are not listed.
             """))
 
-    @Flag(help: "List also what is kept of items that were broken off.")
+    @Flag(help: "Also list the kept parts of interrupted items.")
     var partials = false
 
     @OptionGroup var shared: SharedOptions

@@ -11,7 +11,7 @@ struct Migrate: CacheCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Takes a folder of files into the cache, or brings the cache's own files up to date.",
+        abstract: "Imports a folder of files, or upgrades the cache's own files.",
         usage: """
             cachectl migrate [--dry-run]
             cachectl migrate --from <dir> --as <role> [--to <area>] [--source <source>] [--key-prefix <text>] \
@@ -19,48 +19,48 @@ struct Migrate: CacheCommand {
             """,
         discussion: Examples.migrate.discussion(
             """
-            Without --from it brings catalog and ledger of older versions up to date, and tells which. That \
-            also happens by itself, when they are first used.
+            Without --from it upgrades a catalog and a ledger of older versions, and reports the versions. This \
+            also happens automatically when they are first used.
 
-            Each file's key is its path below the folder, behind --key-prefix. As cached, files become items, which \
-            are evicted like any other: only what can be downloaded again; none makes another go. As support or \
-            documents they become files of the user's, as if they had been opened, under the next free name where \
-            theirs is taken. A file goes from the folder when what it became is durable. This can be killed at any \
-            moment and run again. Links, pipes and the like, hidden files and names that are not UTF-8 stay, with a \
-            line each.
+            The key of each file is its path below the folder, after --key-prefix. As cached, files become items, \
+            which are evicted like any other: use it only for files that can be downloaded again. An imported item \
+            never displaces another. As support or documents, files become the user's, as if they had been opened, \
+            under the next free name if theirs is taken. A file is removed from the folder once its new copy is \
+            durable. The command can be killed at any moment and run again. Links, pipes and the like, hidden files \
+            and names that are not UTF-8 stay; each is reported on a line.
             """))
 
-    @Option(help: ArgumentHelp("The folder.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder to import.", valueName: "dir"))
     var from: String?
 
     @Option(name: .customLong("as"), help: ArgumentHelp("What the files become.", valueName: "role"))
     var role: Role?
 
-    @Option(help: ArgumentHelp("With --as cached: where an item goes when it is opened.", valueName: "area"))
+    @Option(help: ArgumentHelp("With --as cached: the area that an opened item moves to.", valueName: "area"))
     var to: DestinationArea?
 
     @Option(help: "With --as cached: the feed or server that the items come from.")
     var source: String?
 
-    @Option(help: ArgumentHelp("What stands before the path in every key.", valueName: "text"))
+    @Option(help: ArgumentHelp("The text before the path in every key.", valueName: "text"))
     var keyPrefix = ""
 
-    @Option(help: ArgumentHelp("Whether backups shall contain the files.", valueName: "choice"))
+    @Option(help: ArgumentHelp("Whether backups should contain the files.", valueName: "choice"))
     var backup = BackupChoice.include
 
-    @Flag(help: "Only tell what would be done.")
+    @Flag(help: "Only show what would be done.")
     var dryRun = false
 
     @OptionGroup var shared: SharedOptions
 
-    // Settling would use the ledger, and so bring it up to date, before anybody has looked.
+    // Settling uses the ledger, and would upgrade it before the command has reported its version.
     var settlesAtOpening: Bool { !dryRun && from != nil }
     var onlyLooks: Bool { dryRun }
 
     func validate() throws {
         guard (from == nil) == (role == nil) else {
             throw ValidationError(
-                "--from <dir> and --as <role> go together; neither is to bring the cache up to date")
+                "give --from <dir> and --as <role> together, or neither to upgrade the cache")
         }
         if from == nil, source != nil || to != nil || !keyPrefix.isEmpty || backup != .include {
             throw ValidationError("--to, --source, --key-prefix and --backup are for --from")
@@ -69,7 +69,7 @@ struct Migrate: CacheCommand {
             throw ValidationError("--to and --source are for --as cached")
         }
         if to == .icloud, backup == .exclude {
-            throw ValidationError("--backup exclude is not for --to icloud: what is there is uploaded")
+            throw ValidationError("--backup exclude cannot be used with --to icloud: its files are uploaded")
         }
     }
 
@@ -92,7 +92,7 @@ struct Migrate: CacheCommand {
             return try session.output.print(json: UpgradeRecord(report, isDryRun: dryRun))
         }
         let files = [
-            ("catalog", "made anew", report.catalog), ("ledger", "brought up to date", report.ledger),
+            ("catalog", "rebuilt", report.catalog), ("ledger", "upgraded", report.ledger),
         ]
         for (name, deed, versions) in files {
             guard let versions, versions.isChange else { continue }
@@ -100,7 +100,7 @@ struct Migrate: CacheCommand {
                 "\(dryRun ? "would be " : "")\(deed): \(name), version \(versions.before) → \(versions.after)"
             )
         }
-        if !report.isChange { try session.output.confirm("nothing to bring up to date") }
+        if !report.isChange { try session.output.confirm("nothing to upgrade") }
     }
 
     private func request(_ role: Role) -> MigrationRequest.Role {

@@ -9,10 +9,10 @@ struct Open: CacheCommand {
         abstract: "Hands items over to the user, and prints the paths of their files.",
         discussion: Examples.open.discussion(
             """
-            At the first open an item moves, whole and durable, to its destination; from then on it is \
-            the user's file, and the same path is printed again. Several items are opened together, which \
-            takes less time than one after the other: one path per line, in the order of the keys. An item \
-            that fails has no line, and the exit code is that of the first that did.
+            The first open moves an item, whole and durable, to its destination; from then on it is the \
+            user's file, and the same path is printed again. Several items are opened together, which is \
+            faster than one after the other: one path per line, in the order of the keys. An item that \
+            fails has no line, and the exit code is that of the first failure.
             """))
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)
@@ -60,7 +60,7 @@ struct Open: CacheCommand {
         }
         if session.output.isJSON { try session.output.print(json: records, as: "files") }
         guard let first = failures.first else { return }
-        // In JSON the records have said it.
+        // In JSON the records contain the failures.
         if !session.output.isJSON { for later in failures.dropFirst() { later.report(asJSON: false) } }
         throw first
     }
@@ -70,7 +70,7 @@ struct Open: CacheCommand {
         case .miss(let miss): throw CommandFailure(miss, of: key)
         case .hit(let item) where session.output.isJSON: try session.output.print(json: record(of: item))
         case .hit(let item):
-            // Verbatim, for scripts. A file name has no controls in it, and the folder is the caller's.
+            // Verbatim, for scripts. The file name has no control characters, and the caller chose the folder.
             try session.output.print(item.path.string)
         }
     }

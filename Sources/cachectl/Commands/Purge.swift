@@ -5,26 +5,26 @@ internal import PrefetchCache
 struct Purge: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Removes opened files that are excluded from backups and that nobody has used for long.",
+        abstract: "Removes opened files that are excluded from backups and have long been unused.",
         usage: "cachectl purge --excluded --older-than <duration> [--dry-run]",
         discussion: Examples.purge.discussion(
             """
-            What is excluded from backups can be downloaded again, and stays on the device until its app removes \
-            it. A file counts as used when it is opened through the cache, read or written to: the latest of the \
-            times when it was handed over, modified and accessed. Only a file goes that is still, byte for byte, \
-            what was handed over. Its key can then be stored and opened again.
+            Files that are excluded from backups can be downloaded again, and stay on the device until their app \
+            removes them. A file counts as used when it is opened through the cache, read or written to: its last \
+            use is the latest of the times when it was handed over, modified and accessed. Only a file that is \
+            byte for byte as it was handed over is purged. Its key can then be stored and opened again.
             """))
 
-    @Flag(help: "Of the files that are excluded from backups; no others can be purged.")
+    @Flag(help: "Required: only files excluded from backup can be purged.")
     var excluded = false
 
     @Option(
         name: .customLong("older-than"), parsing: .unconditional,
-        help: ArgumentHelp("Not used for this long: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
+        help: ArgumentHelp("Only files unused this long: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
         transform: { try Lifetime($0) })
     var age: Lifetime
 
-    @Flag(help: "Only list what would go.")
+    @Flag(help: "Only list what would be purged.")
     var dryRun = false
 
     @OptionGroup var shared: SharedOptions
@@ -34,7 +34,7 @@ struct Purge: CacheCommand {
 
     func validate() throws {
         guard excluded else {
-            throw ValidationError("say --excluded: only files that are excluded from backups are purged")
+            throw ValidationError("give --excluded: only files excluded from backup can be purged")
         }
     }
 

@@ -8,9 +8,9 @@ struct Put: CacheCommand {
         commandName: "put", abstract: "Stores a file, or standard input, as an item.",
         discussion: Examples.put.discussion(
             """
-            An item waits in the cache until 'open' hands it over. What the user asked for already is \
-            stored with --requested: it goes straight to its destination, cached items make way for it, \
-            and the path of its file is printed.
+            An item waits in the cache until 'open' hands it over. Use --requested for an item that the user \
+            has asked for: it goes straight to its destination, cached items make way for it, and the path of \
+            its file is printed.
             """))
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
@@ -23,14 +23,14 @@ struct Put: CacheCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How the content is stored; automatic compresses when it is worth it.", valueName: "choice"))
+            "How the content is stored; automatic compresses if worthwhile.", valueName: "choice"))
     var encoding = EncodingOption.automatic
 
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
         guard item.requested, encoding != .automatic else { return }
-        throw ValidationError("--encoding is for what stays in the cache; with --requested nothing does")
+        throw ValidationError("--encoding is for cached items; with --requested nothing is cached")
     }
 
     func perform(in session: Session) async throws {

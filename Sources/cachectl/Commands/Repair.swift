@@ -5,21 +5,21 @@ internal import PrefetchCache
 struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Puts right what crashes and other programs have left, and says what.",
+        abstract: "Repairs damage left by crashes and other programs, and reports each step.",
         discussion: Examples.repair.discussion(
             """
-            Interrupted promotions are settled; staged files and partials that nobody goes on with, emptied items \
-            and damaged ones that were set aside are removed; the catalog is made to fit the items; files that are \
-            excluded from backups get a lost mark again. Nothing that is not the cache's is touched. The content of \
-            items is not read: that is 'cachectl verify'.
+            Interrupted promotions are settled; abandoned staged files and partials, emptied items, and damaged ones \
+            that were set aside are removed; the catalog is corrected to match the items; files that are excluded \
+            from backups regain a lost mark. Files that are not the cache's are not touched. The content of items is \
+            not read: use 'cachectl verify' for that.
             """))
 
-    @Flag(help: "Only tell what would be done.")
+    @Flag(help: "Only show what would be done.")
     var dryRun = false
 
     @OptionGroup var shared: SharedOptions
 
-    // It is settled by the command itself, which tells.
+    // The command itself settles the cache, and reports what it did.
     var settlesAtOpening: Bool { false }
     var onlyLooks: Bool { dryRun }
 
@@ -35,7 +35,7 @@ struct Repair: CacheCommand {
             let others = count > 1 ? " (and \(count - 1) more)" : ""
             throw CommandFailure(
                 ExitCode(failure.error),
-                "\(session.place.relativePath(failure.location)): \(failure.error)\(others); the rest was looked after"
+                "\(session.place.relativePath(failure.location)): \(failure.error)\(others); the rest was processed"
             )
         }
     }
@@ -56,7 +56,7 @@ struct Repair: CacheCommand {
 }
 
 extension RepairReport.Action {
-    /// What is done to what: as it was done, as it would be, and the object of both.
+    /// The verb in the past, the verb as an intention, and the object.
     private var words: (deed: String, wish: String, object: String) {
         switch self {
         case .promotionSettled: ("settled", "settle", "promotion")
@@ -67,14 +67,14 @@ extension RepairReport.Action {
         case .rowAdded: ("added", "add", "to catalog")
         case .rowRemoved: ("removed", "remove", "from catalog")
         case .rowCorrected: ("corrected", "correct", "in catalog")
-        case .catalogRemade: ("remade", "remake", "catalog")
+        case .catalogRemade: ("rebuilt", "rebuild", "catalog")
         case .statisticsCorrected: ("corrected", "correct", "statistics")
         case .quarantinedItemRemoved: ("removed", "remove", "quarantined item")
-        case .markRenewed: ("renewed", "renew", "backup mark")
+        case .markRenewed: ("restored", "restore", "backup mark")
         }
     }
 
-    /// For people.
+    /// The action as text.
     func text(isDryRun: Bool) -> String {
         let (deed, wish, object) = words
         return "\(isDryRun ? "would \(wish)" : deed) \(object)"
@@ -85,7 +85,7 @@ private struct RepairRecord: Encodable {
     struct Step: Encodable {
         let action: String
         let path: String
-        /// Left out where nobody can tell.
+        /// Left out when unknown.
         let key: String?
         let remark: String?
     }

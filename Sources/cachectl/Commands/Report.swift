@@ -5,12 +5,12 @@ internal import PrefetchCache
 struct Report: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Writes a page that shows where the bytes are.",
+        abstract: "Writes an HTML page that shows where the bytes are.",
         discussion: Examples.report.discussion(
             """
-            The page is one file for any browser: it has pictures of the budget, of the volume, and of the bytes by \
-            area, source, age and encoding, and asks neither the network nor a script. It appears whole under its \
-            name, or not at all.
+            The page is a single file for any browser. It charts the budget, the volume, and the bytes by area, \
+            source, age and encoding, and needs neither a network nor scripts. It appears whole under its name, or \
+            not at all.
             """))
 
     @Option(
@@ -18,7 +18,7 @@ struct Report: CacheCommand {
         completion: .file(extensions: ["html"]))
     var html: String
 
-    @Flag(help: "Replace the file when there is one.")
+    @Flag(help: "Replace the file if it exists.")
     var force = false
 
     @OptionGroup var shared: SharedOptions

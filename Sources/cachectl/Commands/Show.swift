@@ -11,7 +11,7 @@ internal import PrefetchCache
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Tells everything about one key, cached or opened.",
+        abstract: "Shows everything about one key, cached or opened.",
         discussion: Examples.show.discussion())
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)

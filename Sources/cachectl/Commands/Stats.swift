@@ -4,7 +4,7 @@ internal import PrefetchCache
 /// `cachectl stats`
 struct Stats: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats", abstract: "Tells what the cache holds, and what it did.",
+        commandName: "stats", abstract: "Shows what the cache holds and what it has done.",
         discussion: Examples.stats.discussion())
 
     @OptionGroup var shared: SharedOptions

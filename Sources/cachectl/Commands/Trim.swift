@@ -5,11 +5,11 @@ internal import PrefetchCache
 struct Trim: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "trim",
-        abstract: "Removes what the cache should not hold now, as the app does while it runs.",
+        abstract: "Evicts items that the cache should no longer hold, as a running app does.",
         discussion: Examples.trim.discussion(
             """
-            What has expired goes; the coldest items go while too little of the budget is free, or while \
-            the volume is short of space. What an app has pinned, reads or opens stays.
+            Expired items are evicted, and the coldest items while too little of the budget is free or the \
+            volume is short of space. Items that an app has pinned, or is reading or opening, stay.
             """))
 
     @OptionGroup var shared: SharedOptions

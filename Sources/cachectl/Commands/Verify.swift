@@ -10,17 +10,16 @@ struct Verify: CacheCommand {
         discussion: Examples.verify.discussion(
             """
             Nothing is changed, and nothing counts as used, unless --repair is given: damaged items are then set \
-            aside, as they would be when the app reads them. An opened file is its user's: one that was changed \
-            since is told apart from one that is damaged, and neither is touched. Ctrl-C ends it early, with what \
-            was found.
-            It ends with 65 when something is damaged.
+            aside, as they would be when the app reads them. An opened file is the user's: a changed one is \
+            distinguished from a damaged one, and neither is touched. Ctrl-C ends the command early and prints the \
+            findings so far. The exit code is 65 when something is damaged.
             """))
 
-    @Option(help: ArgumentHelp("Verify only so many files, chosen at random.", valueName: "count"))
+    @Option(help: ArgumentHelp("Verify only this many files, chosen at random.", valueName: "count"))
     var sample: Int?
 
     @Option(
-        help: ArgumentHelp("Chooses the same sample of the same files again.", valueName: "number"))
+        help: ArgumentHelp("Seed of --sample: the same seed selects the same files.", valueName: "number"))
     var seed: UInt64?
 
     @Flag(help: "Set damaged items aside.")
@@ -32,8 +31,8 @@ struct Verify: CacheCommand {
     var onlyLooks: Bool { !repair }
 
     func validate() throws {
-        if let sample, sample < 1 { throw ValidationError("--sample needs at least 1") }
-        if seed != nil, sample == nil { throw ValidationError("--seed is for --sample") }
+        if let sample, sample < 1 { throw ValidationError("--sample must be at least 1") }
+        if seed != nil, sample == nil { throw ValidationError("--seed requires --sample") }
     }
 
     func perform(in session: Session) async throws {
@@ -65,7 +64,7 @@ extension CommandFailure {
             let advice =
                 report.damaged == report.setAside
                 ? "they were set aside; store them again"
-                : "'cachectl verify --repair' sets damaged items aside; an opened file has to be fetched anew: "
+                : "'cachectl verify --repair' sets damaged items aside; an opened file must be downloaded again: "
                     + "'cachectl forget' its key, and store it again"
             self.init(.damaged, "damaged: \(report.damaged); \(advice)")
         } else if report.unreadable > 0 {
@@ -78,11 +77,11 @@ extension CommandFailure {
     }
 }
 
-/// Shows on a terminal how far a verification has come. Its threads tell it.
+/// Shows the progress of a verification on a terminal. Its threads call this.
 private final class VerifyingProgress: Sendable {
     private let line = Mutex<ProgressLine?>(nil)
 
-    /// `nil` where nobody would see it.
+    /// `nil` when standard error is not a terminal.
     static func onTerminal() -> VerifyingProgress? {
         StandardStreams.isErrorTerminal ? VerifyingProgress() : nil
     }

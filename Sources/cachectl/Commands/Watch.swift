@@ -14,21 +14,20 @@ struct Watch: CacheCommand {
         abstract: "Shows the cache live, while an app uses it in another process.",
         discussion: Examples.watch.discussion(
             """
-            On a terminal it takes the whole screen, until q is pressed or a signal comes. In a pipe, and with \
-            --json, it prints one JSON object per interval, on one line each, and ends when nobody reads it \
-            any more.
+            On a terminal it takes the whole screen, until q is pressed or a signal arrives. In a pipe, and with \
+            --json, it prints one JSON object per interval, each on one line, and ends when its reader does.
 
-            What happened is told from the difference of two looks: what another process has done becomes \
-            visible when that writes its catalog, about a second later. Items are named while there are at most \
+            Events are derived from the difference between two looks: changes by another process become visible \
+            when that process writes its catalog, about a second later. Items are named while there are at most \
             1000 of them. Each look is a few short reads, and nothing is locked in between.
             """))
 
     @Option(
-        help: ArgumentHelp("The time from one look to the next: 500ms, 1s, 2m.", valueName: "duration"),
+        help: ArgumentHelp("The time between looks: 500ms, 1s, 2m.", valueName: "duration"),
         transform: Interval.parse)
     var interval = Interval(.seconds(1))
 
-    @Option(help: ArgumentHelp("End after so many looks.", valueName: "number"))
+    @Option(help: ArgumentHelp("End after this many looks.", valueName: "number"))
     var count: Int?
 
     @OptionGroup var shared: SharedOptions
@@ -45,7 +44,7 @@ struct Watch: CacheCommand {
         try screen?.enter()
         defer { screen?.leave() }
         let end = try await loop(in: session, screen, wait).run()
-        // Last of all, so that whatever failed is told on the terminal's own screen.
+        // Last of all, so that a failure is reported on the terminal's own screen.
         screen?.leave()
         if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
     }

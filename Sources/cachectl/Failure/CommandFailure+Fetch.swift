@@ -2,7 +2,7 @@ internal import PrefetchCache
 internal import PrefetchDownloader
 
 extension CommandFailure {
-    /// `nil` for an outcome that is none.
+    /// `nil` for an outcome that is not a failure.
     init?(_ outcome: DownloadOutcome, of target: FetchTarget) {
         switch outcome {
         case .stored, .delivered, .notModified, .alreadyCached, .alreadyPromoted: return nil
@@ -17,7 +17,7 @@ extension CommandFailure {
     }
 
     private static func remark(onKept length: Int64) -> String {
-        length > 0 ? "; \(Size.text(length)) are kept, and the next 'fetch' goes on after them" : ""
+        length > 0 ? "; \(Size.text(length)) are kept, and the next 'fetch' resumes after them" : ""
     }
 
     private static func advice(on reason: DownloadError.Reason) -> String {
@@ -46,8 +46,8 @@ extension ExitCode {
             }
     }
 
-    /// The code of several failures: what is wrong with the machine or the content counts for more than what may
-    /// be better the next time.
+    /// The code of several failures: faults of the machine or of the content outweigh those that may be gone the next
+    /// time.
     func graver(than other: ExitCode?) -> ExitCode {
         guard let other else { return self }
         return gravity > other.gravity ? self : other

@@ -1,5 +1,5 @@
 extension CommandFailure {
-    /// Tells it on standard error: a line for people, or one JSON object on one line.
+    /// Reports the failure on standard error: as a line of text, or as one JSON object on one line.
     func report(asJSON isJSON: Bool) {
         guard code != .success else { return }
         guard isJSON else {
@@ -10,7 +10,7 @@ extension CommandFailure {
             let text = try JSON.document(FailureRecord(self), isPretty: false)
             StandardStreams.writeErrorVerbatim(text + "\n")
         } catch {
-            // Texts and numbers can be encoded; should they not be, the exit code is left.
+            // Texts and numbers can be encoded; if not, the exit code remains.
             StandardStreams.writeError("cachectl: error: \(message ?? code.meaning)")
         }
     }

@@ -2,10 +2,10 @@ internal import FileSystem
 internal import PrefetchCache
 internal import SystemPackage
 
-/// Why a command did not do what was asked: an exit code, and a line that says what to do.
+/// Why a command failed: an exit code, and a line that says what to do.
 struct CommandFailure: Error, Hashable {
     let code: ExitCode
-    /// `nil` when there is nobody to tell.
+    /// `nil` when there is nothing to report.
     let message: String?
 
     init(_ code: ExitCode, _ message: String?) {
@@ -26,7 +26,7 @@ extension CommandFailure {
     }
 
     init(_ error: CacheError) {
-        // The reader of a pipe has seen enough, as `head` does: that is no failure.
+        // A reader that closes the pipe has seen enough, as `head` has: that is not a failure.
         if case .fileSystem(let error) = error, error.errno == .brokenPipe {
             self.init(.success, nil)
         } else {
@@ -51,7 +51,7 @@ extension CommandFailure {
         let advice =
             switch refusal {
             case .overBudget:
-                "'cachectl capacity' tells how the budget comes about, 'cachectl configure --budget' changes it"
+                "'cachectl capacity' shows how the budget is computed, 'cachectl configure --budget' changes it"
             case .lowPriority:
                 "store it with a higher --priority, or change the budget: 'cachectl configure --budget'"
             case .largerThanLargestItem:
@@ -59,22 +59,22 @@ extension CommandFailure {
                     + "'cachectl configure --budget'"
             case .alreadyPromoted:
                 "'cachectl open' names the file, 'cachectl forget' lets the item be stored again"
-            case .pressure: "make room on the volume; 'cachectl capacity' tells how much"
+            case .pressure: "make room on the volume; 'cachectl capacity' shows how much"
             case .disabled: "'cachectl configure --storing on' switches it on"
             }
         self.init(.refused, "'\(key)' was refused (\(refusal.reason)): \(refusal); \(advice)")
     }
 
-    /// What to do, where the error itself does not say it.
+    /// What to do, unless the error itself says so.
     static func advice(on error: CacheError) -> String {
         switch error {
         case .movedOrDeleted: "; store it again to get a new one"
         case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"
         case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
         case .database(name: "catalog", _):
-            "; try again; should it fail for good, remove catalog.sqlite, which is made anew from the items"
+            "; try again; if it keeps failing, remove catalog.sqlite, which is rebuilt from the items"
         case .database(name: "ledger", _):
-            "; nothing is stored or opened without it: try again, or put ledger.sqlite back from a backup"
+            "; nothing is stored or opened without it: try again, or restore ledger.sqlite from a backup"
         default: ""
         }
     }

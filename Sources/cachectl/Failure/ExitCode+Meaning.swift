@@ -2,7 +2,7 @@ extension ExitCode {
     /// The name in JSON.
     var name: String { "\(self)" }
 
-    /// What it tells, in a few words.
+    /// The meaning, in a few words.
     var meaning: String {
         switch self {
         case .success: "done"

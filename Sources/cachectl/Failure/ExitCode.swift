@@ -7,12 +7,12 @@ internal import PrefetchCache
     internal import Glibc
 #endif
 
-/// What the command tells the shell, in the vocabulary of `sysexits.h`.
+/// The exit codes, in the vocabulary of `sysexits.h`.
 enum ExitCode: CInt, CaseIterable {
     case success = 0
-    /// A check found something; what it found is on standard output.
+    /// A check has findings, which are on standard output.
     case found = 1
-    /// `EX_USAGE`: an argument that cannot be, among them a range past the end of an item.
+    /// `EX_USAGE`: an invalid argument, such as a range past the end of an item.
     case usage = 64
     /// `EX_DATAERR`: damaged, or of a newer format.
     case damaged = 65
@@ -20,7 +20,7 @@ enum ExitCode: CInt, CaseIterable {
     case notFound = 66
     /// `EX_UNAVAILABLE`: a server failed.
     case unavailable = 69
-    /// `EX_SOFTWARE`: a mistake in the command itself.
+    /// `EX_SOFTWARE`: an internal error of the command.
     case software = 70
     /// `EX_CANTCREAT`: a destination or a container that cannot be written to.
     case cannotCreate = 73
@@ -32,11 +32,11 @@ enum ExitCode: CInt, CaseIterable {
     case notPermitted = 77
     /// `EX_CONFIG`: a configuration or an environment that cannot be used.
     case configuration = 78
-    /// What a shell makes of SIGHUP.
+    /// A shell's code for SIGHUP.
     case hungUp = 129
-    /// What a shell makes of SIGINT.
+    /// A shell's code for SIGINT.
     case interrupted = 130
-    /// What a shell makes of SIGTERM.
+    /// A shell's code for SIGTERM.
     case terminated = 143
 
     /// The code of work that a signal ended.

@@ -6,10 +6,10 @@ internal import PrefetchCache
     internal import Foundation
 #endif
 
-/// A list of contents to download: a URL per line, and behind it, each after a tab, the item's key and the
+/// A list of downloads: one URL per line, optionally followed, each after a tab, by the item's key and the
 /// SHA-256 digest of the content.
 struct FetchList {
-    /// A hundred thousand URLs of usual length are a tenth of it.
+    /// In bytes. A hundred thousand URLs of usual length take a tenth of it.
     static let largestLength = 64 << 20
     private static let pieceLength = 1 << 20
 
@@ -25,13 +25,13 @@ struct FetchList {
             content += piece.prefix(count)
             if count < piece.count { break }
             guard content.count <= Self.largestLength else {
-                throw CommandFailure(.usage, "\(input.name) is too long for a list; 64 MiB can be read")
+                throw CommandFailure(.usage, "\(input.name) is too long for a list; the limit is 64 MiB")
             }
         }
         try self.init(content, name: input.name)
     }
 
-    /// - Parameter name: That of the file, for errors.
+    /// - Parameter name: The name of the file, for errors.
     init(_ content: Data, name: String) throws(CommandFailure) {
         var targets: [FetchTarget] = []
         let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

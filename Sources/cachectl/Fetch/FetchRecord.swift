@@ -8,7 +8,7 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// Something that happened to a download, as JSON. What does not belong to the event is left out.
+/// An event of a download, as JSON. Values that the event does not have are left out.
 struct FetchRecord: Encodable {
     let event: String
     let key: String
@@ -24,7 +24,7 @@ struct FetchRecord: Encodable {
     var path: String?
     /// The reason of a refusal.
     var refused: String?
-    /// Bytes after which a later download goes on.
+    /// Bytes after which a later download resumes.
     var keptBytes: Int64?
     var message: String?
     var exitCode: Int32?

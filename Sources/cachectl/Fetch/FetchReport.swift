@@ -2,7 +2,7 @@ internal import PrefetchCache
 internal import PrefetchDownloader
 internal import SystemPackage
 
-/// Tells what happens to downloads: bars on a terminal, a line for each that is done, or JSON.
+/// Reports the events of downloads: as bars on a terminal, a line for each finished download, or JSON.
 struct FetchReport {
     private let targets: [FetchTarget]
     private let output: Output
@@ -10,7 +10,7 @@ struct FetchReport {
     private var steps: [Int: ProgressSteps] = [:]
     private var finished = 0
     private var failed = 0
-    /// What the command ends with; `nil` when all went well.
+    /// The exit code so far; `nil` when nothing failed.
     private(set) var code: ExitCode?
 
     init(_ targets: [FetchTarget], to output: Output, board: ProgressBoard?) {
@@ -19,7 +19,7 @@ struct FetchReport {
         self.board = board
     }
 
-    /// What the command ends with, when anything failed: the items have been told one by one.
+    /// The failure that ends the command, if any; the items were reported one by one.
     var failure: CommandFailure? {
         code.map { CommandFailure($0, output.isJSON ? "\(failed) of \(targets.count) items failed" : nil) }
     }
@@ -42,10 +42,10 @@ struct FetchReport {
         } else if case .finished(let outcome) = event, let line = FetchLine.text(of: outcome, target) {
             if case .delivered = outcome { try output.print(line) } else { try output.confirm(line) }
         }
-        // As it happens, for whoever reads along.
+        // At once, for a reader that follows.
         try output.flush()
         if let failure {
-            // In JSON the event has said it.
+            // In JSON the event contains the failure.
             if !output.isJSON { failure.report(asJSON: false) }
             code = failure.code.graver(than: code)
             failed += 1
@@ -75,7 +75,7 @@ struct FetchReport {
     }
 }
 
-/// Thins out progress: once per percent, or per mebibyte where nobody knows the end.
+/// Thins out progress: once per percent, or per mebibyte when the total is unknown.
 struct ProgressSteps {
     private var last: Int64 = -1
 
@@ -88,9 +88,9 @@ struct ProgressSteps {
     }
 }
 
-/// The line about a download that is done.
+/// The line about a finished download.
 enum FetchLine {
-    /// `nil` for what is told on standard error.
+    /// `nil` for an outcome that is reported on standard error.
     static func text(of outcome: DownloadOutcome, _ target: FetchTarget) -> String? {
         let key = target.key.string.escapedForTerminal
         switch outcome {

@@ -8,9 +8,9 @@ internal import PrefetchDownloader
     internal import Foundation
 #endif
 
-/// A content to download, as an argument or a line of a list names it.
+/// A download, as named by an argument or by a line of a list.
 struct FetchTarget: Hashable {
-    /// Without user, password and fragment: what may be printed.
+    /// Without user, password and fragment: safe to print.
     let url: URL
     let host: String
     let key: ItemKey
@@ -20,7 +20,7 @@ struct FetchTarget: Hashable {
     private let authorization: String?
 
     /// - Parameters:
-    ///   - key: The URL without user and fragment when it is left out.
+    ///   - key: The item's key; `nil` for the URL without user and fragment.
     ///   - sha256: 64 hexadecimal digits.
     init(_ text: String, key: ItemKey? = nil, sha256: String? = nil) throws(FetchTargetError) {
         guard !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.isTerminalHazard }),
@@ -57,14 +57,14 @@ struct FetchTarget: Hashable {
         return bytes
     }
 
-    /// All from the scheme to the last `@` is left out: in a text that is no URL, any of it may be a password.
+    /// Leaves out everything from the scheme to the last `@`: in a text that is not a URL, any of it may be a password.
     private static func withoutCredentials(_ text: String) -> String {
         guard let end = text.lastIndex(of: "@") else { return text }
         let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
         return scheme + "…" + text[end...]
     }
 
-    /// The name that the file gets: that in the URL, or the host where there is none.
+    /// The name of the file: the one in the URL, or else the host.
     var fileName: FileName {
         let last = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
         let name = last.removingPercentEncoding ?? last
@@ -77,9 +77,9 @@ struct FetchTarget: Hashable {
         return request
     }
 
-    /// The same without what is there twice.
+    /// The targets without repetitions.
     ///
-    /// - Throws: A failure of usage where one key stands for two contents.
+    /// - Throws: A usage failure when one key stands for two contents.
     static func distinct(_ targets: [FetchTarget]) throws(CommandFailure) -> [FetchTarget] {
         var byKey: [ItemKey: FetchTarget] = [:]
         var distinct: [FetchTarget] = []
@@ -92,13 +92,13 @@ struct FetchTarget: Hashable {
             throw CommandFailure(
                 .usage,
                 "the key '\(target.key)' stands for two downloads, \(earlier.url) and \(target.url); "
-                    + "give each of them once, and a key of its own")
+                    + "give each download once, with its own key")
         }
         return distinct
     }
 }
 
-/// Why a text names no content to download.
+/// Why a text does not name a download.
 enum FetchTargetError: Error, Hashable, CustomStringConvertible {
     case notAURL(String)
     case key(String)
@@ -108,11 +108,11 @@ enum FetchTargetError: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .notAURL(let text):
-            "'\(text)' is no URL of a server; write for example https://example.org/episode.mp3"
+            "'\(text)' is not a URL of a server; write for example https://example.org/episode.mp3"
         case .key(let problem): problem
         case .columns(let count):
-            "\(count) columns are too many; a URL, a key and a SHA-256 digest can be given, with tabs between them"
-        case .digest(let text): "'\(text)' is no SHA-256 digest; write its 64 hexadecimal digits"
+            "\(count) columns are too many; a line has a URL, a key and a SHA-256 digest, separated by tabs"
+        case .digest(let text): "'\(text)' is not a SHA-256 digest; write its 64 hexadecimal digits"
         }
     }
 }

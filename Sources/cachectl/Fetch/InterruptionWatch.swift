@@ -14,7 +14,7 @@ final class InterruptionWatch {
 
         var value: CInt? { signal.withLock(\.self) }
 
-        /// - Returns: Whether it is the first one.
+        /// - Returns: Whether it is the first signal.
         func note(_ number: CInt) -> Bool {
             signal.withLock { signal in
                 if signal != nil { return false }
@@ -29,11 +29,11 @@ final class InterruptionWatch {
     private let first = First()
     private let sources: [any DispatchSourceSignal]
 
-    /// - Parameter body: Is called once, at the first signal.
+    /// - Parameter body: Called once, at the first signal.
     init(_ body: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "cachectl.InterruptionWatch")
         sources = Self.signals.map { [first] number in
-            // What is ignored does not end the process; the source hears of it all the same.
+            // An ignored signal does not end the process, and still reaches the source.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
@@ -44,10 +44,10 @@ final class InterruptionWatch {
         }
     }
 
-    /// The first signal that came.
+    /// The first signal received.
     var firstSignal: CInt? { first.value }
 
-    /// From here on a signal ends the process.
+    /// Restores the signals: from here on, each ends the process.
     func end() {
         for source in sources { source.cancel() }
         for number in Self.signals { signal(number, SIG_DFL) }

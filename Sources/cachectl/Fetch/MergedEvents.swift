@@ -1,6 +1,6 @@
 internal import PrefetchDownloader
 
-/// What happens to several downloads, in one stream that ends with the last of them.
+/// The events of several downloads in one stream, which ends with the last of them.
 struct MergedEvents {
     let events: AsyncStream<(index: Int, event: DownloadEvent)>
 

@@ -17,7 +17,7 @@ struct CommandTree: Decodable {
             let kind: String
             let name: String
 
-            /// As it is typed.
+            /// The name as typed.
             var text: String { (kind == "long" ? "--" : "-") + name }
         }
 

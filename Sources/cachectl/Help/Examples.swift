@@ -1,13 +1,13 @@
-/// How a command is used, at the end of its help and of its page in the manual.
+/// The use of a command, for the end of its help and of its section in the manual page.
 struct Examples {
-    /// Arguments, as they stand behind `cachectl`, and what they do.
+    /// Arguments as they follow `cachectl`, and their meaning.
     let lines: [(arguments: String, meaning: String)]
 
     init(_ lines: (arguments: String, meaning: String)...) {
         self.lines = lines
     }
 
-    /// What comes before the examples in a discussion.
+    /// The heading of the examples in a discussion.
     static let title = "EXAMPLES:"
 
     /// A discussion that ends with the examples.

@@ -3,14 +3,14 @@ struct ManualPage {
     private let tree: CommandTree
     private let date: String
 
-    /// - Parameter date: Stands in the last line, as `2026-03-01`.
+    /// - Parameter date: The date in the last line, as `2026-03-01`.
     init(_ tree: CommandTree, date: String) {
         self.tree = tree
         self.date = date
     }
 
     var text: String {
-        // Options that all commands have are told once.
+        // Options that all commands have are described once.
         let commands = (tree.subcommands ?? []).filter { $0.commandName != "help" }
         let shared = commands.flatMap(\.options).map(\.title).filter { title in
             commands.count { $0.options.map(\.title).contains(title) } > commands.count / 2
@@ -41,7 +41,7 @@ struct ManualPage {
         lines.append(".SH EXIT STATUS")
         for code in ExitCode.allCases { lines += [".TP", ".B \(code.rawValue)", Roff.text(code.meaning)] }
         lines += [
-            ".SH ENVIRONMENT", ".TP", ".B NO_COLOR", "Set to anything but nothing, it keeps colours out.",
+            ".SH ENVIRONMENT", ".TP", ".B NO_COLOR", "If set and not empty, disables colour.",
         ]
         lines += [".SH SEE ALSO", ".BR lz4 (1)"]
         return lines.joined(separator: "\n")
@@ -60,7 +60,7 @@ struct ManualPage {
     private func entry(_ argument: CommandTree.Argument) -> [String] {
         var text = argument.abstract ?? ""
         if let values = argument.allValues { text += " One of \(values.joined(separator: ", "))." }
-        if let value = argument.defaultValue { text += " Without it: \(value)." }
+        if let value = argument.defaultValue { text += " Default: \(value)." }
         return [".TP", ".B \(Roff.text(argument.title))", text.isEmpty ? "\\&" : Roff.filled(text)]
     }
 
@@ -92,7 +92,7 @@ extension CommandTree {
 }
 
 extension CommandTree.Argument {
-    /// As it is typed: `--key <key>`.
+    /// The argument as typed: `--key <key>`.
     fileprivate var title: String {
         let value = valueName.map { "<\($0)>" } ?? ""
         guard kind != .positional else { return value }
@@ -105,7 +105,7 @@ extension CommandTree.Argument {
 enum Roff {
     private static let columns = 72
 
-    /// Text that is to be filled, in lines of moderate length.
+    /// Text to be filled, in lines of moderate length.
     static func filled(_ text: String) -> String {
         var lines = [""]
         for word in text.split(whereSeparator: \.isWhitespace) {
@@ -120,19 +120,19 @@ enum Roff {
         return lines.map(Self.text).joined(separator: "\n")
     }
 
-    /// Text that means nothing but itself.
+    /// Text without any meaning to roff.
     static func text(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             var escaped = ""
             for character in line {
                 switch character {
                 case "\\": escaped += "\\e"
-                // A minus: what is typed, and what can be copied.
+                // A minus sign: for text that is typed, and can be copied.
                 case "-": escaped += "\\-"
                 default: escaped.append(character)
                 }
             }
-            // At the beginning of a line these are requests.
+            // At the beginning of a line, these start requests.
             return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
         }.joined(separator: "\n")
     }

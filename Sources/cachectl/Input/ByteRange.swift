@@ -1,4 +1,4 @@
-/// A range of an item's content as HTTP writes it, both ends included: `0-99`, `100-`, `-5`.
+/// A range of an item's content in the notation of HTTP, both ends included: `0-99`, `100-`, `-5`.
 enum ByteRange: Hashable {
     case from(Int64, through: Int64)
     case toEnd(from: Int64)
@@ -35,7 +35,7 @@ enum ByteRange: Hashable {
         }
     }
 
-    /// A number of decimal digits and nothing else; `nil` when there are none.
+    /// The number that decimal digits form; `nil` when there are none.
     private static func number(_ digits: Substring.UTF8View) throws(ByteRangeError) -> Int64? {
         guard !digits.isEmpty else { return nil }
         guard digits.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
@@ -55,7 +55,7 @@ extension ByteRange: CustomStringConvertible {
     }
 }
 
-/// Why a range cannot be read. ArgumentParser names the text of a malformed one.
+/// Why a range is invalid. ArgumentParser names the text of a malformed one.
 enum ByteRangeError: Error, Hashable, CustomStringConvertible {
     case malformed
     case backwards
@@ -65,7 +65,7 @@ enum ByteRangeError: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .malformed:
-            "it is no range; write 0-99 for the first 100 bytes, 100- for the rest, -5 for the last 5"
+            "it is not a range; write 0-99 for the first 100 bytes, 100- for the rest, -5 for the last 5"
         case .backwards: "it ends before it begins"
         case .noBytes: "it has no bytes"
         case .pastEnd(let range, let length):

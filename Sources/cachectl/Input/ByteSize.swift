@@ -45,7 +45,7 @@ enum ByteSize {
         }
     }
 
-    /// Why there is no number at the beginning of `text`.
+    /// Why `text` does not begin with a number.
     private static func error(in text: String) -> ByteSizeError {
         if text.isEmpty { return .empty }
         return text.hasPrefix("-") ? .negative : .notANumber
@@ -62,8 +62,7 @@ enum ByteSize {
         return overflow ? nil : sum
     }
 
-    /// `0.digits × unit`, without what is less than a byte. Digits after the 18th are too small to
-    /// matter.
+    /// `0.digits × unit`, without fractions of a byte. Digits after the 18th are too small to matter.
     private static func fraction(_ digits: Substring.UTF8View, of unit: Int64) -> Int64 {
         var numerator: Int128 = 0
         var denominator: Int128 = 1
@@ -75,7 +74,7 @@ enum ByteSize {
     }
 }
 
-/// Why a text is no size. ArgumentParser names the text and the option.
+/// Why a text is not a size. ArgumentParser names the text and the option.
 enum ByteSizeError: Error, Hashable, CaseIterable, CustomStringConvertible {
     case empty, negative, notANumber, unknownUnit, ambiguousUnit, partOfByte, tooLarge
 
@@ -83,13 +82,13 @@ enum ByteSizeError: Error, Hashable, CaseIterable, CustomStringConvertible {
         switch self {
         case .empty: "it is empty; write for example 512MiB"
         case .negative: "it is negative; write for example 512MiB"
-        case .notANumber: "it is no size; write for example 512MiB, 1.5GB or 4096"
+        case .notANumber: "it is not a size; write for example 512MiB, 1.5GB or 4096"
         case .unknownUnit: "its unit is unknown; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
         case .ambiguousUnit:
             "its unit can be read in two ways; write kB, MB, GB or TB for powers of 1000, "
                 + "KiB, MiB, GiB or TiB for powers of 1024"
         case .partOfByte: "it is not a whole number of bytes"
-        case .tooLarge: "it is too large; at most \(Int64.max) bytes can be given"
+        case .tooLarge: "it is too large; the limit is \(Int64.max) bytes"
         }
     }
 }

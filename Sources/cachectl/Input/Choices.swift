@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import PrefetchCache
 
-/// The areas that an item can go to when it is opened.
+/// The areas that an item can be moved to when it is opened.
 enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
     case documents, support, icloud
 
@@ -9,7 +9,7 @@ enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
         switch self {
         case .documents: .documents(name, in: folder, backup: backup.policy)
         case .support: .applicationSupport(name, in: folder, backup: backup.policy)
-        // `ItemOptions.validate()` has refused to exclude anything there.
+        // `ItemOptions.validate()` has refused to exclude it from backups.
         case .icloud: .iCloudDrive(name, in: folder)
         }
     }

@@ -9,12 +9,12 @@ internal import SystemPackage
 
 /// The content for a new item: a file that the user named, or standard input.
 final class InputFile {
-    /// The name by which standard input goes.
+    /// The name that stands for standard input.
     static let standardInputName = "-"
 
     let name: String
-    /// The length of a regular file that has one. What comes from a pipe or from `/proc` has none
-    /// before it is read.
+    /// The length of a regular file that reports one. The length of a pipe or of a file in `/proc` is
+    /// unknown before it is read.
     let length: Int64?
 
     private let descriptor: Descriptor
@@ -55,14 +55,14 @@ final class InputFile {
         }
     }
 
-    /// The file, for APIs of Foundation, which would take a leading `~` for somebody's home folder.
+    /// The file, for Foundation, which would take a leading `~` for a home folder.
     var url: URL { URL(filePath: FilePath(name).isRelative ? "./\(name)" : name) }
 
     deinit {
         if isOwned { LiveFileSystem().close(descriptor) }
     }
 
-    /// Fills `piece` from the input, which ends when fewer bytes came than fit.
+    /// Fills `piece` from the input, which has ended when fewer bytes came than fit.
     ///
     /// - Returns: The number of bytes.
     func read(into piece: inout Data) throws(CommandFailure) -> Int {

@@ -6,7 +6,7 @@ internal import PrefetchCache
     internal import Foundation
 #endif
 
-/// Stores an input piece by piece, with bounded memory, and shows on a terminal how far it has come.
+/// Stores an input piece by piece, with bounded memory, and shows its progress on a terminal.
 struct InputTransfer {
     /// A few chunks of the item format, so that they are compressed in parallel.
     private static let pieceLength = 4 << 20
@@ -19,7 +19,7 @@ struct InputTransfer {
         self.cache = cache
     }
 
-    /// - Parameter isShown: Whether to show how far it has come.
+    /// - Parameter isShown: Whether to show progress.
     func run(_ metadata: ItemMetadata, encoding: EncodingChoice, isShown: Bool) async throws -> StoreOutcome {
         let begun = try await cache.beginStoring(
             metadata, expectedLength: input.length, encoding: encoding)
@@ -31,7 +31,7 @@ struct InputTransfer {
         }
     }
 
-    /// - Returns: Why there was no more room for the item, or `nil`.
+    /// - Returns: The refusal when there was no more room for the item, otherwise `nil`.
     private func copy(to writer: CacheWriter, isShown: Bool) async throws -> Refusal? {
         var progress = ProgressLine(label: input.name, total: input.length ?? 0) {
             StandardStreams.writeErrorVerbatim($0)

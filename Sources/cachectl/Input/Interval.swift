@@ -28,13 +28,13 @@ struct Interval: Hashable {
     static func parse(_ text: String) throws -> Interval { try Interval(text) }
 }
 
-/// Why a text is no interval. ArgumentParser names the text and the option.
+/// Why a text is not an interval. ArgumentParser names the text and the option.
 enum IntervalError: Error, Hashable, CustomStringConvertible {
     case malformed, outOfRange
 
     var description: String {
         switch self {
-        case .malformed: "it is no interval; write for example 500ms, 1s or 2m"
+        case .malformed: "it is not an interval; write for example 500ms, 1s or 2m"
         case .outOfRange: "it is not between 100ms and 60m"
         }
     }

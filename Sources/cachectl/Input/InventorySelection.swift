@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PrefetchCache
 internal import StorageInventory
 
-/// Which files of an inventory somebody asked for.
+/// The files of an inventory that the user asked for.
 struct InventorySelection {
     /// Empty for all.
     let areas: Set<Area?>
@@ -20,11 +20,11 @@ struct InventorySelection {
             && (largerThan.map { file.length > $0 } ?? true) && (before.map { file.since < $0 } ?? true)
     }
 
-    /// The files, the largest first, and those of one size folder by folder.
+    /// The files, largest first, and those of equal size folder by folder.
     func sortedFiles(of inventory: StorageInventory) -> LazyMapCollection<[Int], InventoryFile> {
         let files = inventory.files
         var order = files.indices.filter { contains(files[$0]) }
-        // By numbers: of the files themselves there are enough.
+        // Indices are sorted: the files themselves take too much memory for a copy.
         order.sort {
             let (left, right) = (files[$0], files[$1])
             if left.allocated != right.allocated { return left.allocated > right.allocated }
@@ -35,7 +35,7 @@ struct InventorySelection {
     }
 }
 
-/// An area as an argument, or what is in none.
+/// An area as an argument, or `other` for files outside all areas.
 struct AreaChoice: ExpressibleByArgument {
     static let outside = "other"
 
@@ -52,6 +52,6 @@ struct AreaChoice: ExpressibleByArgument {
 extension FileKind: ExpressibleByArgument {}
 
 extension Area? {
-    /// The name that the commands take and print.
+    /// The name in arguments and in output.
     var choiceName: String { self?.name ?? AreaChoice.outside }
 }

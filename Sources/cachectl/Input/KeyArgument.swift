@@ -6,12 +6,12 @@ extension ItemKey {
 }
 
 extension FolderPath {
-    /// A folder from the command line, refused when it is none.
+    /// A folder from the command line.
     static func parse(_ argument: String) throws -> FolderPath { try FolderPath(argument) }
 }
 
 extension FileName {
-    /// A file name from the command line. It is refused, not changed, when it is none: the user asked
-    /// for this one.
+    /// A file name from the command line. An invalid one is refused, not changed: the user asked for
+    /// this one.
     static func parse(_ argument: String) throws -> FileName { try FileName(argument) }
 }

@@ -1,7 +1,7 @@
 internal import PrefetchCache
 internal import SystemPackage
 
-/// Where the cache is that a command works on.
+/// The location of the cache that a command works on.
 struct Place {
     let areas: StorageAreas
     /// The container, when the user named one.
@@ -13,7 +13,7 @@ struct Place {
         container = areas.documents.removingLastComponent()
     }
 
-    /// What Xcode saves of a device is a bundle with the container in it.
+    /// Xcode saves the container of a device inside a bundle.
     private static func container(in path: FilePath) -> FilePath {
         guard path.lastComponent?.extension?.lowercased() == "xcappdata" else { return path }
         return path.appending("AppData")
@@ -25,7 +25,7 @@ struct Place {
         container = nil
     }
 
-    /// A path as it is printed: relative to the container, or to its area when there is none.
+    /// A path as printed: relative to the container, or to its area when there is no container.
     func relativePath(_ path: AreaPath) -> String {
         guard let container, var full = areas.path(of: path.area)?.pushing(path.relative),
             full.removePrefix(container)

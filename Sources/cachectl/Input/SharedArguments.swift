@@ -1,20 +1,20 @@
 /// The arguments of the shared options.
 ///
-/// ArgumentParser gives an option to one command only. So that a shared option may stand before the
-/// command's name as well, the leading ones are moved behind it before anything is parsed.
+/// ArgumentParser assigns an option to one command only. To accept shared options before the command's
+/// name as well, leading ones are moved behind it before anything is parsed.
 enum SharedArguments {
     private static let options: Set = ["--container", "--app"]
     private static let flags: Set = ["--json", "--verbose", "--quiet"]
 
-    /// Whether the caller reads JSON, as far as can be told from arguments that need not be right.
+    /// Whether the caller expects JSON, judging by arguments that may be invalid.
     static func askForJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
 
-    /// The same arguments with the command's name at the front. What follows the name is not looked
-    /// at, so that an operand that looks like an option stays one.
+    /// The arguments with the command's name at the front. Arguments after the name are not examined, so
+    /// that an operand that looks like an option stays an operand.
     ///
-    /// - Throws: A failure of usage when shared options are all there is.
+    /// - Throws: A usage failure when there are only shared options.
     static func movedBehindCommand(_ arguments: [String], of commands: Set<String>)
         throws(CommandFailure) -> [String]
     {
@@ -24,11 +24,11 @@ enum SharedArguments {
             throw CommandFailure(.usage, "no command was given (see 'cachectl --help')")
         }
         let rest = arguments.dropFirst(count + 1)
-        // The options belong to no help text, and to no name that is unknown.
+        // Help texts and unknown commands do not take the options.
         return commands.contains(command) ? [command] + arguments.prefix(count) + rest : [command] + rest
     }
 
-    /// How many arguments before the command's name belong to shared options.
+    /// The number of arguments before the command's name that belong to shared options.
     private static func leadingCount(_ arguments: [String]) throws(CommandFailure) -> Int {
         var index = 0
         while index < arguments.count {

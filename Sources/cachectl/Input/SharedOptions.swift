@@ -15,10 +15,10 @@ struct SharedOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
 
-    @Flag(help: "Tell what the cache does, on standard error.")
+    @Flag(help: "Log what the cache does to standard error.")
     var verbose = false
 
-    @Flag(help: "Print what was asked for and errors; neither what was done nor progress.")
+    @Flag(help: "Print only requested output and errors: no confirmations, no progress.")
     var quiet = false
 
     func validate() throws {
@@ -28,7 +28,7 @@ struct SharedOptions: ParsableArguments {
         }
     }
 
-    /// For the commands that work on a place: not every use of each does.
+    /// Called for commands that work on a place, which not every use of them does.
     func requirePlace() throws {
         guard container != nil || app != nil else {
             throw ValidationError("which cache? Give --container <dir> or --app <id>")

@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// A size, or the word that stands for none: `--budget automatic`, `--cap none`.
+/// A size, or the word that replaces it: `--budget automatic`, `--cap none`.
 enum SizeOr: Hashable {
     case size(ByteCount)
     case word

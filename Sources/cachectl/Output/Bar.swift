@@ -1,8 +1,8 @@
-/// How much of a whole is taken: `[#####-----] 48 %`.
+/// How much of a whole is used: `[#####-----] 48 %`.
 enum Bar {
     static let width = 10
 
-    /// - Returns: A full bar only for a whole that is full.
+    /// - Returns: A full bar only when all of it is used.
     static func text(_ part: Int64, of whole: Int64) -> String {
         let filled = cells(part, of: whole)
         let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)

@@ -1,6 +1,6 @@
-/// How much room text takes on a terminal.
+/// The width of text on a terminal.
 extension Character {
-    /// 0, 1 or 2 columns: as Unicode's East Asian Width (UAX #11) has it, with emoji as wide as terminals draw them.
+    /// 0, 1 or 2 columns, by Unicode's East Asian Width (UAX #11), with emoji as wide as terminals draw them.
     var columns: Int {
         if isASCII { return 1 }
         var columns = 0
@@ -22,7 +22,7 @@ extension Unicode.Scalar {
         case .format: return 0
         default: break
         }
-        // The variation selector that asks for an emoji is a mark, and told by what it follows.
+        // The variation selector for emoji is a mark: the scalar before it decides.
         return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
     }
 }
@@ -31,17 +31,17 @@ extension String {
     /// The columns that the text takes on one line.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// As much of the beginning as has room in so many columns.
+    /// The longest beginning that fits into `columns`.
     func prefix(columns: Int) -> String {
         String(prefix(Self.count(of: self, fitting: columns)))
     }
 
-    /// As much of the end as has room in so many columns.
+    /// The longest end that fits into `columns`.
     func suffix(columns: Int) -> String {
         String(suffix(Self.count(of: reversed(), fitting: columns)))
     }
 
-    /// The text in exactly so many columns: filled up with spaces, or cut off with an ellipsis.
+    /// The text in exactly `columns` columns: padded with spaces, or cut off with an ellipsis.
     func fitted(columns: Int) -> String {
         let own = self.columns
         if own <= columns { return self + String(repeating: " ", count: columns - own) }

@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// The configuration for people, one setting per line.
+/// The configuration as text, one setting per line.
 struct ConfigurationTable {
     private let configuration: CacheConfiguration
     private let report: CapacityReport
@@ -33,7 +33,7 @@ struct ConfigurationTable {
 
     private var model: String {
         configuration.capacityModel == CapacityModel()
-            ? "default" : "with constants of its own, see configuration.json"
+            ? "default" : "customised, see configuration.json"
     }
 }
 

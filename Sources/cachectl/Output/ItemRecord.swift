@@ -5,7 +5,7 @@ internal import SystemPackage
 struct ItemRecord: Encodable {
     struct DestinationRecord: Encodable {
         let area: String
-        /// Left out where the file goes to the area's own folder.
+        /// Left out for the area's own folder.
         let folder: String?
         let name: String
         let backup: String
@@ -51,7 +51,7 @@ struct ItemRecord: Encodable {
 }
 
 extension Destination {
-    /// The area, the folder and the name as one text for people.
+    /// The area, the folder and the name as one text.
     var text: String { [area.name, folder?.string, name.string].compactMap(\.self).joined(separator: "/") }
 }
 

@@ -4,13 +4,13 @@
     internal import Foundation
 #endif
 
-/// JSON that is the same for the same value, and harmless on a terminal.
+/// JSON that is the same for equal values, and harmless on a terminal.
 enum JSON {
-    /// The `schemaVersion` of every object that is printed. Names and meanings stay as long as it does; names
+    /// The `schemaVersion` of every printed object. Names and meanings do not change within one version; names
     /// may be added.
     static let schemaVersion = 1
 
-    /// The text of an object that stands for itself: with its ``schemaVersion``.
+    /// The text of a top-level object, with its ``schemaVersion``.
     static func document(_ object: some Encodable, isPretty: Bool) throws -> String {
         try text(of: Versioned(object: object), isPretty: isPretty)
     }
@@ -37,8 +37,8 @@ enum JSON {
         return escapingControls(text)
     }
 
-    /// Escapes what the standard allows in a string and a terminal obeys: DEL, the controls above
-    /// it, and those of bidirectional text. Outside of strings JSON has none of them.
+    /// Escapes characters that JSON allows in a string and a terminal obeys: DEL, the controls above it,
+    /// and those of bidirectional text. Outside of strings JSON has none of them.
     private static func escapingControls(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHarmful) else { return text }
         var escaped = ""
@@ -54,8 +54,7 @@ enum JSON {
         return escaped
     }
 
-    /// The encoder has escaped the controls below the space itself; what is left of them is the
-    /// layout.
+    /// The encoder has escaped the controls below the space; any that are left are layout.
     private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value >= 0x7F && scalar.isTerminalHazard
     }

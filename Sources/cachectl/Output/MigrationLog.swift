@@ -2,7 +2,7 @@ internal import FileSystem
 internal import PrefetchCache
 internal import Synchronization
 
-/// What becomes of the files of a migration: a line for each as it goes on, or JSON in the end.
+/// The outcomes of a migration: a line per file while it runs, or JSON at the end.
 final class MigrationLog: Sendable {
     private struct State: Sendable {
         var files: [MigratedFile] = []
@@ -30,7 +30,7 @@ final class MigrationLog: Sendable {
             do throws(FileSystemError) {
                 try StandardStreams.writeOutput(line + "\n")
             } catch {
-                // Nobody reads it any more. What was begun goes on.
+                // The output has no reader any more; the migration continues.
                 state.failure = error
             }
         }
@@ -58,9 +58,9 @@ final class MigrationLog: Sendable {
         return "\(isDryRun ? "would be " : "")\(deed) \(path) → \(target)"
     }
 
-    /// Prints what is left to print.
+    /// Prints the summary, or the JSON.
     ///
-    /// - Throws: A failure of its own where files stay that should not.
+    /// - Throws: A failure when files stay that should not.
     func finish(to output: Output) throws {
         let (files, failure) = state.withLock { ($0.files, $0.failure) }
         if let failure { throw failure }
@@ -69,7 +69,7 @@ final class MigrationLog: Sendable {
         } else {
             let left = files.count { if case .left = $0.outcome { true } else { false } }
             try output.report(
-                "\(files.count - left) files\(isDryRun ? " would be taken in" : " taken in"), \(left) left",
+                "\(files.count - left) files\(isDryRun ? " would be imported" : " imported"), \(left) left",
                 isDryRun: isDryRun)
         }
         if let failure = CommandFailure(files) { throw failure }
@@ -77,7 +77,7 @@ final class MigrationLog: Sendable {
 }
 
 extension CommandFailure {
-    /// `nil` unless something failed, or was refused, that can be done another time.
+    /// `nil` unless something failed or was refused that may succeed another time.
     fileprivate init?(_ files: [MigratedFile]) {
         var worst: CommandFailure?
         for file in files {
@@ -89,10 +89,10 @@ extension CommandFailure {
             case .refused(let refusal) where worst == nil:
                 worst = CommandFailure(
                     .refused,
-                    "'\(file.path)' and perhaps others were refused: \(refusal); 'cachectl capacity' tells why"
+                    "'\(file.path)' and perhaps others were refused: \(refusal); 'cachectl capacity' shows why"
                 )
             case .changed where worst == nil:
-                worst = CommandFailure(.refused, "'\(file.path)' was changed meanwhile; run it again")
+                worst = CommandFailure(.refused, "'\(file.path)' changed meanwhile; run the command again")
             case .refused, .changed, .notARegularFile, .name, .keyIsTaken, .ours: break
             }
         }
@@ -105,12 +105,12 @@ extension CommandFailure {
 private struct MigrationRecord: Encodable {
     struct File: Encodable {
         let path: String
-        /// Left out where it can have none.
+        /// Left out for a file that cannot have one.
         let key: String?
         let outcome: String
-        /// Left out for what stays.
+        /// Left out for a file that stays.
         let to: String?
-        /// Left out for what was taken in.
+        /// Left out for a file that was taken in.
         let reason: String?
     }
 

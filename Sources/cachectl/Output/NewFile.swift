@@ -1,23 +1,23 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// A file that a command was asked to write: whole under its name, or not at all.
+/// A file that a command writes: complete under its name, or not at all.
 struct NewFile {
     private let path: FilePath
     private let replaces: Bool
     private let fileSystem: any FileSystem
 
-    /// - Parameter replaces: Whether a regular file that has the name goes.
+    /// - Parameter replaces: Whether to replace a regular file of that name.
     init(_ path: String, replacing replaces: Bool, in fileSystem: any FileSystem = LiveFileSystem()) {
         self.path = FilePath(path)
         self.replaces = replaces
         self.fileSystem = fileSystem
     }
 
-    /// Tells what ``write(_:)`` would find in its way, before any work is done.
+    /// Reports any obstacle to ``write(_:)`` before any work is done.
     func check() throws(CommandFailure) {
         guard let name = path.lastComponent, name.kind == .regular else {
-            throw CommandFailure(.usage, "\(path.string) names no file; - stands for standard output")
+            throw CommandFailure(.usage, "\(path.string) does not name a file; - stands for standard output")
         }
         let found = try failing { () throws(FileSystemError) in
             let folder = try folder()
@@ -31,7 +31,7 @@ struct NewFile {
         guard kind == .regular else {
             throw CommandFailure(
                 .cannotCreate,
-                "\(path.string) is no regular file, and is left alone; - stands for standard output")
+                "\(path.string) is not a regular file, and is left alone; - stands for standard output")
         }
         guard replaces else {
             throw CommandFailure(.cannotCreate, "\(path.string) exists; --force replaces it")
@@ -52,7 +52,7 @@ struct NewFile {
         let folder = try folder()
         defer { withExtendedLifetime(folder) {} }
         let name = FilePath(path.lastComponent?.string ?? "")
-        // Hidden, and of a name that nobody else has.
+        // Hidden, with a name that no other process uses.
         let draft = FilePath(".cachectl-\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp")
         let file = try fileSystem.open(
             draft, in: folder.descriptor, .createNew([.ownerReadWrite, .groupRead, .otherRead]))

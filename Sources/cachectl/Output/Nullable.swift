@@ -1,4 +1,4 @@
-/// A value in JSON whose name is there even when it has none: `null` then.
+/// A value that JSON writes as `null` when it is missing, instead of leaving out its name.
 struct Nullable<Value: Encodable>: Encodable {
     let value: Value?
 

@@ -6,15 +6,15 @@ struct OpenedRecord: Encodable {
     let key: String
     let path: String
     let area: String
-    /// Left out where the file lies in the area's own folder.
+    /// Left out for the area's own folder.
     let folder: String?
     let name: String
     let contentBytes: Int64
-    /// Left out where nothing was opened.
+    /// Left out when nothing was opened.
     var firstOpen: Bool?
-    /// Left out where the item was in the cache before.
+    /// Left out when the item was cached before.
     var delivered: Bool?
-    /// Left out where it goes without saying.
+    /// Left out when it is obvious.
     var status: String?
 
     init(_ item: OpenedItem) {
@@ -28,7 +28,7 @@ struct OpenedRecord: Encodable {
 }
 
 extension OpenedRecord {
-    /// One of several that were opened, or why it was not.
+    /// One of several opened items, or why it could not be opened.
     enum OrFailure: Encodable {
         case opened(OpenedRecord)
         case failed(key: String, error: String)

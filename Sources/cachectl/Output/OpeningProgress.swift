@@ -1,7 +1,7 @@
 internal import PrefetchCache
 internal import Synchronization
 
-/// Shows on a terminal how far the items have come that are being opened, one after the other.
+/// Shows on a terminal the progress of items that are opened one after the other.
 final class OpeningProgress: Sendable {
     private let write: @Sendable (String) -> Void
     private let current = Mutex<(key: ItemKey, line: ProgressLine)?>(nil)
@@ -10,7 +10,7 @@ final class OpeningProgress: Sendable {
         self.write = write
     }
 
-    /// `nil` where nobody would see it.
+    /// `nil` when standard error is not a terminal.
     static func onTerminal() -> OpeningProgress? {
         StandardStreams.isErrorTerminal ? OpeningProgress { StandardStreams.writeErrorVerbatim($0) } : nil
     }

@@ -1,12 +1,12 @@
 internal import FileSystem
 
-/// What a command prints on standard output: lines for people, or JSON.
+/// The output of a command on standard output: lines of text, or JSON.
 ///
-/// Text is collected and written in large pieces. Strings that come from elsewhere are escaped by
-/// whoever makes the line, see `escapedForTerminal`.
+/// Text is buffered and written in large pieces. The caller escapes strings from elsewhere; see
+/// `escapedForTerminal`.
 final class Output {
     let isJSON: Bool
-    /// Whether nothing but what was asked for is printed.
+    /// Whether to print only what was asked for.
     let isQuiet: Bool
     private var pending = ""
 
@@ -15,7 +15,7 @@ final class Output {
         self.isQuiet = isQuiet
     }
 
-    /// Prints a line that says what was done, and not what was asked for.
+    /// Prints a line that confirms an action, unless ``isQuiet``.
     func confirm(_ line: String) throws(FileSystemError) {
         if !isQuiet { try print(line) }
     }
@@ -41,11 +41,11 @@ final class Output {
         try print(JSON.document(object, isPretty: false))
     }
 
-    /// Prints one JSON object with an array of objects in it, each on a line of its own.
+    /// Prints one JSON object with an array of objects in it, each on its own line.
     ///
     /// - Parameters:
-    ///   - name: That of the array.
-    ///   - head: An object whose values come before it.
+    ///   - name: The name of the array.
+    ///   - head: An object whose values precede the array.
     func print(
         json objects: some Collection<some Encodable>, as name: String, behind head: some Encodable
     ) throws {
@@ -54,9 +54,9 @@ final class Output {
         try print(json: objects, as: name, opening: text.count > 1 ? text + "," : text)
     }
 
-    /// Prints one JSON object with nothing but an array of objects in it, each on a line of its own.
+    /// Prints one JSON object that contains only an array of objects, each on its own line.
     ///
-    /// - Parameter name: That of the array.
+    /// - Parameter name: The name of the array.
     func print(json objects: some Collection<some Encodable>, as name: String) throws {
         try print(json: objects, as: name, opening: "{")
     }

@@ -1,11 +1,11 @@
 internal import PrefetchCache
 
-/// What is kept of an item that was broken off, as JSON.
+/// The kept part of an interrupted item, as JSON.
 struct PartialRecord: Encodable {
     let status = "partial"
     let key: String
     let source: String
-    /// Bytes of content that are kept.
+    /// Bytes of content kept.
     let contentBytes: Int64
     let storedBytes: Int64
     let chargedBytes: Int64
@@ -25,7 +25,7 @@ struct PartialRecord: Encodable {
     }
 }
 
-/// What 'list' prints as JSON: `status` tells which of the two it is.
+/// An entry of 'list' as JSON: `status` distinguishes items and partials.
 struct ListedRecord: Encodable {
     enum Subject {
         case item(CachedItem)

@@ -1,4 +1,4 @@
-/// Thousandths as people write them: `25 %`, `2.5 %`.
+/// Thousandths as percentages: `25 %`, `2.5 %`.
 enum Percent {
     static func text(_ perMille: Int64) -> String {
         let (whole, tenths) = perMille.quotientAndRemainder(dividingBy: 10)

@@ -4,8 +4,8 @@
     internal import Glibc
 #endif
 
-/// Bars on a terminal, one below the other, for work that goes on side by side: redrawn in place, and gone when the
-/// work is done.
+/// Bars on a terminal, one below the other, for concurrent work: redrawn in place, and removed when the work is
+/// done.
 struct ProgressBoard {
     private struct Bar {
         let id: Int
@@ -14,7 +14,7 @@ struct ProgressBoard {
         var total: Int64?
     }
 
-    /// Faster than that nobody reads.
+    /// Faster changes cannot be read.
     static let interval = Duration.milliseconds(100)
 
     private var bars: [Bar] = []
@@ -33,7 +33,7 @@ struct ProgressBoard {
         self.write = write
     }
 
-    /// `nil` where nobody would see it.
+    /// `nil` when standard error is not a terminal.
     static func onTerminal() -> ProgressBoard? {
         guard StandardStreams.isErrorTerminal else { return nil }
         return ProgressBoard(now: { .now }, size: { TerminalSize(of: STDERR_FILENO) }) {
@@ -54,13 +54,13 @@ struct ProgressBoard {
         bars.removeAll { $0.id == id }
     }
 
-    /// Draws all bars, and a line below them. Does nothing when it has just done so.
+    /// Draws all bars and a line below them, at most once per ``interval``.
     mutating func draw(footer: String) {
         let now = now()
         if let lastDrawn, now < lastDrawn + Self.interval { return }
         lastDrawn = now
         let size = size()
-        // A line that the terminal wraps or scrolls away could not be redrawn.
+        // A line that the terminal wraps or scrolls away cannot be redrawn.
         let texts =
             bars.prefix(max(0, size.lines - 2)).map { Self.text($0, columns: size.columns - 1) }
             + [footer.prefix(columns: size.columns - 1)]
@@ -68,7 +68,7 @@ struct ProgressBoard {
         drawnLines = texts.count
     }
 
-    /// Leaves the terminal as it was. The next drawing comes at once.
+    /// Leaves the terminal as it was. The next drawing is immediate.
     mutating func clear() {
         guard drawnLines > 0 else { return }
         write(toTop + "\u{1B}[J")
@@ -86,7 +86,7 @@ struct ProgressBoard {
             } else {
                 " \(done)"
             }
-        // The end of a URL tells more than its beginning.
+        // The end of a URL says more than its beginning.
         let label = bar.label.suffix(columns: max(8, columns - rest.count))
         return (label + rest).prefix(columns: columns)
     }

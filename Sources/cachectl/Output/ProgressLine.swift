@@ -1,6 +1,6 @@
-/// A line on a terminal that shows how far a long piece of work has come, and goes when it is done.
+/// A line on a terminal that shows the progress of long work, and is removed when the work is done.
 struct ProgressLine {
-    /// Shorter work is done before anybody could read the line.
+    /// Smaller work is done before the line could be read.
     static let smallestTotal: Int64 = 8 << 20
 
     private let label: String

@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// As JSON: the volume has too little room for what the user asked for.
+/// A lack of room on the volume for an item that the user asked for, as JSON.
 struct ShortageRecord: Encodable {
     let error = "insufficientSpace"
     let neededBytes: Int64

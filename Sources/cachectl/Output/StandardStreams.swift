@@ -9,12 +9,12 @@ internal import SystemPackage
 
 /// The process's standard streams.
 enum StandardStreams {
-    /// Makes sure that writing to a stream does just that.
+    /// Makes writing to the standard streams safe.
     ///
-    /// A reader that goes away becomes an error of the write instead of the death of the process, so
-    /// that the cache is closed in order. And where the caller closed one of the three descriptors,
-    /// `/dev/null` takes its number, opened the wrong way round so that its use fails: the next file
-    /// to be opened, a database perhaps, would get the number otherwise, and the output with it.
+    /// When a reader goes away, the write fails instead of killing the process, so that the cache is
+    /// closed properly. When the caller closed one of the three descriptors, `/dev/null` takes its number,
+    /// opened in the wrong direction so that its use fails: otherwise the next file to be opened, perhaps
+    /// a database, would get the number, and the output with it.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         for number in STDIN_FILENO...STDERR_FILENO {
@@ -30,8 +30,7 @@ enum StandardStreams {
 
     static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Whether somebody looks at standard output, on a terminal that can do more than print one line below the
-    /// other.
+    /// Whether standard output is a terminal that can do more than print one line below the other.
     static var isOutputScreen: Bool {
         isatty(STDOUT_FILENO) == 1 && ![nil, "", "dumb"].contains(environment("TERM"))
     }
@@ -69,12 +68,12 @@ enum StandardStreams {
         writeErrorVerbatim(line.escapedForTerminal + "\n")
     }
 
-    /// Writes text with the terminal's own controls in it.
+    /// Writes text that may contain terminal controls.
     static func writeErrorVerbatim(_ text: String) {
         do {
             try FileDescriptor.standardError.writeAll(text.utf8)
         } catch {
-            // There is no other place to complain at.
+            // There is no other place to report it.
         }
     }
 

@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// The statistics for people.
+/// The statistics as text.
 struct StatisticsTable {
     private let statistics: CacheStatistics
     private let configured: CacheConfiguration.Budget
@@ -44,7 +44,7 @@ struct StatisticsTable {
     private var pressure: String {
         let level = statistics.pressure
         return level == .normal
-            ? level.rawValue : "\(level.rawValue), nothing is admitted; 'cachectl capacity' tells more"
+            ? level.rawValue : "\(level.rawValue), nothing is admitted; 'cachectl capacity' shows more"
     }
 
     private var items: String {
@@ -62,7 +62,7 @@ struct StatisticsTable {
     private var partials: String {
         let count = statistics.partials
         return count == 0
-            ? "none" : "\(count) broken off, \(Size.text(statistics.partialBytes)) kept to go on"
+            ? "none" : "\(count) interrupted, \(Size.text(statistics.partialBytes)) kept to resume"
     }
 
     private var reads: String {

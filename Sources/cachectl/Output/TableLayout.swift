@@ -1,13 +1,13 @@
-/// How rows of text stand in columns, once all of them were measured. The last column is not padded, so that long
-/// texts belong there.
+/// The layout of rows of text in columns, once all of them were measured. The last column is not padded, so that
+/// long texts belong there.
 ///
-/// A table that is too long to be kept has each of its rows made twice: to be measured, and to be printed.
+/// Each row of a table that is too long to be kept is created twice: to be measured, and to be printed.
 struct TableLayout {
     enum Alignment {
         case left, right
     }
 
-    /// A longer text is printed whole, and moves the rest of its row only.
+    /// Longer text is printed in full, and moves the rest of its row only.
     static let widestPadding = 40
 
     private let columns: [Alignment]

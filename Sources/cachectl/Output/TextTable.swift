@@ -1,4 +1,4 @@
-/// Rows of text in columns, see ``TableLayout``.
+/// Rows of text in columns; see ``TableLayout``.
 struct TextTable {
     private let columns: [TableLayout.Alignment]
     private var rows: [[String]] = []

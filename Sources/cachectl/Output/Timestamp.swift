@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// A time, in milliseconds since 1970, and how it is written for people.
+/// A time, in milliseconds since 1970, and its forms as text.
 enum Timestamp {
     static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 
@@ -19,7 +19,7 @@ enum Timestamp {
         String(text(milliseconds: milliseconds).dropFirst(11).prefix(8))
     }
 
-    /// `2026-03-01T12:00:00Z`; the bare number for a time that nobody can have meant.
+    /// `2026-03-01T12:00:00Z`; the bare number for a year that does not have four digits.
     static func text(milliseconds: Int64) -> String {
         guard writable.contains(milliseconds) else { return "\(milliseconds) ms after 1970" }
         return Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601)

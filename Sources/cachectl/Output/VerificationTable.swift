@@ -1,7 +1,7 @@
 internal import PrefetchCache
 internal import SystemPackage
 
-/// What a verification has found, for people: a line for each file that is not as it was, then the counts.
+/// The result of a verification as text: a line for each file that is not as it was, then the counts.
 struct VerificationTable {
     let lines: [String]
 
@@ -32,14 +32,14 @@ struct VerificationTable {
     }
 }
 
-/// The same as JSON. Names and meanings stay as long as `schemaVersion` does.
+/// The result of a verification as JSON. Names and meanings do not change within one `schemaVersion`.
 struct VerificationRecord: Encodable {
     struct Finding: Encodable {
         let verdict: String
         let kind: String
         let key: Nullable<String>
         let path: String
-        /// Left out where the verdict says it all.
+        /// Left out when the verdict says everything.
         let reason: String?
         let setAside: Bool
     }
@@ -55,7 +55,7 @@ struct VerificationRecord: Encodable {
     let unreadable: Int
     let readBytes: Int64
     let seconds: Double
-    /// Left out where everything was verified.
+    /// Left out when everything was verified.
     let seed: UInt64?
     let findings: [Finding]
 
@@ -82,7 +82,7 @@ struct VerificationRecord: Encodable {
 }
 
 extension [VerificationFinding] {
-    /// By their places: the threads that found them have no order.
+    /// Sorted by path: the threads that found them have no order.
     fileprivate var inOrder: [VerificationFinding] {
         sorted {
             ($0.isPromoted ? 1 : 0, $0.location.relative.string) < (
@@ -114,7 +114,7 @@ extension VerificationFinding.Verdict {
 }
 
 extension Duration {
-    /// With two digits behind the point.
+    /// The seconds, with two decimals.
     var secondsText: String {
         let hundredths = Int64((self / .seconds(1) * 100).rounded())
         let rest = hundredths % 100

@@ -1,6 +1,6 @@
-/// A bar as SVG, which takes the width that it is given.
+/// A bar as SVG, as wide as its place.
 ///
-/// It holds no text: that stands beside it, and in its title and description for those who do not see it.
+/// It holds no visible text: that is beside it, and in its title and description for screen readers.
 struct BarPicture {
     struct Segment {
         /// A class of the style sheet.
@@ -11,9 +11,9 @@ struct BarPicture {
     let title: String
     let description: String
     let segments: [Segment]
-    /// What the whole width stands for.
+    /// The amount that the whole width stands for.
     let whole: Int64
-    /// Where lines are drawn across the bar.
+    /// The amounts at which lines are drawn across the bar.
     var marks: [Int64] = []
 
     private static let width = 10_000
@@ -23,7 +23,7 @@ struct BarPicture {
         var start = 0
         var shapes = ""
         for segment in segments where segment.amount > 0 {
-            // What is there is seen, however little it is.
+            // Every amount is visible, however small.
             let width = min(max(position(segment.amount), 30), Self.width - start)
             guard width > 0 else { break }
             shapes +=

@@ -1,7 +1,7 @@
 /// Text for a page.
 enum HTML {
-    /// Text that comes from elsewhere, harmless: no markup, and what controls a terminal or the direction of text
-    /// is written out.
+    /// Text from elsewhere, made harmless: without markup, and with the controls of terminals and of text direction
+    /// written out.
     static func text(_ text: String) -> String {
         var escaped = ""
         for scalar in text.escapedForTerminal.unicodeScalars {
@@ -11,7 +11,7 @@ enum HTML {
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
-            // No characters at all in HTML, and nothing that is shown.
+            // Not characters in HTML, and not visible.
             case "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
             default: escaped.unicodeScalars.append(scalar)
             }
@@ -19,6 +19,6 @@ enum HTML {
         return escaped
     }
 
-    /// A name that comes from elsewhere, whose direction does not touch what stands beside it.
+    /// A name from elsewhere, whose direction does not affect the text beside it.
     static func name(_ name: String) -> String { "<bdi>\(text(name))</bdi>" }
 }

@@ -1,31 +1,31 @@
 internal import PrefetchCache
 
-/// Where the bytes of a cache are, from several sides. A pure function of what the cache tells.
+/// Where the bytes of a cache are, broken down in several ways. A pure function of the cache's answers.
 struct Holdings {
     /// One part of a whole.
     struct Part: Hashable {
         let name: String
         let bytes: Int64
-        /// How many files, items or partials.
+        /// The number of files, items or partials.
         let count: Int
         /// Whether the name comes from outside.
         var isForeign = false
     }
 
-    /// So many sources are named; the rest is added up.
+    /// The number of sources that are named; the rest are added up.
     static let mostSources = 12
-    /// So many items and files are listed.
+    /// The number of items and files that are listed.
     static let mostRows = 20
 
     let areas: [Part]
     let sources: [Part]
     let ages: [Part]
     let encodings: [Part]
-    /// The items that are charged most.
+    /// The items with the largest charges.
     let largest: [CachedItem]
-    /// The largest of the files that were handed over and are in their place.
+    /// The largest promoted files that are still at their destinations.
     let files: [PromotedFile]
-    /// How many files were handed over and are not in their place any more.
+    /// The number of promoted files that are no longer at their destinations.
     let movedFiles: Int
 
     /// - Parameter now: Milliseconds since 1970.
@@ -80,7 +80,7 @@ struct Holdings {
         ]
     }
 
-    /// Ends of ages, in milliseconds, the youngest first.
+    /// The ends of the age groups, in milliseconds, youngest first.
     private static let limits: [(name: String, end: Int64)] = [
         ("up to 1 hour", 3_600_000), ("1 to 24 hours", 86_400_000), ("1 to 7 days", 604_800_000),
         ("7 to 30 days", 2_592_000_000), ("more than 30 days", .max),
@@ -88,7 +88,7 @@ struct Holdings {
 
     private static func ages(_ items: [CachedItem], now: Int64) -> [Part] {
         let byAge = sum(items) { item in
-            // A clock that went back makes no item younger than new.
+            // A clock that was set back does not make an age negative.
             let age = max(0, now.subtractingReportingOverflow(item.storedAt).partialValue)
             return limits.firstIndex { age < $0.end } ?? limits.count - 1
         }

@@ -1,9 +1,9 @@
 internal import PrefetchCache
 internal import SystemPackage
 
-/// A page that shows where the bytes of a cache are: one file that asks nobody for anything.
+/// A page that shows where the bytes of a cache are: a single file that loads nothing else.
 struct ReportPage {
-    /// The cache, as its user named it.
+    /// The cache, as the user named it.
     let name: String
     /// Milliseconds since 1970.
     let time: Int64
@@ -34,7 +34,7 @@ struct ReportPage {
             """
         let areas = breakdown(
             "area", "By area", holdings.areas,
-            "Caches holds what may vanish: items, what was broken off, and the catalog. The rest was handed over, "
+            "Caches holds data that may vanish: items, interrupted items and the catalog. The rest was handed over, "
                 + "and is the user’s.")
         let ages = breakdown("age", "By age", holdings.ages, "Cached items, by when they were stored.")
         let sources = breakdown(
@@ -79,7 +79,7 @@ struct ReportPage {
         let whole = max(capacity.budgetBytes, 0)
         let items = max(0, capacity.chargedBytes - statistics.partialBytes)
         let parts = [
-            ("items", "s1", items), ("broken off", "s2", statistics.partialBytes),
+            ("items", "s1", items), ("interrupted", "s2", statistics.partialBytes),
             ("under way", "s3", capacity.heldBytes), ("catalog", "s4", capacity.catalogBytes),
         ]
         let used = parts.reduce(0) { $0 + $1.2 }
@@ -111,11 +111,11 @@ struct ReportPage {
                 ("available", "track", state.available),
             ], whole: state.total, marks: [state.total - capacity.capacity.reserve],
             remark:
-                "The line marks the reserve of \(Size.text(capacity.capacity.reserve)), which guesses leave free."
+                "The line marks the reserve of \(Size.text(capacity.capacity.reserve)), which opportunistic items leave free."
         )
     }
 
-    /// A bar of several parts, with a legend that says all that the bar shows.
+    /// A bar of several parts, with a legend that says everything that the bar shows.
     private func figure(
         _ id: String, _ title: String, _ summary: String,
         _ parts: [(name: String, style: String, bytes: Int64)],
@@ -215,9 +215,9 @@ struct ReportPage {
         let moved =
             holdings.movedFiles == 0
             ? nil
-            : "\(holdings.movedFiles) more were moved or deleted by their user, which is the user’s right."
+            : "\(holdings.movedFiles) more were moved or deleted by the user."
         return table(
-            "files", "The largest files that were handed over", ["key", "file", "opened", "backup", "bytes"],
+            "files", "The largest opened files", ["key", "file", "opened", "backup", "bytes"],
             holdings.files.map { file in
                 [
                     HTML.name(file.key.string),
@@ -253,7 +253,7 @@ struct ReportPage {
     private var footer: String {
         """
         </main>
-        <footer><p>Made by cachectl. Sizes are in units of 1,024 bytes; those of items are what they are charged \
+        <footer><p>Created by cachectl. Sizes are in units of 1,024 bytes; those of items are their charges \
         against the budget.</p></footer>
         </body>
         </html>

@@ -1,7 +1,7 @@
-/// How a report looks: light or dark, as its reader prefers, on any width and on paper.
+/// The style of a report: light or dark, as its reader prefers, on any width and on paper.
 enum ReportStyle {
-    /// The colours of parts keep 3:1 against the page and are told apart without red and green; names and numbers
-    /// stand beside them all the same.
+    /// The colours of parts have a contrast of 3:1 against the page and are distinguishable without red and green;
+    /// names and numbers are beside them all the same.
     static let css = """
         :root{--page:#f6f7f9;--card:#fff;--ink:#16202c;--soft:#566273;--line:#dde2e9;--track:#e6eaf0;
         --s1:#2f6fdb;--s2:#c77700;--s3:#8a4fd0;--s4:#0f8b8d;--s5:#8590a1;--mark:#16202c}

@@ -9,18 +9,18 @@ internal import Synchronization
 
 /// Signals as bytes in a pipe, so that one `poll` waits for them and for keys.
 final class SignalPipe {
-    /// Becomes readable with a signal.
+    /// Becomes readable when a signal arrives.
     let readEnd: CInt
     private let writeEnd: CInt
     private let sources: [any DispatchSourceSignal]
     private let numbers: [CInt]
 
-    /// - Parameter urgent: Is called at the second signal that ends a process, which then does: whatever the
-    ///   process is at, its user wants it gone.
+    /// - Parameter urgent: Called at the second signal that ends a process, just before the process ends: whatever
+    ///   it is doing, the user wants it to end.
     init(_ numbers: [CInt], urgent: @escaping @Sendable () -> Void) throws(CommandFailure) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw CommandFailure(.inputOutput, "cannot make a pipe: \(String(cString: strerror(errno)))")
+            throw CommandFailure(.inputOutput, "cannot create a pipe: \(String(cString: strerror(errno)))")
         }
         let (readEnd, writeEnd) = (ends[0], ends[1])
         for end in ends {
@@ -38,7 +38,7 @@ final class SignalPipe {
                     _exit(128 + number)
                 }
                 var byte = UInt8(truncatingIfNeeded: number)
-                // A pipe that is full wakes its reader as well.
+                // A full pipe wakes its reader as well.
                 _ = write(writeEnd, &byte, 1)
             }
             source.resume()
@@ -49,7 +49,7 @@ final class SignalPipe {
         self.numbers = numbers
     }
 
-    /// The oldest signal that was not taken yet.
+    /// The oldest signal not yet taken.
     func next() -> CInt? {
         var byte: UInt8 = 0
         return read(readEnd, &byte, 1) == 1 ? CInt(byte) : nil
@@ -58,7 +58,7 @@ final class SignalPipe {
     deinit {
         for source in sources { source.cancel() }
         for number in numbers { signal(number, SIG_DFL) }
-        // The write end stays open: a handler may be at it.
+        // The write end stays open: a handler may be using it.
         close(readEnd)
     }
 

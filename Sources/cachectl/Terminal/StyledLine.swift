@@ -1,7 +1,7 @@
 /// A line for a terminal, in parts of one style each.
 struct StyledLine: Hashable {
-    /// The number is the parameter of "Select Graphic Rendition" (ECMA-48, 8.3.117), of the first eight colours:
-    /// they are legible on light and on dark terminals.
+    /// The raw value is the parameter of "Select Graphic Rendition" (ECMA-48, 8.3.117). Only the first eight colours
+    /// are used: they are legible on light and on dark terminals.
     enum Style: Int {
         case plain = 0
         case bold = 1
@@ -27,14 +27,14 @@ struct StyledLine: Hashable {
     /// The text without its styles.
     var text: String { parts.map(\.text).joined() }
 
-    /// What to write: at most so many columns of it.
+    /// The text to write, of at most `columns` columns.
     func rendered(columns: Int, isColoured: Bool) -> String {
         var left = columns
         var rendered = ""
         for (text, style) in parts where left > 0 {
             let shown = text.prefix(columns: left)
             rendered += isColoured && style != .plain ? "\u{1B}[\(style.rawValue)m\(shown)\u{1B}[0m" : shown
-            // What does not fit whole ends the line: nothing behind it may take its place.
+            // The first part that does not fit whole ends the line: nothing after it may take its place.
             left = shown.count < text.count ? 0 : left - shown.columns
         }
         return rendered

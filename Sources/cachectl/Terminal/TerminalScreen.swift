@@ -6,25 +6,25 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A terminal's second screen, taken for as long as something live is shown on it.
+/// A terminal's alternate screen, taken while something live is shown on it.
 ///
-/// Keys come one by one and unseen, and the cursor is hidden. ``leave()`` restores all of it, also from another
-/// thread and more than once.
+/// Keys arrive one by one and without echo, and the cursor is hidden. ``leave()`` restores all of it, also from
+/// another thread and more than once.
 final class TerminalScreen: Sendable {
     /// xterm's private modes: alternate screen with the cursor saved (1049), cursor (25), and no wrapping (7), so
-    /// that a line that is too long after all cannot scroll the rest away.
+    /// that an overlong line cannot scroll the rest away.
     private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J"
     private static let leave = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
     private let descriptor: CInt
-    /// The settings to restore, while the screen is taken; with no settings where the terminal tells none.
+    /// The settings to restore while the screen is taken; without settings when the terminal reports none.
     private let taken = Mutex<Saved?>(nil)
 
     private struct Saved: Sendable {
         let settings: termios?
     }
 
-    /// - Parameter descriptor: That of the terminal. It has to be one.
+    /// - Parameter descriptor: The descriptor of a terminal.
     init(_ descriptor: CInt) {
         self.descriptor = descriptor
     }
@@ -38,7 +38,7 @@ final class TerminalScreen: Sendable {
             let isKnown = tcgetattr(descriptor, &settings) == 0
             taken = Saved(settings: isKnown ? settings : nil)
             if isKnown {
-                // Ctrl-C and Ctrl-Z stay signals, and a newline still begins a line.
+                // Ctrl-C and Ctrl-Z still send signals, and a newline still begins a line.
                 settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
                 _ = tcsetattr(descriptor, TCSADRAIN, &settings)
             }
@@ -60,7 +60,7 @@ final class TerminalScreen: Sendable {
         }
     }
 
-    /// Shows lines from the top on, and nothing below them.
+    /// Shows lines from the top, and clears the rest.
     func draw(_ lines: [String]) throws(CommandFailure) {
         let frame = "\u{1B}[H" + lines.map { "\u{1B}[2K\($0)" }.joined(separator: "\r\n") + "\u{1B}[J"
         if let failure = write(frame) { throw failure }

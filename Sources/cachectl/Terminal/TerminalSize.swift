@@ -13,7 +13,7 @@ struct TerminalSize: Hashable {
         self.lines = lines
     }
 
-    /// That of the terminal behind a descriptor; 80 × 24 where it does not tell.
+    /// The size of the terminal behind a descriptor; 80 × 24 when it does not report one.
     init(of descriptor: CInt) {
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0

@@ -1,33 +1,33 @@
 internal import PrefetchCache
 
-/// What was seen of a cache at one time.
+/// The state of a cache at one time.
 struct CacheLook: Sendable {
     /// Milliseconds since 1970.
     let time: Int64
     let statistics: CacheStatistics
-    /// Those that are charged most come first.
+    /// The sources, those with the largest charges first.
     let sources: [SourceUsage]
     /// Bytes of the volume.
     let totalBytes: Int64
     let availableBytes: Int64
-    /// The items by key, or `nil` where there are too many to look at each.
+    /// The items by key, or `nil` when there are too many.
     let items: [ItemKey: Seen]?
 
-    /// What is worth knowing of an item once it is gone.
+    /// The facts about an item that are reported once it is gone.
     struct Seen: Hashable, Sendable {
         let storedAt: Int64
         let chargedBytes: Int64
     }
 }
 
-/// Looks at a cache again and again, as cheaply as can be: every look is a few reads that end at once, and nothing
-/// is held in between.
+/// Looks at a cache repeatedly, as cheaply as possible: every look is a few short reads, and nothing is held in
+/// between.
 struct CacheLooking {
-    /// With more items than this only numbers are compared: a list takes some microseconds per item.
+    /// With more items than this, only counters are compared: a list takes some microseconds per item.
     static let mostItems = 1000
-    /// What takes time in proportion to the items is done again after this many times as long.
+    /// Work in proportion to the number of items is repeated only after this many times its own duration.
     static let rest = 20
-    /// A cache that changes all the time is not asked for ever.
+    /// The limit on looks at a cache that changes all the time.
     private static let attempts = 3
 
     private let cache: PrefetchCache
@@ -50,7 +50,7 @@ struct CacheLooking {
         let volume = try await cache.capacity().capacity.state
         var statistics = try await cache.statistics()
         var items = try await listed(statistics)
-        // The counters and the list are two reads: they are to be of one state, so that what was counted is named.
+        // The counters and the list are two reads. They must be of one state, so that counted items are named.
         for _ in 0..<Self.attempts where items != nil {
             let later = try await cache.statistics()
             guard later.changes != statistics.changes else { break }
@@ -62,7 +62,7 @@ struct CacheLooking {
             availableBytes: volume.available, items: items)
     }
 
-    /// `nil` where there are too many items.
+    /// `nil` when there are too many items.
     private func listed(_ statistics: CacheStatistics) async throws -> [ItemKey: CacheLook.Seen]? {
         guard statistics.items <= Self.mostItems else { return nil }
         var items: [ItemKey: CacheLook.Seen] = [:]

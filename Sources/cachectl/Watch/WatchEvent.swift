@@ -1,32 +1,32 @@
 internal import PrefetchCache
 
-/// Something that happened to the cache between two looks, in whatever process.
+/// A change of the cache between two looks, by any process.
 struct WatchEvent: Hashable {
     enum Kind: String {
         case stored, opened, evicted, refused, damaged, pressure, budget, rebuilt
     }
 
-    /// When it was seen, in milliseconds since 1970.
+    /// When it was noticed, in milliseconds since 1970.
     let time: Int64
     let kind: Kind
-    /// How often.
+    /// The number of occurrences.
     var count: Int64?
     var bytes: Int64?
     /// The reason of a refusal, or the new level of pressure.
     var detail: String?
-    /// Some of the items that it happened to, where that can be told.
+    /// Some of the items concerned, where known.
     var keys: [String] = []
 }
 
 extension WatchEvent {
-    /// So many keys are named.
+    /// The number of keys that are named.
     static let mostKeys = 3
 
-    /// What follows from two looks, the later one second.
+    /// The events between two looks, the later one second.
     static func events(from old: CacheLook, to new: CacheLook) -> [WatchEvent] {
         let (before, after) = (old.statistics, new.statistics)
         let time = new.time
-        // The counters live in the catalog, and go with it.
+        // The counters are in the catalog, and are lost with it.
         guard after.stores >= before.stores, after.evictions >= before.evictions,
             after.promotions >= before.promotions
         else { return [WatchEvent(time: time, kind: .rebuilt, count: Int64(after.items))] }
@@ -44,7 +44,7 @@ extension WatchEvent {
         let promotions = after.promotions - before.promotions
         let evictions = after.evictions - before.evictions
         add(.stored, after.stores - before.stores, bytes: changes.storedBytes, keys: changes.stored)
-        // Nobody can tell which of them is which when both happened.
+        // When both happened, it is unknown which item is which.
         add(.opened, promotions, keys: evictions == 0 ? changes.gone : [])
         add(
             .evicted, evictions, bytes: after.evictedBytes - before.evictedBytes,
@@ -62,7 +62,7 @@ extension WatchEvent {
         return events
     }
 
-    /// What two lists of items tell.
+    /// The differences between two lists of items.
     private struct KeyChanges {
         var stored: [String] = []
         var storedBytes: Int64?
@@ -84,7 +84,7 @@ extension WatchEvent {
 }
 
 extension WatchEvent {
-    /// In words, for a terminal.
+    /// The event in words, for a terminal.
     var text: String {
         let number = count ?? 0
         let size = bytes.map { " (\(Size.text($0)))" } ?? ""
@@ -99,7 +99,7 @@ extension WatchEvent {
         case .damaged: "set \(what) aside as damaged"
         case .pressure: "pressure is \(detail ?? "") now"
         case .budget: "the budget is \(Size.text(bytes ?? 0)) now"
-        case .rebuilt: "the catalog was made anew from \(what)"
+        case .rebuilt: "the catalog was rebuilt from \(what)"
         }
     }
 }

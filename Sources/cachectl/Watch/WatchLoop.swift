@@ -1,22 +1,22 @@
-/// Looks, shows and waits, until somebody has seen enough.
+/// Looks, shows and waits, until it is time to end.
 ///
-/// What it looks at, how it waits and what it shows come from outside, and so does the time.
+/// The look, the display, the waiting and the clock are injected.
 struct WatchLoop {
     enum End: Hashable {
-        /// The user, the reader or the number of looks.
+        /// Ended by the user, the reader or the number of looks.
         case done
         case signal(CInt)
     }
 
-    /// So many events are remembered.
+    /// The number of events that are remembered.
     static let mostEvents = 200
 
     let interval: Duration
-    /// How many looks there are; `nil` for no end.
+    /// The number of looks; `nil` for no end.
     let count: Int?
     let uptime: () -> Duration
     let look: () async throws -> CacheLook
-    /// Shows a look, what happened since the one before, and what is remembered of all.
+    /// Shows a look, the events since the previous one, and all remembered events.
     let show: (CacheLook, [WatchEvent], _ all: [WatchEvent]) throws -> Void
     /// Shows the last look again.
     let redraw: (CacheLook, _ all: [WatchEvent]) throws -> Void
@@ -43,7 +43,7 @@ struct WatchLoop {
 
     /// - Returns: `nil` when it is time for the next look.
     private func waitForNext(from start: Duration, _ current: CacheLook, _ all: [WatchEvent]) throws -> End? {
-        // Looks that take longer than the interval leave as much time between them as they take.
+        // After a look that takes longer than the interval, wait as long as it took.
         let took = uptime() - start
         let end = took > interval ? uptime() + took : start + interval
         while true {

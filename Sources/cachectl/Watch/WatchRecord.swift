@@ -6,7 +6,7 @@ struct WatchRecord: Encodable {
     let volume: VolumeRecord
     let statistics: StatisticsRecord
     let sources: [SourceRecord]
-    /// What happened since the look before.
+    /// The events since the previous look.
     let events: [EventRecord]
 
     init(_ look: CacheLook, _ events: [WatchEvent]) {
@@ -27,7 +27,7 @@ struct WatchRecord: Encodable {
         let count: Int64?
         let bytes: Int64?
         let detail: String?
-        /// Left out where nobody can tell.
+        /// Left out when unknown.
         let keys: [String]?
 
         init(_ event: WatchEvent) {
@@ -40,7 +40,7 @@ struct WatchRecord: Encodable {
     }
 }
 
-/// What the items of one source take, as JSON.
+/// The usage of one source, as JSON.
 struct SourceRecord: Encodable {
     let source: String
     let items: Int

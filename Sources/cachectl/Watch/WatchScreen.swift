@@ -1,8 +1,8 @@
 internal import PrefetchCache
 
-/// What `cachectl watch` shows: a pure function of what was seen and of the size of the terminal.
+/// The screen of `cachectl watch`: a pure function of a look, the events and the size of the terminal.
 struct WatchScreen {
-    /// The cache, as its user named it.
+    /// The cache, as the user named it.
     let title: String
     let interval: Duration
     let look: CacheLook
@@ -13,7 +13,7 @@ struct WatchScreen {
     func lines(_ size: TerminalSize) -> [StyledLine] {
         let head = [heading(size.columns), StyledLine(), budget(size.columns), volume, items, counters]
         var lines = Array(head.prefix(max(0, size.lines)))
-        // Half of the rest for the sources, more where there is less to tell of events.
+        // Half of the rest for the sources, more when there are few events.
         let rest = size.lines - lines.count
         let room = max(rest - events.count - 2, rest / 2)
         lines += sources(columns: size.columns, lines: min(look.sources.count + 2, room))
@@ -23,7 +23,7 @@ struct WatchScreen {
 
     private func heading(_ columns: Int) -> StyledLine {
         let end = "\(Timestamp.time(of: look.time)) UTC, every \(Self.text(interval)), q quits"
-        // The end of a path tells more than its beginning.
+        // The end of a path says more than its beginning.
         let title = title.escapedForTerminal
         let room = columns - end.columns - 2
         guard room >= 12 else { return StyledLine(title.suffix(columns: columns), .bold) }
@@ -61,7 +61,7 @@ struct WatchScreen {
         var text =
             "\(statistics.items), \(Size.text(statistics.contentBytes)) as \(Size.text(statistics.storedBytes))"
         if statistics.partials > 0 {
-            text += "; \(statistics.partials) broken off (\(Size.text(statistics.partialBytes)))"
+            text += "; \(statistics.partials) interrupted (\(Size.text(statistics.partialBytes)))"
         }
         if statistics.quarantinedItems > 0 { text += "; \(statistics.quarantinedItems) damaged" }
         return label("items") + StyledLine(text)
@@ -78,7 +78,7 @@ struct WatchScreen {
 
     private func label(_ name: String) -> StyledLine { StyledLine(name.fitted(columns: 10), .dim) }
 
-    /// - Parameter lines: The empty one before it and the head are among them.
+    /// - Parameter lines: Includes the empty line before the section and its heading.
     private func section(_ head: String, _ rows: [StyledLine], lines: Int) -> [StyledLine] {
         guard lines >= 3, !rows.isEmpty else { return [] }
         return [StyledLine(), StyledLine(head, .bold)] + rows.prefix(lines - 2)

@@ -6,7 +6,7 @@
 
 /// Why a wait ended.
 enum WatchWake: Hashable {
-    /// Its time is over.
+    /// The time is over.
     case due
     case resized
     /// The user pressed q.
@@ -14,7 +14,7 @@ enum WatchWake: Hashable {
     case signal(CInt)
     /// Ctrl-Z.
     case suspend
-    /// Nobody reads standard output any more.
+    /// Standard output has no reader any more.
     case readerGone
 }
 
@@ -26,7 +26,7 @@ final class WatchWait {
     private let isScreen: Bool
     private var readsKeys: Bool
 
-    /// - Parameter isScreen: Whether standard output is a terminal; otherwise somebody reads it who may go away.
+    /// - Parameter isScreen: Whether standard output is a terminal; otherwise it has a reader that may go away.
     init(_ signals: SignalPipe, isScreen: Bool) {
         self.signals = signals
         self.isScreen = isScreen
@@ -35,7 +35,7 @@ final class WatchWait {
 
     func wait(for duration: Duration) -> WatchWake {
         if let wake = nextSignal() { return wake }
-        // What is negative is not looked at.
+        // `poll` ignores negative descriptors.
         var polled = [
             pollfd(fd: signals.readEnd, events: Int16(POLLIN), revents: 0),
             pollfd(fd: readsKeys ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
@@ -61,7 +61,7 @@ final class WatchWait {
     private func takeKey() -> WatchWake? {
         var key: UInt8 = 0
         guard read(STDIN_FILENO, &key, 1) == 1 else {
-            // The terminal has nothing more to say.
+            // The terminal has no more input.
             readsKeys = false
             return .resized
         }

@@ -157,7 +157,7 @@ import Testing
         #expect(try #require(object["budgetBytes"] as? Int) <= 1 << 20)
         #expect(
             try container.succeed("configure").text.contains(
-                "capacity model  with constants of its own, see configuration.json\n"))
+                "capacity model  customised, see configuration.json\n"))
     }
 
     @Test func aSmallerBudgetEvictsAtOnce() throws {

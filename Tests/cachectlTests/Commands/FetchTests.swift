@@ -78,8 +78,8 @@ import Testing
     @Test func aBadLineIsNamedAndNothingIsFetched() throws {
         let server = try server()
         for (line, problem) in [
-            ("ftp://u:geheim@example.org/a", "'ftp://…@example.org/a' is no URL"),
-            ("\(server.url("/b"))\tk\tabc", "'abc' is no SHA-256"),
+            ("ftp://u:geheim@example.org/a", "'ftp://…@example.org/a' is not a URL"),
+            ("\(server.url("/b"))\tk\tabc", "'abc' is not a SHA-256"),
             ("\(server.url("/b"))\tk\t\t4", "4 columns are too many"),
         ] {
             let list = "\(server.url("/a"))\n\n\(line)\n"

@@ -38,7 +38,7 @@ import Testing
             (["evict", "--all", "--dry-run"], "nothing would be evicted"),
             (["evict", "--to-bytes", "0", "--dry-run"], "nothing would be evicted"),
             (["purge", "--excluded", "--older-than", "1d", "--dry-run"], "nothing to purge"),
-            (["migrate", "--dry-run"], "nothing to bring up to date"),
+            (["migrate", "--dry-run"], "nothing to upgrade"),
             (["migrate", "--as", "documents", "--dry-run"], "would be moved a.txt → Documents/a.txt"),
             (["migrate", "--as", "support", "--dry-run"], "would be moved a.txt → Library/"),
             (
@@ -80,7 +80,7 @@ import Testing
 
     @Test func migrateWithoutAFolderTellsWhatWasOld() throws {
         try container.succeed("put", "k", "-", input: text)
-        #expect(try container.succeed("migrate").text == "nothing to bring up to date\n")
+        #expect(try container.succeed("migrate").text == "nothing to upgrade\n")
         // `user_version`, sqlite.org/fileformat.html
         let catalog = container.root.appending(path: "Library/Caches/PrefetchCache/catalog.sqlite")
         let file = try FileHandle(forUpdating: catalog)
@@ -89,12 +89,12 @@ import Testing
         try file.close()
         for _ in 0..<2 {
             let told = try container.succeed("migrate", "--dry-run").text
-            #expect(told == "would be made anew: catalog, version 4 → 5\n")
+            #expect(told == "would be rebuilt: catalog, version 4 → 5\n")
         }
         let record = try container.json("migrate")
         #expect(record["catalog"] as? [String: Int] == ["before": 4, "after": 5])
         #expect(record["ledger"] is NSNull)
-        #expect(try container.succeed("migrate").text == "nothing to bring up to date\n")
+        #expect(try container.succeed("migrate").text == "nothing to upgrade\n")
         #expect(try container.list().count == 1)
     }
 

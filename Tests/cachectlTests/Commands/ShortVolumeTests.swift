@@ -97,7 +97,7 @@ struct ShortVolumeTests {
         #expect(capacity["refusal"] as? String == "pressure")
         #expect(
             try container.succeed("capacity").text.hasPrefix(
-                "pressure  critical: the volume is as good as full"))
+                "pressure  critical: the volume is practically full"))
 
         for input in ["-", "file"] {
             try container.folder.write(noise(50_000, seed: 1), to: "file")

@@ -86,7 +86,7 @@ import Testing
         #expect(object["partialBytes"] as? Int == object["chargedBytes"] as? Int)
         #expect(
             try container.succeed("stats").text.contains(
-                "\npartials    1 broken off, 1.0 MiB kept to go on\n"))
+                "\npartials    1 interrupted, 1.0 MiB kept to resume\n"))
         #expect(try container.succeed("list").text == "no items\n")
         #expect(try container.succeed("list", "--partials").text.contains("1.0 MiB  1.0 MiB  partial "))
         let partials = try #require(container.json("list", "--partials")["items"] as? [[String: Any]])

@@ -38,7 +38,7 @@ import Testing
             return
         }
         #expect(
-            help.contains("\n  # Live, until q is pressed\n  cachectl watch --app org.example.podcasts\n"))
+            help.contains("\n  # Watch until q is pressed\n  cachectl watch --app org.example.podcasts\n"))
     }
 
     @Test func everyArgumentIsExplained() throws {

@@ -65,7 +65,7 @@ import Testing
     @Test func countersThatFellAreThoseOfANewCatalog() throws {
         let old = try CacheLook.sample { $0.stores = 9 }
         #expect(
-            try texts(old, .sample(["a"]) { $0.stores = 1 }) == ["the catalog was made anew from 1 item"])
+            try texts(old, .sample(["a"]) { $0.stores = 1 }) == ["the catalog was rebuilt from 1 item"])
     }
 
     @Test func namesAreHarmless() throws {

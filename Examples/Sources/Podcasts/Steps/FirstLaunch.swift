@@ -7,7 +7,7 @@ import Storytelling
 /// Fetches the newest episodes of every show, over a bad connection, until the user quits the app.
 struct FirstLaunch {
     private static let budget = ByteCount.mebibytes(64)
-    /// Half of an episode or more: at least one chunk of 1 MiB is kept of what has come.
+    /// Half of an episode or more, so that at least one chunk of 1 MiB is kept.
     private static let whereItBreaks = 3 << 19
 
     let player: Player
@@ -22,7 +22,7 @@ struct FirstLaunch {
         publisher.server.next(tunnel.path, .breakOff(after: Self.whereItBreaks))
         publisher.server.next(slow.path, .holdBack(after: Self.whereItBreaks))
 
-        // That is all: hand over what is wanted.
+        // All that an app has to do: hand over its requests.
         let downloads = player.downloader.prefetch(
             try episodes.map { try $0.request(from: publisher.server) })
 
@@ -37,7 +37,7 @@ struct FirstLaunch {
         if let last = downloads.last { try await quit(during: last, of: slow, &report) }
     }
 
-    /// The downloader has gone on by itself; the server can tell from where.
+    /// The downloader has resumed by itself; the server knows from where.
     private func tell(of tunnel: Episode, _ report: inout Report) {
         report.gap()
         report.line("A tunnel: the connection broke in the middle of \(tunnel.title).")

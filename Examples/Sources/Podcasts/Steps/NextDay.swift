@@ -4,7 +4,7 @@ import PrefetchCache
 import PrefetchDownloader
 import Storytelling
 
-/// Every show has a new episode, and there is no room for all.
+/// Every show has a new episode, and the budget does not fit them all.
 struct NextDay {
     let player: Player
     let publisher: Publisher
@@ -13,7 +13,7 @@ struct NextDay {
         report.step("Wednesday: a smaller budget, and newer episodes")
         let newest = publisher.shows.flatMap { $0.newest(1) }
         let budget = try await limit(toFit: newest)
-        // The coldest first: in this order they would go.
+        // The coldest first, which is the order of eviction.
         let before = try await player.cache.items()
         report.line(
             "In the settings the user allows \(budget.bytes.asBytes). \(before.count) episodes are cached.")
@@ -31,16 +31,16 @@ struct NextDay {
         try await askForOpened(&report)
     }
 
-    /// Little more than what is stored, so that something has to go.
+    /// Little more than the stored bytes, so that something must be evicted.
     private func limit(toFit newest: [Episode]) async throws -> ByteCount {
         let charged = try await player.cache.statistics().chargedBytes
         let longest = newest.map(\.length).max() ?? 0
-        // Above 95 % of the budget the cache would trim at once; and until an episode is stored, what it takes
-        // should nothing of it compress is reserved.
+        // Above 95 % of the budget the cache would trim at once; and until an episode is stored, its uncompressed
+        // length is reserved.
         let budget = ByteCount.bytes(max(charged * 10 / 9, longest * 5 / 2))
         try await player.cache.configure { configuration in
             configuration.budget = .fixed(budget)
-            // Half the budget, unless we say so. Here one episode may be more than that.
+            // The default is half the budget. Here one episode may be larger than that.
             configuration.largestItem = budget
         }
         return budget
@@ -59,7 +59,7 @@ struct NextDay {
         report.check("the \(newThere) new ones are there", newThere == newest.count)
     }
 
-    /// What the user has opened is out of the cache's reach, whatever the budget is.
+    /// Opened files are out of the cache's reach, whatever the budget.
     private func askForOpened(_ report: inout Report) async throws {
         guard let episode = publisher.shows.first?.episodes.first else { return }
         let requests = publisher.server.requests.count

@@ -3,7 +3,7 @@ import MediaServer
 import PrefetchCache
 import Storytelling
 
-/// The user opens two episodes: they become files of theirs.
+/// Opens two episodes, which become the user's files.
 struct OpenEpisodes {
     let player: Player
     let publisher: Publisher
@@ -11,7 +11,7 @@ struct OpenEpisodes {
     func run(_ report: inout Report) async throws {
         report.step("The user opens two of them")
         let before = try await player.cache.statistics()
-        // The one that broke off in the tunnel, and the one that came in two launches.
+        // The download that broke in the tunnel, and the one that took two launches.
         let episodes = publisher.shows.flatMap { $0.newest(2) }
         for episode in [episodes.first, episodes.last].compactMap(\.self) {
             try await open(episode, &report)

@@ -18,7 +18,7 @@ struct RefusedSpecial {
             return report.check("it is refused", false)
         }
         report.line("Refused: \(refusal).")
-        // Nobody has to be told: the user did not ask for it, and can still stream it.
+        // The user need not be told: they did not ask for it, and can still stream it.
         report.check("nothing went for it", try await player.cache.items() == before)
         let sent = server.requests(for: special.path).reduce(0) { $0 + $1.sent }
         report.check(

@@ -3,7 +3,7 @@ import PrefetchCache
 import PrefetchDownloader
 import Storytelling
 
-/// Asks for the same again: what is there costs nothing, and what was begun goes on.
+/// Requests the same episodes again: stored ones cost nothing, and the interrupted one resumes.
 struct SecondLaunch {
     let player: Player
     let publisher: Publisher

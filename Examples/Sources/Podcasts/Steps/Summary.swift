@@ -2,7 +2,7 @@ import MediaServer
 import PrefetchCache
 import Storytelling
 
-/// What came of it all.
+/// The result of the story.
 struct Summary {
     let player: Player
     let server: MediaServer

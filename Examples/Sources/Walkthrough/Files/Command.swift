@@ -16,9 +16,9 @@ struct Command {
         executable = found
     }
 
-    /// Runs the program to its end.
+    /// Runs the program until it ends.
     ///
-    /// - Returns: What it wrote to standard output, or `nil` when it reported failure.
+    /// - Returns: Its standard output, or `nil` when it failed.
     func run(_ arguments: [String]) throws -> Data? {
         let process = Process()
         let output = Pipe()
@@ -27,7 +27,7 @@ struct Command {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // Before the end is waited for: a full pipe would keep the program from ending.
+        // Read before waiting for the end: a full pipe would keep the program from ending.
         let written = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return process.terminationStatus == 0 ? written : nil

@@ -1,11 +1,11 @@
 import Foundation
 import PrefetchCache
 
-/// What the cache gave back, compared with the originals byte for byte.
+/// Contents from the cache, compared with the originals byte for byte.
 struct Comparisons {
     enum Outcome {
         case identical, different
-        /// Somebody has changed the original meanwhile: it proves nothing.
+        /// The original was changed meanwhile: this proves nothing.
         case originalChanged
     }
 

@@ -6,7 +6,7 @@ import Foundation
     import Glibc
 #endif
 
-/// What the file system says about a file. Asked directly, because Foundation does not tell on every
+/// The attributes of a file. `stat` is called directly, because Foundation does not report on every
 /// platform how much of the volume a file takes.
 struct FileFacts: Hashable, Sendable {
     enum Kind {
@@ -23,9 +23,9 @@ struct FileFacts: Hashable, Sendable {
     let modified: Int
     let modifiedNanoseconds: Int
 
-    /// Does not follow a symbolic link.
+    /// Reads the attributes without following a symbolic link.
     ///
-    /// - Returns: `nil` when there is no such file, or none that we may look at.
+    /// - Returns: `nil` when the file does not exist, or may not be examined.
     init?(of file: URL) {
         var facts = stat()
         guard lstat(file.path(percentEncoded: false), &facts) == 0 else { return nil }

@@ -4,7 +4,7 @@ import PrefetchCache
 /// A regular file below a folder.
 struct FoundFile {
     let url: URL
-    /// The folders from the one that was searched down to the file.
+    /// The folders from the searched one down to the file.
     let folders: [String]
     let facts: FileFacts
 
@@ -31,7 +31,7 @@ struct FoundFile {
             entries = try FileManager.default.contentsOfDirectory(
                 at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
         } catch {
-            // Somebody else's folder: there is enough to find in others.
+            // The folder of another user: there is enough to find in others.
             return
         }
         for entry in entries.sorted(by: { $0.lastPathComponent < $1.lastPathComponent }) {

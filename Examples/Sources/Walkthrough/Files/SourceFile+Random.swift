@@ -3,8 +3,8 @@ import PrefetchCache
 import Storytelling
 
 extension SourceFile {
-    /// A new file of random bytes, which no compression makes smaller, among the app's temporary
-    /// files. The same length gives the same bytes.
+    /// A new file of random bytes, which do not compress, in the app's temporary folder. The same length
+    /// gives the same bytes.
     static func random(length: Int64, in areas: StorageAreas) throws -> SourceFile? {
         let folder = areas.temporaryURL
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

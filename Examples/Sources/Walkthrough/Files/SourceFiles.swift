@@ -2,10 +2,10 @@ import Foundation
 
 /// The files that the walkthrough works with.
 struct SourceFiles: Sendable {
-    /// A run shall take seconds.
+    /// A run should take seconds.
     private static let mostFiles = 300
     private static let mostBytes: Int64 = 64 << 20
-    /// One file shall not fill the budget.
+    /// No single file should fill the budget.
     private static let longest: Int64 = 2 << 20
     private static let mostFound = 20_000
 
@@ -25,7 +25,7 @@ struct SourceFiles: Sendable {
         let kinds = Dictionary(grouping: found) { $0.url.pathExtension.lowercased() }
             .sorted { $0.key < $1.key }
             .map { $0.value.sorted { ($1.facts.length, $0.path) < ($0.facts.length, $1.path) } }
-        // An app knows what its user wants to see. The walkthrough does not: every second file.
+        // An app knows which files its user wants to see. The walkthrough does not: every second one.
         files = Self.inTurn(kinds).sorted { $0.path < $1.path }.enumerated().compactMap { index, file in
             SourceFile(file, isDocument: index.isMultiple(of: 2))
         }

@@ -1,10 +1,10 @@
 import Foundation
 import Storytelling
 
-/// Where the files come from.
+/// The source of the files.
 enum SourceFolder {
     private static let documentation = ["/usr/share/doc", "/usr/share/man"]
-    /// Fewer do not make a story.
+    /// The fewest files that make a story.
     private static let fewestOnOwnAccount = 40
     private static let fewestOnDemand = 8
 
@@ -38,7 +38,7 @@ enum SourceFolder {
     }
 }
 
-/// There are no files to work with.
+/// The reason why there are no files to work with.
 struct SourceError: Error {
     let description: String
 }

@@ -2,7 +2,7 @@ import Foundation
 import PrefetchCache
 import Storytelling
 
-/// Opens three items: from then on they are files of the user's.
+/// Opens three items, which become the user's files.
 struct OpenItems {
     let cache: PrefetchCache
     let areas: StorageAreas
@@ -55,12 +55,12 @@ struct OpenItems {
         }
     }
 
-    /// An item that does not compress is stored as it is, and needs no copy when it is opened.
+    /// An incompressible item, which is stored as it is, and needs no copy when it is opened.
     private func incompressibleItem(_ originals: inout [ItemKey: SourceFile]) async throws -> CachedItem? {
         let item = try await cache.items().largest { $0.encoding == .identity }
-        // A few bytes are stored as they are, too, but say little.
+        // A few bytes are also stored as they are, but prove little.
         if let item, item.contentLength >= 16 << 10 { return item }
-        // There are only texts and the like here: make one.
+        // All files compress: create one that does not.
         let budget = try await cache.statistics().budgetBytes
         guard let random = try SourceFile.random(length: budget / 8, in: areas) else { return nil }
         originals[random.key] = random

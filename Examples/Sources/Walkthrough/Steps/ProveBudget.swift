@@ -1,7 +1,7 @@
 import PrefetchCache
 import Storytelling
 
-/// Shows that the budget held while the files were stored.
+/// Shows that the budget was kept while the files were stored.
 struct ProveBudget {
     let run: StoreRun
     let plan: BudgetPlan

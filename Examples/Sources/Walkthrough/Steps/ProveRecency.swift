@@ -23,8 +23,8 @@ struct ProveRecency {
         let others = run.stored.filter { !run.warm.contains($0) }
         let gone = others.count { !cached.contains($0) }
         guard gone > 0 else { return report.line("Everything fits; nothing had to go.") }
-        // Files that were stored at the same time have no order that we know of, so that the place
-        // where the evicted end is not sharp. Half the way to it leaves no doubt.
+        // Files stored at the same time have no known order, so the boundary of the evicted items is not sharp.
+        // Half the distance to it leaves no doubt.
         let coldest = others.prefix((gone + 1) / 2)
         let hottest = others.suffix((others.count - gone + 1) / 2)
         let coldThere = coldest.count(where: cached.contains)
@@ -35,7 +35,7 @@ struct ProveRecency {
         try await ask(for: coldest, &report)
     }
 
-    /// What is not there is no error: the app downloads it as if nobody had thought ahead.
+    /// A miss is not an error: the app downloads the item as if it had never been prefetched.
     private func ask(for coldest: ArraySlice<ItemKey>, _ report: inout Report) async throws {
         guard let key = coldest.first else { return }
         let name = key.string.printable

@@ -4,14 +4,14 @@ import Storytelling
 
 /// Stores all files, several at a time, under a budget that cannot hold them.
 struct StoreAhead {
-    /// How many files are stored at the same time.
+    /// The number of files stored at the same time.
     static let width = 4
     private static let mostWarm = 5
 
     private let cache: PrefetchCache
     private let areas: StorageAreas
     private let plan: BudgetPlan
-    /// The items that the user comes back to all the time, and what else is stored after them.
+    /// The items that the user returns to all the time, and the others, which are stored after them.
     private let warm: [SourceFile]
     private let others: [SourceFile]
 
@@ -54,8 +54,8 @@ struct StoreAhead {
         return run
     }
 
-    /// Stores some files at the same time. Between two batches nothing is written, so that what the
-    /// volume says then belongs to one moment.
+    /// Stores some files at the same time. Nothing is written between two batches, so that the volume's
+    /// figures then belong to one moment.
     private func store(_ batch: [SourceFile], _ run: inout StoreRun) async throws {
         try await withThrowingTaskGroup(of: StoreRun.Step.self) { group in
             let warm = run.storedWarm
@@ -70,7 +70,7 @@ struct StoreAhead {
 
     private func store(_ file: SourceFile, rereading warm: [ItemKey]) async throws -> StoreRun.Step {
         let outcome = try await cache.store(contentsOf: file.url, as: file.metadata)
-        // Every read counts as a use: these are never the coldest.
+        // Every read counts as a use, so these are never the coldest.
         for key in warm { _ = try await cache.read(key) }
         let charged = try await cache.statistics().chargedBytes
         return StoreRun.Step(key: file.key, outcome: outcome, charged: charged)

@@ -1,26 +1,26 @@
 import PrefetchCache
 
-/// What happened while the files were stored.
+/// A record of the storing of the files.
 struct StoreRun {
     /// One file.
     struct Step {
         let key: ItemKey
         let outcome: StoreOutcome
-        /// What all items were charged right after it, while others were still being stored.
+        /// The charge of all items right after it, while others were still being stored.
         let charged: Int64
     }
 
     let warm: [ItemKey]
-    /// Those of ``warm`` that there is something to read of.
+    /// The keys of ``warm`` that are stored.
     var storedWarm: [ItemKey] { warm.filter(stored.contains) }
     /// In the order in which they were stored.
     private(set) var stored: [ItemKey] = []
     private(set) var refused = 0
 
-    /// The most that was charged at any moment that was looked at.
+    /// The highest charge in any sample.
     private(set) var peakCharged: Int64 = 0
     private(set) var samples = 0
-    /// The most that the items took of the volume, as the file system counts.
+    /// The most of the volume that the items took, as the file system counts.
     private(set) var peakAllocated: Int64 = 0
     private(set) var walks = 0
     private var milestones = 0

@@ -1,7 +1,7 @@
 import PrefetchCache
 import Storytelling
 
-/// What came of it all.
+/// The result of the story.
 struct Summary {
     let before: CacheStatistics
     let after: CacheStatistics

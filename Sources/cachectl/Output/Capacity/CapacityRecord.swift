@@ -7,7 +7,7 @@ struct CapacityRecord: Encodable {
     let evictableBytes: Int64
     let purgeableBytes: Int64
     let pressure: String
-    /// At how many available bytes the level ends; `null` for the normal one.
+    /// The available bytes at which the level ends; `null` for the normal level.
     let pressureEndsAtBytes: Nullable<Int64>
     let thresholds: ThresholdsRecord
     let derivation: DerivationRecord
@@ -15,10 +15,10 @@ struct CapacityRecord: Encodable {
     let budgetBytes: Int64
     let budgetCapBytes: Nullable<Int64>
     let usage: UsageRecord
-    /// The name of the reason why nothing at all is admitted, or `null`.
+    /// The name of the reason for which nothing is admitted, or `null`.
     let refusal: Nullable<String>
     let refusalMessage: Nullable<String>
-    /// The constants.
+    /// The constants of the model.
     let model: CapacityModel
 
     init(_ report: CapacityReport, _ configuration: CacheConfiguration) {
@@ -94,7 +94,7 @@ struct DerivationRecord: Encodable {
     let shareTiers: [TierRecord]
     let capBytes: Int64
     let quantumBytes: Int64
-    /// The automatic budget, whether it is in force or not.
+    /// The automatic budget, whether or not it is in force.
     let budgetBytes: Int64
 
     init(_ capacity: Capacity, _ model: CapacityModel) {
@@ -114,7 +114,7 @@ struct DerivationRecord: Encodable {
     }
 }
 
-/// What has been made of the budget.
+/// The use of the budget.
 struct UsageRecord: Encodable {
     let ceilingBytes: Int64
     let largestItemBytes: Int64

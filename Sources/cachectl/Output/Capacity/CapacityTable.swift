@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// How much the cache may take of its volume, and why, for people.
+/// How much of its volume the cache may take, and why, as text.
 struct CapacityTable {
     /// Name, size and explanation.
     private typealias Row = (String, Int64, String)
@@ -15,7 +15,7 @@ struct CapacityTable {
     }
 
     var lines: [String] {
-        // One table, so that all sizes stand below each other.
+        // One table, so that all sizes are aligned.
         let sections = [
             ("VOLUME", volume), ("AUTOMATIC BUDGET", derivation), ("IN FORCE", inForce), ("IN USE", use),
         ]
@@ -36,8 +36,8 @@ struct CapacityTable {
         let state = capacity.state
         var rows = [
             ("total", state.total, "its size (T)"),
-            ("available", state.available, "what may still be written to it (A)"),
-            ("ours", state.evictable, "items, and what is under way (U)"),
+            ("available", state.available, "bytes that may still be written (A)"),
+            ("ours", state.evictable, "items and work under way (U)"),
         ]
         if state.purgeable > 0 { rows.append(("purgeable", state.purgeable, "by the system (P)")) }
         return rows
@@ -67,7 +67,7 @@ struct CapacityTable {
         }
     }
 
-    /// Why the budget in force is not the derived one.
+    /// Why the budget in force differs from the derived one.
     private var hysteresis: String {
         guard report.budgetBytes != capacity.budget else { return "" }
         let growth = Percent.text(configuration.capacityModel.growthPerMille)
@@ -86,9 +86,9 @@ struct CapacityTable {
         let used = Int128(report.chargedBytes) + Int128(report.heldBytes) + Int128(report.catalogBytes)
         let excess = used > Int128(report.ceilingBytes) ? ", and at least 0 B" : ""
         return [
-            ("charged", report.chargedBytes, "for items, and damaged ones that were set aside"),
+            ("charged", report.chargedBytes, "for items, and for damaged ones set aside"),
             ("held", report.heldBytes, "by processes, for items under way and in advance"),
-            ("catalog", report.catalogBytes, "which counts, too"),
+            ("catalog", report.catalogBytes, "which also counts"),
             (
                 "free", report.freeBytes,
                 "ceiling \(ceiling) − charged \(charged) − held \(held) − catalog \(catalog)\(excess)"
@@ -98,7 +98,7 @@ struct CapacityTable {
 
     private var pressure: [String] {
         var table = TextTable([.left, .right, .right, .left])
-        table.add(["PRESSURE", "BEGINS BELOW", "ENDS AT", "IT MEANS"])
+        table.add(["PRESSURE", "BEGINS BELOW", "ENDS AT", "MEANING"])
         for (level, band) in capacity.thresholds.bands {
             table.add([
                 "  \(level.rawValue)", Size.text(band.enter), Size.text(band.end),

@@ -1,10 +1,10 @@
 internal import PrefetchCache
 
-/// Why not even the smallest item is admitted.
+/// Why no item at all is admitted.
 struct Closure {
-    /// The name that a refusal is counted under.
+    /// The name under which a refusal is counted.
     let reason: String
-    /// Why, for people.
+    /// The reason as text.
     let message: String
 
     /// - Returns: `nil` when something is admitted.
@@ -18,15 +18,15 @@ struct Closure {
             message =
                 report.budgetBytes <= report.ceilingBytes
                 ? "the budget of \(ceiling) has no room for an item beside the catalog"
-                : "the volume can spare \(ceiling), in which there is no room for an item beside the catalog"
+                : "the volume can spare \(ceiling), which leaves no room for an item beside the catalog"
         } else if report.largestItemBytes <= Self.smallestCharge {
             reason = "largerThanLargestItem"
-            message = "no item is so small that it would be taken"
+            message = "the largest-item limit is too small for any item"
         } else {
             return nil
         }
     }
 
-    /// Every item is charged more than what a file system keeps beside its content.
+    /// Every item is charged more than the file system's overhead.
     private static let smallestCharge = ChargedLength.overhead
 }

@@ -1,7 +1,6 @@
 internal import PrefetchCache
 
-/// The way from a volume's free space to an automatic budget, for people: one step after the other,
-/// each with its arithmetic.
+/// The steps from a volume's free space to an automatic budget, as text, each with its arithmetic.
 struct Derivation {
     struct Step: Hashable {
         let name: String
@@ -44,7 +43,7 @@ struct Derivation {
     }
 
     private var reserve: String {
-        part(model.reservePerMille, limit: model.reserveLimit) + "; guesses leave it free"
+        part(model.reservePerMille, limit: model.reserveLimit) + "; opportunistic items leave it free"
     }
 
     private func part(_ perMille: Int64, limit: Int64) -> String {
@@ -53,7 +52,7 @@ struct Derivation {
     }
 
     private var important: String {
-        let purpose = "for what the user asked for: "
+        let purpose = "for requested items: "
         if capacity.isImportantReported { return purpose + "reported by the system, not computed" }
         let state = capacity.state
         let purgeable = state.purgeable > 0 ? " + purgeable \(Size.text(state.purgeable))" : ""
@@ -65,7 +64,7 @@ struct Derivation {
     }
 
     private var opportunistic: String {
-        let purpose = "for what nobody asked for yet: "
+        let purpose = "for opportunistic items: "
         if capacity.isOpportunisticReported { return purpose + "reported by the system, not computed" }
         let difference = Int128(capacity.state.available) - Int128(capacity.reserve)
         return purpose + "available \(available) − reserve \(Size.text(capacity.reserve))"
@@ -89,7 +88,7 @@ struct Derivation {
             + bound(difference, capacity.room, upper: "the volume")
     }
 
-    /// The bound that a difference or a sum has met.
+    /// The bound that limited a difference or a sum.
     private func bound(_ computed: Int128, _ bytes: Int64, upper: String) -> String {
         if computed < Int128(bytes) { return ", and at least \(Size.text(bytes))" }
         return computed > Int128(bytes) ? ", and at most \(upper)" : ""

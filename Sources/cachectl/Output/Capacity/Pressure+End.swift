@@ -1,16 +1,16 @@
 internal import PrefetchCache
 
 extension Pressure {
-    /// What there is to say about the level; `nil` when all is well.
+    /// The meaning of the level; `nil` for the normal level.
     func meaning(_ thresholds: PressureThresholds) -> String? {
         switch self {
         case .normal: nil
-        case .elevated: "the reserve is touched; nothing new is admitted"
+        case .elevated: "the reserve is in use; nothing new is admitted"
         case .low:
-            "the volume is nearly full; nothing new is admitted, and the coldest items go until "
+            "the volume is nearly full; nothing new is admitted, and the coldest items are evicted until "
                 + "\(Size.text(thresholds.low.leave)) are available"
         case .critical:
-            "the volume is as good as full; nothing new is admitted, and everything that is not pinned goes"
+            "the volume is practically full; nothing new is admitted, and everything not pinned is evicted"
         }
     }
 }
@@ -21,18 +21,18 @@ extension PressureThresholds {
         [(.elevated, elevated), (.low, low), (.critical, critical)]
     }
 
-    /// At how many available bytes a level ends; `nil` for the normal one, which does not.
+    /// The available bytes at which a level ends; `nil` for the normal level, which does not end.
     func end(of level: Pressure) -> Int64? {
         bands.first { $0.level == level }.map { $0.band.end }
     }
 
-    /// The level that follows on `level` when so much is available that this one ends.
+    /// The level that follows `level` when the available bytes reach its end.
     func successor(of level: Pressure) -> Pressure {
         end(of: level).map { self.level(at: $0, after: level) } ?? .normal
     }
 }
 
 extension PressureThresholds.Band {
-    /// Where the level ends, once begun.
+    /// The available bytes at which the level ends, once begun.
     var end: Int64 { max(enter, leave) }
 }

@@ -1,14 +1,14 @@
 internal import PrefetchCache
 
-/// One of the tiers that a share of what is ours or available is added up from.
+/// One of the tiers that add up to a share of the bytes that are the cache's own or available.
 struct ShareTier: Hashable {
-    /// Where the tier begins and ends, in bytes of what is ours or available; the last has no end.
+    /// The start and the end of the tier, in bytes that are the cache's own or available; the last has no end.
     let start: Int64
     let end: Int64?
     let perMille: Int64
-    /// What lies within the tier.
+    /// The bytes within the tier.
     let amount: Int64
-    /// What of it the cache may take.
+    /// The bytes of the tier that the cache may take.
     let bytes: Int64
 
     private init(_ start: Int64, _ end: Int64?, perMille: Int64, of ownOrFree: Int64) {

@@ -2,7 +2,7 @@ internal import FileSystem
 internal import PrefetchCache
 internal import StorageInventory
 
-/// What a check found.
+/// The findings of a check.
 struct CheckReport {
     private let findings: [Finding]
     private let problems: [StorageInventory.Problem]
@@ -47,7 +47,7 @@ struct CheckReport {
         finding.files > 1 ? " (\(finding.files) files, \(Size.text(finding.length)))" : ""
     }
 
-    /// Names and meanings stay as long as `schemaVersion` does.
+    /// Names and meanings do not change within one `schemaVersion`.
     private struct Record: Encodable {
         struct FindingRecord: Encodable {
             let rule: String

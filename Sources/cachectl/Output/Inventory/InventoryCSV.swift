@@ -2,9 +2,9 @@ internal import FileSystem
 internal import PrefetchCache
 internal import StorageInventory
 
-/// The files of an inventory as CSV (RFC 4180): a header, and a line per file, each ended by CR LF.
+/// The files of an inventory as CSV (RFC 4180): a header, and a line per file, each ending in CR LF.
 ///
-/// Text is escaped as on a terminal, so that a file is one line whatever its name.
+/// Text is escaped as on a terminal, so that each file is one line whatever its name.
 struct InventoryCSV {
     static let header = [
         "path", "area", "kind", "bytes", "allocated_bytes", "backup_wanted", "backup_actual", "excluded_by",

@@ -8,7 +8,7 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// An inventory as JSON. Names and meanings stay as long as `schemaVersion` does.
+/// An inventory as JSON. Names and meanings do not change within one `schemaVersion`.
 struct InventoryRecord: Encodable {
     struct Group: Encodable {
         let area: String
@@ -70,7 +70,7 @@ struct InventoryRecord: Encodable {
         problems = inventory.problems.map(Problem.init)
     }
 
-    /// Prints the object, and in it the files, which are too many to be one value.
+    /// Prints the object with the files in it, which are too many for one value.
     func print(
         withFiles: Bool, _ inventory: StorageInventory, _ selection: InventorySelection, to output: Output
     ) throws {
@@ -81,10 +81,10 @@ struct InventoryRecord: Encodable {
     }
 }
 
-/// A path in JSON, which has no way to write bytes that are no text.
+/// A path in JSON, which cannot represent bytes that are not text.
 struct PathRecord: Encodable {
     let text: String
-    /// All bytes, in Base64: only for a path that is no UTF-8.
+    /// All bytes, in Base64; only for a path that is not UTF-8.
     let base64: String?
 
     init(_ path: FilePath) {
@@ -120,13 +120,13 @@ struct FileRecord: Encodable {
     let kind: String
     let bytes: Int64
     let allocatedBytes: Int64
-    /// Only where the bytes are those of another name of the same file as well.
+    /// Present only when the bytes were counted under another name of the same file.
     let countedElsewhere: Bool?
     let modifiedAtMilliseconds: Int64
     let visible: Bool
     let purgeable: Bool
     let backup: Backup
-    // What is known of why the file is there; left out where nothing is.
+    // The known reasons why the file is there; left out when unknown.
     let key: String?
     let source: String?
     let intent: String?

@@ -1,7 +1,7 @@
 internal import PrefetchCache
 internal import StorageInventory
 
-/// An inventory for people.
+/// An inventory as text.
 struct InventoryTable {
     private let inventory: StorageInventory
     private let selection: InventorySelection
@@ -13,7 +13,7 @@ struct InventoryTable {
         totals = InventoryTotals(of: inventory, only: selection.contains)
     }
 
-    /// The sums by area and kind, and what they mean for the device.
+    /// Prints the sums by area and kind, and the totals for the device.
     func printSums(isFiltered: Bool, to output: Output) throws {
         guard totals.files > 0 else {
             return try output.print(isFiltered ? "no such files" : "no files")
@@ -45,22 +45,22 @@ struct InventoryTable {
             "\(Size.exactText(totals.allocated)) in \(totals.files) files and \(totals.folders) folders",
         ])
         table.add(["Backup", backup])
-        if inventory.vanished > 0 { table.add(["Went meanwhile", "\(inventory.vanished)"]) }
+        if inventory.vanished > 0 { table.add(["Disappeared meanwhile", "\(inventory.vanished)"]) }
         return table.lines
     }
 
     private var backup: String {
         let text = Size.exactText(totals.backupLength)
         let wanted = totals.wantedBackupLength
-        return wanted == totals.backupLength ? text : "\(text); wanted are \(Size.exactText(wanted))"
+        return wanted == totals.backupLength ? text : "\(text); wanted: \(Size.exactText(wanted))"
     }
 
-    /// One line per file.
+    /// Prints one line per file.
     func printFiles(to output: Output) throws {
         let files = selection.sortedFiles(of: inventory)
         guard !files.isEmpty else { return try output.print("no such files") }
         let header = ["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"]
-        // Made twice: kept, the rows would take more memory than the inventory.
+        // Created twice: if kept, the rows would take more memory than the inventory.
         let rows = files.lazy.map(row(of:))
         var layout = TableLayout([.left, .left, .right, .right, .left, .left, .left, .left, .left])
         layout.measure(header)
@@ -83,7 +83,7 @@ struct InventoryTable {
         return string.escapedForTerminal
     }
 
-    /// What is, and what is wanted where that is something else.
+    /// The actual state, and the wanted one if it differs.
     private static func backup(of file: InventoryFile) -> String {
         switch (file.isBackedUp, file.isBackupWanted) {
         case (true, true): "yes"
