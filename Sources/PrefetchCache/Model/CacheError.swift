@@ -86,7 +86,8 @@ extension CacheError: CustomStringConvertible {
             "the ledger has version \(version), which is newer than \(LedgerSchema.version); update the software"
         case .configuration(let message): message
         case .cancelled: "the item was not opened, because that was cancelled; it is still in the cache"
-        case .writerIsFinished: "the writer has ended: it was committed, cancelled, suspended or refused, or it failed"
+        case .writerIsFinished:
+            "the writer has ended: it was committed, cancelled, suspended or refused, or it failed"
         case .closed: "the cache is closed"
         }
     }
