@@ -222,6 +222,29 @@ import VolumeCapacity
         }
     }
 
+    /// The system also empties files. Cut to the length of its content, an emptied one would be a file of zeros.
+    @Test(arguments: [5000, 5_000_000], [["key"], ["key", "other"]] as [[ItemKey]])
+    func anItemThatIsEmptiedWhileItIsTakenIsAMiss(length: Int, keys: [ItemKey]) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        for key in keys { try engine.store(noise(length), key, encoding: .forced(.identity)) }
+        let item = container.item("key").path
+        let calls = CallCounter()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .rename, item.hasSuffix(operation.name), calls.next() == 0 else { return }
+            guard truncate(item, 0) == 0 else { throw FileSystemError("truncate", errno: .ioError) }
+        }
+        let opened = engine.open(keys, for: .patient)
+        #expect(calls.next() > 0)
+        #expect(try opened[0].get().value == nil)
+        #expect(try opened.dropFirst().allSatisfy { try $0.get().value?.isFirstOpen == true })
+        #expect(try engine.ledger.entry(for: "key") == nil)
+        #expect(try container.files(below: container.documents) == keys.dropFirst().map(\.string))
+        let staged = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staged.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
     /// Whoever may write to staging can put another file there once the right one is verified.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func aStagedFileThatIsExchangedIsNotHandedOver(_ encoding: ItemEncoding) throws {

@@ -180,7 +180,7 @@ extension Promoter {
 
     /// Moves the item's own file into staging and cuts its footer off.
     ///
-    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed then.
+    /// - Returns: `false` when the item was evicted, replaced or emptied in the meantime; nothing is staged then.
     func take(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
         throws(CacheError) -> Bool
     {
@@ -190,8 +190,7 @@ extension Promoter {
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.synchronize(staging.descriptor)
         }
-        try finishTaking(entry, in: staging)
-        return true
+        return try finishTaking(entry, of: item, in: staging)
     }
 
     /// Renames the item's own file into staging. No name is durable yet.
@@ -230,14 +229,23 @@ extension Promoter {
     }
 
     /// Cuts the footer off a staged item whose name is durable, and makes the content durable as well.
-    func finishTaking(_ entry: LedgerEntry, in staging: Directory) throws(CacheError) {
-        try onDestination(entry) { () throws(FileSystemError) in
-            try fileSystem.withFile(FilePath(entry.stagedName), in: staging.descriptor, .readWrite) {
-                file throws(FileSystemError) in
+    ///
+    /// - Returns: `false` when the system has emptied the file since the item was opened: cutting it would make it a
+    ///   file of zeros. It is removed then.
+    func finishTaking(_ entry: LedgerEntry, of item: FileAttributes, in staging: Directory)
+        throws(CacheError) -> Bool
+    {
+        let name = FilePath(entry.stagedName)
+        let isWhole = try onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.withFile(name, in: staging.descriptor, .readWrite) { file throws(FileSystemError) in
+                guard try fileSystem.attributes(of: file).length == item.length else { return false }
                 try fileSystem.resize(file, to: entry.contentLength)
                 try mark(file, entry.backup)
                 try fileSystem.synchronize(file)
+                return true
             }
         }
+        if !isWhole { try discard(name, in: staging) }
+        return isWhole
     }
 }
