@@ -52,7 +52,7 @@ struct Opener: Stressing {
 
     mutating func step() async throws {
         switch Int.random(in: 0..<10, using: &generator) {
-        case 0..<5: try await store(key())
+        case 0..<5: try await excusing { try await $0.store($0.key()) }
         case 5..<8:
             let key = try key()
             try await note(cache.open(key), of: key)
@@ -93,7 +93,7 @@ struct Opener: Stressing {
 }
 
 extension CacheError {
-    /// Whether it comes of a file or folder that the system has taken while something was on its way there: "Not yet"
+    /// Whether it comes of a file or folder that the system has taken while something was being stored there: "Not yet"
     /// in the article on contracts.
     var isOfPurge: Bool {
         if case .fileSystem(let error) = self { error.isNotFound } else { false }

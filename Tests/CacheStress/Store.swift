@@ -12,6 +12,13 @@ struct Store: AsyncParsableCommand {
     var tasks = 1
     @Flag(help: "The system takes files and folders away meanwhile: what is documented for that is no fault.")
     var purged = false
+    @Flag(
+        help:
+            "Have keys that nobody else uses, and that must be there as long as nobody evicts what is old, or all."
+    )
+    var keepsakes = false
+    @Flag(help: "Store something else under a key now and then: whoever watches has to see it.")
+    var mixedUp = false
     @Flag(help: "Kill this very process half way, in the middle of an item.")
     var die = false
     @Flag(help: "Keep what is written of that item.")
@@ -23,13 +30,14 @@ struct Store: AsyncParsableCommand {
         let cache = try await PrefetchCache(inContainer: options.container)
         let start = ContinuousClock.now
         let deadline = options.deadline
+        let work = Worker.Options(isPurged: purged, hasKeepsakes: keepsakes, isMixingUp: mixedUp)
         var report = WorkReport()
         await withTaskGroup(of: WorkReport.self) { group in
             for task in 0..<tasks {
-                group.addTask { [options, purged] in
+                group.addTask { [options] in
                     var worker = Worker(
                         cache, name: "\(options.seed)-\(task)", seed: options.seed &* 1000 &+ UInt64(task),
-                        isPurged: purged)
+                        work)
                     await worker.work(until: deadline)
                     return worker.report
                 }

@@ -22,11 +22,24 @@ extension Stressing {
         while ContinuousClock.now < deadline {
             do {
                 try await step()
-            } catch let error as CacheError where isPurged && error.isOfPurge {
-                report.purged += 1
             } catch {
                 report.faults.append("\(error)")
             }
         }
+    }
+
+    /// Stores something, from which the system may take what is under way. Nothing else may fail of that.
+    mutating func excusing(_ store: (inout Self) async throws -> Void) async throws {
+        do {
+            try await store(&self)
+        } catch {
+            try excuse(error)
+        }
+    }
+
+    /// - Throws: The error, where it does not come of a purge.
+    mutating func excuse(_ error: any Error) throws {
+        guard isPurged, let error = error as? CacheError, error.isOfPurge else { throw error }
+        report.purged += 1
     }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Content that tells by itself whether it is whole: a header with kind, place and length, and then so
-/// many bytes out of a pool that is the same in all processes.
+/// Content that follows from a key and a version: a header with kind, place, length and version, and then so many bytes out
+/// of a pool that is the same in all processes. Which version it is it tells itself; of which key it is must be known.
 public enum Content {
-    private static let headerLength = 24
+    private static let headerLength = 32
     /// What is repeated in a pool: longer than LZ4 looks back.
     private static let partLength = 256 << 10
     private static let poolLength = 4 << 20
@@ -31,28 +31,36 @@ public enum Content {
         return pool
     }
 
-    /// Content of a random kind whose logarithm of the length is evenly distributed.
-    public static func random(using generator: inout SeededGenerator) -> Data {
+    /// A version of what a key stands for, the same whoever stores it: of a random kind, and of a length whose logarithm is
+    /// evenly distributed.
+    public static func of(_ key: String, version: UInt64 = 0) -> Data {
+        // FNV-1a: the same in all processes, which `Hasher` is not.
+        let hash = key.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        // Far from each other, also where key and version are close.
+        var generator = SeededGenerator(seed: hash ^ (version &* 0xD1B5_4A32_D192_ED03))
         let exponent = Double.random(in: log(Double(shortest))...log(Double(longest)), using: &generator)
         let isText = UInt64.random(in: 0...1, using: &generator)
-        return make(isText, length: Int(exp(exponent)), using: &generator)
+        return make(isText, length: Int(exp(exponent)), version: version, using: &generator)
     }
 
-    /// The one content of a key, whoever stores it.
-    public static func of(_ key: String) -> Data {
-        // FNV-1a: the same in all processes, which `Hasher` is not.
-        let seed = key.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        var generator = SeededGenerator(seed: seed)
-        return random(using: &generator)
+    /// Which version of a key's content it is; `nil` when it is none, be it another key's, or a part of one.
+    public static func version(of content: Data, as key: String) -> UInt64? {
+        guard content.count >= headerLength else { return nil }
+        let version = content.withUnsafeBytes { bytes in
+            bytes.loadUnaligned(fromByteOffset: headerLength - 8, as: UInt64.self)
+        }
+        return content == of(key, version: version) ? version : nil
     }
 
     public static func noise(_ length: Int, using generator: inout SeededGenerator) -> Data {
-        make(0, length: length, using: &generator)
+        make(0, length: length, version: 0, using: &generator)
     }
 
-    private static func make(_ kind: UInt64, length: Int, using generator: inout SeededGenerator) -> Data {
+    private static func make(
+        _ kind: UInt64, length: Int, version: UInt64, using generator: inout SeededGenerator
+    ) -> Data {
         let place = Int.random(in: 0...(poolLength - length), using: &generator)
-        var content = header(kind, UInt64(place), UInt64(length))
+        var content = header(kind, UInt64(place), UInt64(length), version)
         content.append(body(kind, place, length))
         return content
     }
@@ -63,15 +71,5 @@ public enum Content {
 
     private static func body(_ kind: UInt64, _ place: Int, _ length: Int) -> Data {
         (kind == 0 ? noise : text).subdata(in: place..<place + length - headerLength)
-    }
-
-    public static func isWhole(_ content: Data) -> Bool {
-        guard content.count >= headerLength else { return false }
-        let fields = content.prefix(headerLength).withUnsafeBytes { bytes in
-            (0..<3).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
-        }
-        guard fields[0] <= 1, fields[2] == content.count, fields[1] <= UInt64(poolLength - content.count)
-        else { return false }
-        return content.dropFirst(headerLength) == body(fields[0], Int(fields[1]), content.count)
     }
 }

@@ -1,4 +1,5 @@
 import FileSystem
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -18,6 +19,8 @@ struct SmallVolumeTests {
         let engine: Engine
         let events: AsyncStream<CacheEvent>
         private var number = 0
+        private var record = AttackRecord(
+            "disk.small-volumes", of: "looks at a volume whose space is taken")
 
         init(_ kind: SmallVolume.Kind) throws {
             volume = try SmallVolume(kind, megabytes: 200)
@@ -54,7 +57,9 @@ struct SmallVolumeTests {
             expectExplained(report)
             // The catalog cannot give way to what the volume cannot even spare for it.
             #expect(report.usedBytes <= max(report.ceilingBytes, report.catalogBytes))
-            #expect(try container.chargedOnDisk() <= report.ceilingBytes)
+            record.cases += 1
+            record.note(charged: try container.chargedOnDisk(), budget: report.ceilingBytes)
+            #expect(record.isHarmless)
             return report
         }
 
@@ -75,6 +80,7 @@ struct SmallVolumeTests {
 
         /// The levels that were reported, in their order. The cache is closed then.
         func levels() async throws -> [Pressure] {
+            record.report()
             try engine.close()
             var levels: [Pressure] = []
             for await event in events {

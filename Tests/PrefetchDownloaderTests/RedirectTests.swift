@@ -138,34 +138,3 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 }
-
-/// What is written down of a URL, and what is not.
-@Suite struct SecretTests {
-    @Test func noErrorHasASecretInIt() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer { _ in TestAnswer(404) }
-        let url = try #require(
-            URL(string: "http://user:password@127.0.0.1:\(server.port)/path-secret?token=query-secret"))
-        var urlRequest = URLRequest(url: url)
-        urlRequest.setValue("Bearer header-secret", forHTTPHeaderField: "Authorization")
-        let request = DownloadRequest(urlRequest, key: "item", destination: .documents("File"))
-        let error = try #require(await cache.download(request).error)
-        #expect(error.description.contains("http://127.0.0.1:\(server.port)"))
-        for text in ["\(error)", "\(error.reason)", String(reflecting: error)] {
-            for secret in ["password", "secret", "user:"] { #expect(!text.contains(secret), "\(text)") }
-        }
-    }
-
-    @Test func noSecretIsStored() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer { resource.answer(to: $0) }
-        let url = try #require(
-            URL(string: "http://user:password@127.0.0.1:\(server.port)/path-secret?token=query-secret"))
-        let request = DownloadRequest(url, key: "item", destination: .documents("File"))
-        #expect(await cache.download(request).isStored)
-        let metadata = try #require(try await cache.cache.metadata(of: "item"))
-        #expect(metadata.source == "127.0.0.1")
-        #expect(!"\(metadata)".contains("secret"))
-        #expect(!"\(metadata)".contains("password"))
-    }
-}

@@ -23,6 +23,10 @@ struct CallAPI: AsyncParsableCommand {
 
     @Flag(help: "Print one line of what came of it, and faults as errors.")
     var record = false
+    @Flag(
+        name: .customLong("watched"),
+        help: "A sanitizer watches, and ends the process when it has something to report.")
+    var isWatched = false
 
     func run() async throws {
         if broken { await UnprotectedCounter.count() }
@@ -39,7 +43,10 @@ struct CallAPI: AsyncParsableCommand {
         report.events = await listener.value
         report.faults += try await Books(inContainer: options.container).faults()
         if record {
-            report.record.report()
+            var record = report.record
+            // What it reports ends the process before.
+            if isWatched { record.note(\.sanitizerReports, 0) }
+            record.report()
         } else {
             try printJSON(report)
         }
@@ -90,6 +97,15 @@ struct CallAPI: AsyncParsableCommand {
         if paths.count != keys.count || paths[nil] != nil {
             report.faults.append("\(opens) opens of \(keys.count) keys returned \(paths)")
         }
+        for key in keys {
+            guard let path = paths.keys.compactMap(\.self).first(where: { $0.hasSuffix("/\(key.string)") }),
+                FileManager.default.contents(atPath: path) == Content.of(key.string)
+            else {
+                report.wrong += 1
+                report.faults.append("\(key) was not opened as stored")
+                continue
+            }
+        }
         report.opensAtOnce = opens
     }
 
@@ -127,8 +143,10 @@ struct APIReport: Codable, Sendable {
     var faults: [String] = []
 
     var record: AttackRecord {
-        var record = AttackRecord("threads.every-operation", cases: opensAtOnce + calls.values.reduce(0, +))
-        record.wrongBytes = wrong
+        var record = AttackRecord(
+            "threads.every-operation", of: "calls of which some are cancelled",
+            cases: opensAtOnce + calls.values.reduce(0, +))
+        record.note(\.wrongBytes, wrong)
         return record
     }
 

@@ -25,6 +25,18 @@ public enum PurgedPart: String, CaseIterable, Codable, Sendable {
     /// Everything in Caches.
     case area
 
+    /// How many items go with it at most, of those that lie in as many folders.
+    ///
+    /// - Parameter inOneFolder: The most that lie in one.
+    public func lostItems(of all: Int, inOneFolder: Int) -> Int {
+        switch self {
+        case .item, .emptiedItem: 1
+        case .itemFolder: inOneFolder
+        case .items, .root, .area: all
+        default: 0
+        }
+    }
+
     /// How often the part goes in a random purge, beside the others: what takes everything else with it is rare, so that there is
     /// something to take.
     var weight: Int {

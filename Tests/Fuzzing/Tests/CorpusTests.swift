@@ -24,7 +24,7 @@ import Testing
                 try target.run([UInt8](Data(contentsOf: input)))
             }
         }
-        AttackRecord("fuzzing.corpus-\(name)", cases: inputs.count).report()
+        AttackRecord("fuzzing.corpus-\(name)", of: "inputs", cases: inputs.count).report()
     }
 
     /// Seeds with a few bytes changed, so that the functions are exercised where there is no fuzzer.
@@ -33,7 +33,7 @@ import Testing
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let seeds = try inputs(name).map { try [UInt8](Data(contentsOf: $0)) }
         var generator = SeededGenerator(seed: TestRun.seed)
-        var record = AttackRecord("fuzzing.changed-\(name)")
+        var record = AttackRecord("fuzzing.changed-\(name)", of: "inputs")
         // Each input for the catalog is a cache of its own.
         let isSlow = name == "catalog"
         let count = TestRun.count(debug: isSlow ? 10 : 100, optimised: isSlow ? 100 : 2000, long: 20_000)

@@ -1,5 +1,6 @@
 import FileSystem
 import Foundation
+import Synchronization
 import SystemPackage
 
 #if canImport(Darwin)
@@ -18,6 +19,12 @@ final class Attacker: Sendable {
     private let outside: TemporaryContainer
     private let attic: TemporaryContainer
     private let before: [String]
+    private let planted = Mutex<Identity?>(nil)
+
+    private struct Identity: Equatable, Sendable {
+        let device: UInt64
+        let inode: UInt64
+    }
 
     init() throws {
         // On the volume of the container: elsewhere nothing can be renamed or linked to.
@@ -40,6 +47,24 @@ final class Attacker: Sendable {
     /// Takes away what is at `path`, and puts `object` there.
     /// - Returns: Whether it could.
     func replace(_ path: String, with object: Object) -> Bool {
+        guard put(object, at: path) else { return false }
+        planted.withLock { $0 = Self.identity(of: path) }
+        return true
+    }
+
+    /// Takes away again what was planted, if it still is there.
+    func clearUp(_ path: String) throws {
+        guard let identity = planted.withLock({ $0 }), Self.identity(of: path) == identity else { return }
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    private static func identity(of path: String) -> Identity? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    private func put(_ object: Object, at path: String) -> Bool {
         // Renamed, not removed: who has it open goes on with it.
         _ = rename(path, attic.root.appending(path: UUID().uuidString).path)
         let target = FilePath(outside.root.path)
@@ -53,14 +78,21 @@ final class Attacker: Sendable {
         }
     }
 
-    /// A line for everything in a folder: name, mode, times, marks and content.
+    /// A line for everything in a folder: name, mode, time of the last change, marks and content.
     private static func picture(of folder: URL) throws -> [String] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         return try names.map { name in
             let path = folder.appending(path: name).path
             var status = stat()
             guard lstat(path, &status) == 0 else { return "\(name): errno \(errno)" }
-            var line = "\(name): mode \(status.st_mode), length \(status.st_size)"
+            #if canImport(Darwin)
+                let time = status.st_mtimespec
+            #else
+                let time = status.st_mtim
+            #endif
+            // Of a folder it tells also what was made in it and is gone again.
+            var line = "\(name): mode \(status.st_mode), length \(status.st_size), "
+            line += "modified \(time.tv_sec).\(time.tv_nsec)"
             guard status.st_mode & S_IFMT == S_IFREG else { return line }
             line += ", marks \(try marks(of: path))"
             return line + ", content \(try Data(contentsOf: URL(filePath: path)).base64EncodedString())"

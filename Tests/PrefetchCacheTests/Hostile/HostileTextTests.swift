@@ -58,7 +58,7 @@ import Testing
     private func content(_ text: String) -> Data { Data(("content of " + text).utf8) }
 
     @Test func eachIsOneItemAndOneFileBelowDocuments() throws {
-        var record = AttackRecord("attackers.texts")
+        var record = AttackRecord("attackers.texts", of: "items that are a text everywhere")
         let engine = try container.engine()
         for text in Self.texts {
             let metadata = try metadata(text)
@@ -83,17 +83,24 @@ import Testing
             let key = try ItemKey(text)
             let item = try #require(items.first { $0.key == key })
             #expect(Array(item.source.utf8) == Array(text.utf8), "\(text.debugDescription)")
-            if try second.content(key) != content(text) { record.wrongBytes += 1 }
+            let served = try second.content(key)
+            record.note(\.wrongBytes, if: served != content(text))
             let opened = try #require(try second.open(key).value)
             let path = opened.path.string
             #expect(path.hasPrefix(documents), "\(path)")
             #expect(opened.path.components.count == container.documents.pathComponents.count + 1, "\(path)")
             #expect(!path.unicodeScalars.contains { $0.properties.isBidiControl || $0.value < 32 }, "\(path)")
-            if try Data(contentsOf: opened.url) != content(text) { record.lostPromotions += 1 }
+            let handedOver = try Data(contentsOf: opened.url)
+            record.note(\.lostPromotions, if: handedOver != content(text))
             #expect(files.insert(Array(path.utf8)).inserted, "\(path) is that of two keys")
         }
+        let outside = try container.files(below: container.root).filter {
+            !$0.hasPrefix("Documents/") && !$0.hasPrefix("Library/Caches/")
+                && !$0.hasPrefix("Library/Application Support/PrefetchCache/")
+        }
+        record.note(\.foreignTouched, outside.count)
         record.report()
-        #expect(record.isHarmless)
+        #expect(record.isHarmless, "\(outside)")
         #expect(try container.files(below: container.documents).count == Self.texts.count)
     }
 

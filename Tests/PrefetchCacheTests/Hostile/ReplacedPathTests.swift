@@ -23,7 +23,7 @@ import Testing
         }
         return Array(
             all.shuffled(using: &random)
-                .prefix(TestRun.count(debug: 16, optimised: 400, long: all.count)))
+                .prefix(TestRun.count(debug: 10, optimised: 400, long: all.count)))
     }
 
     /// What the cache alone is to write to: the folders of areas were named by the user, and may be links.
@@ -32,11 +32,11 @@ import Testing
             || path.hasPrefix(container.documents.path + "/")
     }
 
-    /// - Returns: How many calls could have been attacked, and what was.
+    /// - Returns: How many calls could have been attacked, and what was done.
     private static func work(
         _ container: TemporaryContainer, with weaknesses: Set<Weakness> = [],
         attackedAt call: Int, _ attack: @escaping @Sendable (String) -> Void
-    ) -> (calls: Int, wrongAnswers: [String]) {
+    ) -> (calls: Int, work: AttackedWork) {
         let count = Atomic(0)
         let fileSystem = InterceptingFileSystem(with: weaknesses) { operation in
             guard let path = operation.newPath ?? operation.path, isAttackable(path, container),
@@ -46,7 +46,7 @@ import Testing
         }
         let work = AttackedWork(container)
         work.run(on: fileSystem)
-        return (count.load(ordering: .relaxed), work.wrongAnswers)
+        return (count.load(ordering: .relaxed), work)
     }
 
     /// The attack can succeed: where links are followed it does.
@@ -65,34 +65,74 @@ import Testing
         Issue.record("nobody misses it")
     }
 
-    @Test func nothingOutsideIsTouched() throws {
-        let seed = TestRun.seed
-        let unattacked = Self.work(
-            try TemporaryContainer(in: .fastTemporaryFolder), attackedAt: -1, { _ in })
-        #expect(unattacked.calls > 200)
-        var record = AttackRecord("attackers.replaced-paths")
-        for attacked in Self.cases(unattacked.calls, seed: seed) {
-            let container = try TemporaryContainer(in: .fastTemporaryFolder)
+    /// What is at stake: the cache, what was handed over, and what others own, inside of the container and outside.
+    private struct Attack {
+        let container: TemporaryContainer
+        let attacker: Attacker
+        let sentinels: Sentinels
+        /// What was replaced.
+        let path: String
+        /// What the cache did meanwhile, with what was planted, and without.
+        let works: [AttackedWork]
+
+        /// - Returns: `nil` where nothing could be put in the place of what the cache used.
+        init?(_ attacked: Case) throws {
+            container = try TemporaryContainer(in: .fastTemporaryFolder)
+            sentinels = try Sentinels(in: container, named: ["text"])
             let attacker = try Attacker()
             let place = Mutex("")
-            let outcome = Self.work(container, attackedAt: attacked.call) { path in
+            let first = ReplacedPathTests.work(container, attackedAt: attacked.call) { path in
                 place.withLock { $0 = attacker.replace(path, with: attacked.object) ? path : "" }
-            }
-            // The next launch finds what was planted.
-            let next = AttackedWork(container)
-            next.run(on: LiveFileSystem())
-            let path = place.withLock { $0 }
-            guard !path.isEmpty else { continue }
+            }.work
+            self.attacker = attacker
+            path = place.withLock { $0 }
+            guard !path.isEmpty else { return nil }
+            // The next launch finds what was planted; the one after it does not.
+            let second = AttackedWork(container)
+            second.run(on: LiveFileSystem())
+            try attacker.clearUp(path)
+            let third = AttackedWork(container)
+            third.run(on: LiveFileSystem())
+            works = [first, second, third]
+        }
+
+        /// Files that were handed over and are not what they were, but for what the attacker has taken himself.
+        var lost: [String] {
+            var lost = works.flatMap(\.handedOver).filter { file, content in
+                !isTaken(file.string) && !isSame(FileManager.default.contents(atPath: file.string), content)
+            }.map { $0.key.string }
+            // Who exchanges a staged file has that one handed over: "What is not" in the article.
+            if path.contains("/staging/"), !lost.isEmpty { lost.removeFirst() }
+            return lost
+        }
+
+        private func isTaken(_ file: String) -> Bool { file == path || file.hasPrefix(path + "/") }
+
+        func judge(_ record: inout AttackRecord, _ comment: Comment) throws {
             record.cases += 1
-            record.wrongBytes += outcome.wrongAnswers.count + next.wrongAnswers.count
-            let harm = try attacker.harm()
-            record.foreignTouched += harm.count
-            #expect(
-                harm == [] && outcome.wrongAnswers == [] && next.wrongAnswers == [],
-                "\(attacked.object) at call \(attacked.call), \(path.dropFirst(container.root.path.count)); \(harm), seed \(seed)"
-            )
+            let wrong = works.flatMap(\.wrongAnswers)
+            let touched = try attacker.harm() + sentinels.touched { isTaken($0.path) }
+            record.note(\.wrongBytes, wrong.count)
+            record.note(\.foreignTouched, touched.count)
+            record.note(\.lostPromotions, lost.count)
+            #expect(wrong == [] && touched == [] && lost == [], comment)
+            #expect(works.last?.failures == [], "when nothing is planted any more; \(comment)")
+        }
+    }
+
+    @Test func nothingOutsideIsTouched() throws {
+        let seed = TestRun.seed
+        let sound = Self.work(
+            try TemporaryContainer(in: .fastTemporaryFolder), attackedAt: -1, { _ in })
+        #expect(sound.calls > 200)
+        #expect(sound.work.failures == [])
+        var record = AttackRecord("attackers.replaced-paths", of: "runs of everything with a path replaced")
+        for attacked in Self.cases(sound.calls, seed: seed) {
+            guard let attack = try Attack(attacked) else { continue }
+            let place = attack.path.dropFirst(attack.container.root.path.count)
+            try attack.judge(&record, "\(attacked.object) at call \(attacked.call), \(place), seed \(seed)")
         }
         record.report()
-        #expect(record.cases > 8)
+        #expect(record.cases > 4)
     }
 }

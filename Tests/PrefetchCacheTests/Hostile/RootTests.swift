@@ -1,4 +1,5 @@
 import FileSystem
+import FileSystemTestSupport
 import Foundation
 import SystemPackage
 import Testing
@@ -28,7 +29,11 @@ import Testing
         let path = FilePath(root.url(in: container).path)
         let before = try FileManager.default.attributesOfItem(atPath: path.string) as NSDictionary
         #expect(throws: CacheError.notOurs(path)) { _ = try container.engine() }
-        #expect(try FileManager.default.attributesOfItem(atPath: path.string) as NSDictionary == before)
+        let after = try FileManager.default.attributesOfItem(atPath: path.string) as NSDictionary
+        var record = AttackRecord("attackers.roots", of: "roots that others own or may write to", cases: 1)
+        record.note(\.foreignTouched, if: after != before)
+        #expect(record.isHarmless)
+        record.report()
     }
 
     @Test(arguments: Root.allCases, [0o777, 0o770, 0o702, 0o1777] as [mode_t])

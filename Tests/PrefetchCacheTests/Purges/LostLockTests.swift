@@ -39,8 +39,15 @@ import Testing
             Issue.record("admitted beside a reservation that leaves no room")
             return
         }
-        #expect(try container.chargedOnDisk() <= budget.bytes)
+        try report()
         store.cancel()
+    }
+
+    private func report() throws {
+        var record = AttackRecord("purges.lost-locks", of: "stores beside one whose lock is lost", cases: 1)
+        record.note(charged: try container.chargedOnDisk(), budget: budget.bytes)
+        #expect(record.isHarmless)
+        record.report()
     }
 
     @Test func itsNextItemMakesANewOneThatOthersFind() throws {
@@ -56,6 +63,7 @@ import Testing
         }
         try store.append(mebibytes: 6)
         #expect(try store.commit().isStored)
+        try report()
         for engine in [first, second] { try engine.maintain() }
         try container.expectBooksThatAgreeWithTheDisk(second, "")
     }

@@ -11,15 +11,19 @@ struct PurgedContainer {
     private static let promoted = ["text", "noise"]
 
     let container: TemporaryContainer
-    /// Of every key that was ever stored, and of what was handed over.
+    /// Of every key that was ever stored and is not known to be lost, and of what was handed over.
     private var contents: [ItemKey: Data] = [:]
+    private var stores = 0
     private var handedOver: [URL: Data] = [:]
+    private let sentinels: Sentinels
     /// Answers that were wrong, and files that were handed over and are not what they were.
     private(set) var record: AttackRecord
 
     init(_ attack: String) throws {
         container = try TemporaryContainer()
-        record = AttackRecord(attack, cases: 1)
+        record = AttackRecord(attack, of: "containers that were purged", cases: 1)
+        // Beside Caches and tmp, nothing is taken: neither by the system nor by us.
+        sentinels = try Sentinels(in: container, named: Self.promoted)
         let engine = try container.engine()
         for number in 0..<Self.items { try store(ItemKey(number: number), in: engine) }
         for name in Self.promoted { try promote(ItemKey(name), in: engine) }
@@ -33,8 +37,9 @@ struct PurgedContainer {
 
     /// Half of the items compress.
     mutating func store(_ key: ItemKey, in engine: Engine) throws {
-        let seed = UInt64(contents.count + 1)
-        let content = contents.count.isMultiple(of: 2) ? prose(9000, seed: seed) : noise(9000, seed: seed)
+        stores += 1
+        let seed = UInt64(stores)
+        let content = stores.isMultiple(of: 2) ? noise(9000, seed: seed) : prose(9000, seed: seed)
         #expect(try engine.store(content, key).isStored)
         contents[key] = content
     }
@@ -52,22 +57,41 @@ struct PurgedContainer {
         try file.write(contentsOf: Data(repeating: 0x55, count: 100))
         try file.close()
         #expect(try engine.content(key) == nil)
+        contents[key] = nil
     }
 
-    /// Whatever the system took: the right bytes or a miss, a cache that goes on, and books that agree with the disk.
+    /// Whatever the system took: the right bytes of all that it left, a cache that goes on, and books that agree with the
+    /// disk.
     ///
-    /// - Parameter others: What else works on the cache.
-    mutating func judge(_ engine: Engine, beside others: Engine..., comment: Comment) throws {
-        for (key, content) in contents {
-            if let found = try engine.content(key), !isSame(found, content) { record.wrongBytes += 1 }
+    /// - Parameters:
+    ///   - others: What else works on the cache.
+    ///   - parts: What the system has taken since the last time.
+    mutating func judge(
+        _ engine: Engine, beside others: Engine..., after parts: [PurgedPart], comment: Comment
+    ) throws {
+        let inOneFolder = Dictionary(grouping: contents.keys) {
+            container.item($0).deletingLastPathComponent().lastPathComponent
+        }.values.map(\.count).max()
+        let most = parts.reduce(0) {
+            $0 + $1.lostItems(of: contents.count, inOneFolder: inOneFolder ?? 0)
         }
-        let fresh = try ItemKey("fresh-\(contents.count)")
+        var lost: [ItemKey] = []
+        for (key, content) in contents {
+            if let found = try engine.content(key) {
+                record.note(\.wrongBytes, if: !isSame(found, content))
+            } else {
+                lost.append(key)
+            }
+        }
+        #expect(lost.count <= most, "\(lost) were not taken, \(comment)")
+        for key in lost { contents[key] = nil }
+        let fresh = try ItemKey("fresh-\(stores)")
         try store(fresh, in: engine)
         #expect(try engine.content(fresh) == contents[fresh], comment)
-        try promote(ItemKey("opened-\(contents.count)"), in: engine)
+        try promote(ItemKey("opened-\(stores)"), in: engine)
         for (file, content) in handedOver {
-            let found = try? Data(contentsOf: file)
-            if found.map({ isSame($0, content) }) != true { record.lostPromotions += 1 }
+            let found = FileManager.default.contents(atPath: file.path)
+            record.note(\.lostPromotions, if: found.map { isSame($0, content) } != true)
         }
         for name in Self.promoted { #expect(try engine.open(ItemKey(name)).value != nil, comment) }
 
@@ -76,6 +100,7 @@ struct PurgedContainer {
         #expect(report.failures.isEmpty, comment)
         for engine in [engine] + others { try engine.maintain() }
         try container.expectBooksThatAgreeWithTheDisk(engine, comment)
+        record.note(\.foreignTouched, sentinels.touched().count)
         #expect(record.isHarmless, comment)
     }
 }

@@ -12,18 +12,19 @@ import Testing
 
     @Test(arguments: PurgedPart.allCases)
     func betweenRuns(part: PurgedPart) throws {
-        var world = try PurgedContainer("purges.\(part.rawValue)-between-runs")
+        var world = try PurgedContainer("purges.between-runs")
         var purger = Purger(of: world.container.root, seed: 1)
         try purger.purge(part)
         let engine = try world.container.engine()
-        try world.judge(engine, comment: "\(part)")
+        try world.judge(engine, after: [part], comment: "\(part)")
         try engine.close()
+        world.record.report()
     }
 
     /// Two processes have the cache open, and one is in the middle of an item.
     @Test(arguments: PurgedPart.allCases)
     func whileItIsInUse(part: PurgedPart) throws {
-        var world = try PurgedContainer("purges.\(part.rawValue)-in-use")
+        var world = try PurgedContainer("purges.in-use")
         let first = try world.container.engine()
         let second = try world.container.engine()
         for engine in [first, second] {
@@ -36,9 +37,10 @@ import Testing
         var purger = Purger(of: world.container.root, seed: 1)
         try purger.purge(part)
         try finish(store, comment: "\(part)")
-        try world.judge(second, beside: first, comment: "\(part)")
-        try world.judge(first, beside: second, comment: "\(part)")
+        try world.judge(second, beside: first, after: [part], comment: "\(part)")
+        try world.judge(first, beside: second, after: [], comment: "\(part)")
         for engine in [first, second] { try engine.close() }
+        world.record.report()
     }
 
     /// An item whose file or lock was taken away is no more. That is an error, and the only one.
@@ -52,7 +54,7 @@ import Testing
     }
 
     @Test func manyPartsAtOnceBetweenRunsAndInUse() throws {
-        var record = AttackRecord("purges.combinations", cases: Self.combinations)
+        var record = AttackRecord("purges.combinations", of: "containers that were purged")
         for number in 0..<Self.combinations {
             let seed = TestRun.seed &+ UInt64(number)
             var generator = SeededGenerator(seed: seed)
@@ -67,9 +69,8 @@ import Testing
             let isReopened = Bool.random(using: &generator)
             if isReopened { try engine.close() }
             let last = isReopened ? try world.container.engine() : engine
-            try world.judge(last, comment: "seed \(seed): \(parts)")
-            record.wrongBytes += world.record.wrongBytes
-            record.lostPromotions += world.record.lostPromotions
+            try world.judge(last, after: parts, comment: "seed \(seed): \(parts)")
+            record.add(world.record)
             try last.close()
         }
         record.report()
@@ -80,8 +81,27 @@ import Testing
     @Test func theJudgeNoticesAPromotedFileThatIsGone() throws {
         var world = try PurgedContainer("purges.control")
         let engine = try world.container.engine()
-        try noise(10).write(to: world.container.documents.appending(path: "noise"))
-        withKnownIssue { try world.judge(engine, comment: "") }
+        // The user has a file of that name.
+        try noise(10).write(to: world.container.documents.appending(path: "noise (2)"))
+        withKnownIssue { try world.judge(engine, after: [], comment: "") }
         #expect(world.record.lostPromotions == 1 && !world.record.isHarmless)
+    }
+
+    @Test func theJudgeNoticesAnItemThatTheSystemDidNotTake() throws {
+        var world = try PurgedContainer("purges.control")
+        var purger = Purger(of: world.container.root, seed: 1)
+        try purger.purge(.item)
+        let engine = try world.container.engine()
+        withKnownIssue { try world.judge(engine, after: [.catalog], comment: "") }
+        try engine.close()
+    }
+
+    @Test func theJudgeNoticesAFileOfTheUsersThatIsChanged() throws {
+        var world = try PurgedContainer("purges.control")
+        let engine = try world.container.engine()
+        try noise(10).write(to: world.container.documents.appending(path: "letter.txt"))
+        withKnownIssue { try world.judge(engine, after: [], comment: "") }
+        #expect(world.record.foreignTouched == 1)
+        try engine.close()
     }
 }

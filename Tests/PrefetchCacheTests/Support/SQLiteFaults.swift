@@ -11,8 +11,12 @@ enum SQLiteFaults {
     private struct Fault: Sendable {
         let call: Call
         let path: String
+        let device: UInt64
         let inode: UInt64
         let errno: CInt
+        /// Which of the calls fail, and how many there were.
+        let calls: Range<Int>
+        var count = 0
     }
 
     private typealias Open = @Sendable @convention(c) (UnsafePointer<CChar>?, CInt, CInt) -> CInt
@@ -36,7 +40,8 @@ enum SQLiteFaults {
     private static let faultyWrite: Write = { file, bytes, count, offset in
         var attributes = stat()
         let inode = fstat(file, &attributes) == 0 ? UInt64(attributes.st_ino) : 0
-        if let errno = SQLiteFaults.errno(of: .write, { $0.inode == inode }) {
+        let device = UInt64(truncatingIfNeeded: attributes.st_dev)
+        if let errno = SQLiteFaults.errno(of: .write, { $0.inode == inode && $0.device == device }) {
             return Int(SQLiteFaults.fail(errno))
         }
         return SQLiteFaults.write?(file, bytes, count, offset) ?? -1
@@ -47,21 +52,31 @@ enum SQLiteFaults {
             && install(nameOfWrite, unsafeBitCast(faultyWrite, to: sqlite3_syscall_ptr.self))
     }()
 
-    /// Runs `body` while every such call on a file fails.
-    static func failing<Result>(
-        _ call: Call, of file: URL, errno: CInt, _ body: () throws -> Result
-    ) throws -> Result {
+    /// Runs `body` while such calls on a file fail: every one, or those of the given numbers.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    static func failing(
+        _ call: Call, of file: URL, errno: CInt, in calls: Range<Int> = 0..<Int.max, _ body: () throws -> Void
+    ) throws -> Int {
         guard open != nil, write != nil, isInstalled else { throw NotIntercepted() }
         var attributes = stat()
         guard stat(file.path, &attributes) == 0 else { throw NotIntercepted() }
-        let fault = Fault(call: call, path: file.path, inode: UInt64(attributes.st_ino), errno: errno)
+        let fault = Fault(
+            call: call, path: file.path, device: UInt64(truncatingIfNeeded: attributes.st_dev),
+            inode: UInt64(attributes.st_ino), errno: errno, calls: calls)
         faults.withLock { $0.append(fault) }
         defer { faults.withLock { $0.removeAll { $0.path == file.path } } }
-        return try body()
+        try body()
+        return faults.withLock { $0.first { $0.path == file.path }?.count ?? 0 }
     }
 
     private static func errno(of call: Call, _ isMeant: (Fault) -> Bool) -> CInt? {
-        faults.withLock { $0.first { $0.call == call && isMeant($0) }?.errno }
+        faults.withLock { faults in
+            guard let index = faults.firstIndex(where: { $0.call == call && isMeant($0) }) else { return nil }
+            defer { faults[index].count += 1 }
+            return faults[index].calls.contains(faults[index].count) ? faults[index].errno : nil
+        }
     }
 
     private static func fail(_ code: CInt) -> CInt {

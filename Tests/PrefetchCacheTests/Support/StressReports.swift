@@ -6,8 +6,17 @@ struct WorkReport: Decodable, Sendable {
     var removed: Int
     var refusals: [String: Int]
     var purged: Int
+    /// What nobody but one task stores or removes, by its key.
+    var keepsakes: [String: Keepsake]
     var wrong: Int
     var faults: [String]
+
+    struct Keepsake: Decodable, Sendable {
+        /// The versions of its content that may be there.
+        var versions: Set<UInt64>
+        /// Whether one of them has to be, where the system purges nothing.
+        var isThere: Bool
+    }
 }
 
 /// What `cachestress open` prints.

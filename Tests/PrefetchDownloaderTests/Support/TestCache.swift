@@ -30,16 +30,21 @@ final class TestCache: Sendable {
     let volume: ToldVolume
     let clock = TestClock()
     private let folder: TemporaryFolder
+    private let logger: Logger
 
-    init(volume: ToldVolume = ToldVolume(), budget: ByteCount? = nil) async throws {
+    init(
+        volume: ToldVolume = ToldVolume(), budget: ByteCount? = nil, logger: Logger = .silent
+    ) async throws {
         self.volume = volume
+        self.logger = logger
         folder = try TemporaryFolder()
-        var environment = CacheEnvironment.live(logger: .silent)
+        var environment = CacheEnvironment.live(logger: logger)
         environment.probe = volume
         cache = try await PrefetchCache(areas: .container(at: folder.path), environment: environment)
         if let budget { try await cache.configure(CacheConfiguration(budget: .fixed(budget))) }
     }
 
+    var container: URL { URL(filePath: folder.path.string, directoryHint: .isDirectory) }
     var documents: URL { URL(filePath: folder.path.appending("Documents").string) }
 
     func downloader(
@@ -51,7 +56,7 @@ final class TestCache: Sendable {
         if let transport { environment.transport = transport }
         environment.sleep = { [clock] in try await clock.sleep($0) }
         environment.random = { 1 }
-        environment.logger = .silent
+        environment.logger = logger
         return PrefetchDownloader(CacheStoring(cache: cache), configuration, environment)
     }
 

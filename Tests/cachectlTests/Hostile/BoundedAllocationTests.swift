@@ -24,7 +24,7 @@ struct BoundedAllocationTests {
         // Negative control: the limit is felt.
         #expect(try cat(within: 16 << 10).status != 0)
 
-        var record = AttackRecord("damage.memory-limit")
+        var record = AttackRecord("damage.memory-limit", of: "damaged files that are printed")
         let content = [UInt8](text)
         for name in ["footer length \(UInt32.max)", "the longest chunk", "content length \(64 << 30 + 1)"] {
             let forgeries = Forgery.trailers + Forgery.chunkTables
@@ -73,8 +73,8 @@ struct BoundedAllocationTests {
         record.cases += 1
         let outcome = try cat(within: limit)
         #expect(outcome.status == 65, "\(name): \(outcome.errors)")
-        if !outcome.output.isEmpty { record.wrongBytes += 1 }
-        if outcome.status != 65 { record.crashes += 1 }
+        record.note(\.wrongBytes, if: !outcome.output.isEmpty)
+        record.note(\.crashes, if: outcome.status != 65)
     }
 
     /// The longest item that there can be: a hole with a footer behind it.

@@ -1,0 +1,36 @@
+import FileSystemTestSupport
+
+extension AttackedWork {
+    /// Steps that went as if nothing had failed, where something must have.
+    ///
+    /// - Parameter isSticky: Whether every call failed since the first that did.
+    func swallowedFaults(isSticky: Bool) -> [String] {
+        steps.filter { $0.swallowsFault(isSticky: isSticky) }.map { step in
+            let call = step.failedBefore ?? step.failedWithin
+            return "\(step.name): \(step.outcome), although \(call.map { "\($0)" } ?? "?") failed"
+        }
+    }
+}
+
+extension AttackedWork.Step {
+    fileprivate func swallowsFault(isSticky: Bool) -> Bool {
+        if isSticky, failedBefore != nil {
+            switch kind {
+            // No such step can do without a call that fails now.
+            case .storing, .promoting: return outcome == .done || outcome == .missed && isCached
+            // The item may be readable, and if not, that is no miss.
+            case .reading: return outcome == .missed && isCached
+            case .other: return false
+            }
+        }
+        guard let call = failedWithin, kind == .storing || kind == .promoting else { return false }
+        return call.isOfContent && (outcome == .done || outcome == .missed && isCached)
+    }
+}
+
+extension Operation {
+    /// Whether nothing can be stored or handed over without it: in a lock file stands only how much a process may hold.
+    fileprivate var isOfContent: Bool {
+        [.write, .resize, .synchronize].contains(kind) && !name.hasSuffix(".lock")
+    }
+}
