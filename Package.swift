@@ -192,10 +192,3 @@ for target in package.targets where ![.system, .plugin].contains(target.type) &&
             .enableUpcomingFeature("MemberImportVisibility"),
         ]
 }
-
-// For `.ci/optimised.sh`: of an optimised build, the tests themselves take longest to compile, and gain least.
-if Context.environment["PREFETCHCACHE_PLAIN_TESTS"] != nil {
-    for target in package.targets where target.type == .test {
-        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
-    }
-}
