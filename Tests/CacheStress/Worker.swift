@@ -54,7 +54,8 @@ struct WorkReport: StressReporting {
 /// One task that stores, reads, removes and opens at random. All workers share the keys of what they
 /// store, but for keepsakes; what is opened has keys of its own, for it is no longer cached then.
 struct Worker: Stressing {
-    private static let sharedKeys = 800
+    /// So many that most of what is stored stays; few where what is mixed up is to be met soon.
+    private var sharedKeys: Int { options.isMixingUp ? 20 : 800 }
     private static let keepsakes = 12
 
     struct Options {
@@ -67,7 +68,7 @@ struct Worker: Stressing {
     }
 
     /// So much is shared before the first keepsake, so that there is always something else to evict.
-    private static let firstShared = 15
+    private var firstShared: Int { options.isMixingUp ? 0 : 15 }
 
     private let cache: PrefetchCache
     private let name: String
@@ -102,13 +103,13 @@ struct Worker: Stressing {
         case 60..<80: try await read(sharedKey())
         case 80..<86: counts.removed += try await cache.remove(sharedKey()) ? 1 : 0
         case 86..<96:
-            if options.hasKeepsakes, counts.stored > Self.firstShared { try await useKeepsake() }
+            if options.hasKeepsakes, counts.stored > firstShared { try await useKeepsake() }
         default: try await storeAndOpen()
         }
     }
 
     private mutating func sharedKey() throws -> ItemKey {
-        try ItemKey("shared-\(Int.random(in: 0..<Self.sharedKeys, using: &generator))")
+        try ItemKey("shared-\(Int.random(in: 0..<sharedKeys, using: &generator))")
     }
 
     private func metadata(_ key: ItemKey) -> ItemMetadata {

@@ -13,7 +13,13 @@ public final class InterceptingFileSystem: FileSystem {
 
     private let live = LiveFileSystem()
     private let weaknesses: Set<Weakness>
-    private let interceptor: Mutex<Interceptor>
+    /// In a type of its own: a closure that a mutex holds is wrapped anew whenever it is read, and a call of it goes through
+    /// all these layers.
+    private struct Interception: Sendable {
+        let call: Interceptor
+    }
+
+    private let interception: Mutex<Interception>
     private let gate = NSRecursiveLock()
     private let names = Mutex<[Descriptor: String]>([:])
     private let paths = Mutex<[Descriptor: String]>([:])
@@ -22,12 +28,12 @@ public final class InterceptingFileSystem: FileSystem {
     /// - Parameter weaknesses: What the live file system promises and this one does not keep.
     public init(with weaknesses: Set<Weakness> = [], _ interceptor: @escaping Interceptor = { _ in }) {
         self.weaknesses = weaknesses
-        self.interceptor = Mutex(interceptor)
+        interception = Mutex(Interception(call: interceptor))
     }
 
     /// Replaces the interceptor.
     public func intercept(_ interceptor: @escaping Interceptor) {
-        self.interceptor.withLock { $0 = interceptor }
+        interception.withLock { $0 = Interception(call: interceptor) }
     }
 
     /// How many files and folders are open.
@@ -57,8 +63,8 @@ public final class InterceptingFileSystem: FileSystem {
     }
 
     private func note(_ operation: Operation) throws(FileSystemError) {
-        let interceptor = interceptor.withLock { $0 }
-        try interceptor(operation)
+        let interception = interception.withLock { $0 }
+        try interception.call(operation)
         if isDead.load(ordering: .sequentiallyConsistent) {
             throw FileSystemError(operation.kind.rawValue, errno: .ioError)
         }

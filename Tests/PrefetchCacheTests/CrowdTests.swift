@@ -205,7 +205,7 @@ import Testing
     /// Negative control: where something else is stored under a key, a worker sees it, and so does the look at the end, which
     /// also misses what is gone.
     @Test func whatIsMixedUpOrGoneIsNoticed() async throws {
-        let outcome = try await start("store", seconds: 1, seed: 8, "--keepsakes", "--mixed-up").outcome()
+        let outcome = try await start("store", seconds: 2, seed: 8, "--keepsakes", "--mixed-up").outcome()
         let report: WorkReport = try outcome.report()
         #expect(report.wrong > 0 && report.faults.contains { $0.contains("not what was stored") })
         let there = report.keepsakes.filter(\.value.isThere)

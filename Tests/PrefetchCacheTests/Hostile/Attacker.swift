@@ -52,10 +52,13 @@ final class Attacker: Sendable {
         return true
     }
 
-    /// Takes away again what was planted, if it still is there.
-    func clearUp(_ path: String) throws {
-        guard let identity = planted.withLock({ $0 }), Self.identity(of: path) == identity else { return }
-        try FileManager.default.removeItem(atPath: path)
+    /// Takes away again what was planted, wherever below a folder it has come by now.
+    func clearUp(below folder: URL) throws {
+        guard let identity = planted.withLock({ $0 }) else { return }
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            let path = folder.appending(path: name).path
+            if Self.identity(of: path) == identity { try FileManager.default.removeItem(atPath: path) }
+        }
     }
 
     private static func identity(of path: String) -> Identity? {

@@ -16,13 +16,15 @@ import Testing
     }
 
     /// As many as there is time for; all of them in a long run.
-    private static func cases(_ calls: Int, seed: UInt64) -> [Case] {
+    ///
+    /// - Parameter shapes: Of all calls that can be attacked.
+    private static func cases(_ shapes: [String], seed: UInt64) -> [Case] {
         var random = SeededGenerator(seed: seed)
-        let all = (0..<calls).flatMap { call in
+        let all = shapes.indices.flatMap { call in
             Attacker.Object.allCases.map { Case(call: call, object: $0) }
         }
         return Array(
-            all.shuffled(using: &random)
+            spread(all, overShapes: { shapes[$0.call] }, using: &random)
                 .prefix(TestRun.count(debug: 10, optimised: 400, long: all.count)))
     }
 
@@ -32,28 +34,32 @@ import Testing
             || path.hasPrefix(container.documents.path + "/")
     }
 
-    /// - Returns: How many calls could have been attacked, and what was done.
+    /// - Returns: The shapes of the calls that could have been attacked, and what was done.
     private static func work(
         _ container: TemporaryContainer, with weaknesses: Set<Weakness> = [],
         attackedAt call: Int, _ attack: @escaping @Sendable (String) -> Void
-    ) -> (calls: Int, work: AttackedWork) {
-        let count = Atomic(0)
+    ) -> (shapes: [String], work: AttackedWork) {
+        let shapes = Mutex<[String]>([])
         let fileSystem = InterceptingFileSystem(with: weaknesses) { operation in
             guard let path = operation.newPath ?? operation.path, isAttackable(path, container),
                 !path.hasSuffix("/.")
             else { return }
-            if count.wrappingAdd(1, ordering: .relaxed).oldValue == call { attack(path) }
+            let number = shapes.withLock { shapes in
+                shapes.append(operation.shape)
+                return shapes.count - 1
+            }
+            if number == call { attack(path) }
         }
         let work = AttackedWork(container)
         work.run(on: fileSystem)
-        return (count.load(ordering: .relaxed), work)
+        return (shapes.withLock { $0 }, work)
     }
 
     /// The attack can succeed: where links are followed it does.
     @Test func whereLinksAreFollowedSomethingIsTouched() throws {
         let calls = Self.work(
             try TemporaryContainer(in: .fastTemporaryFolder), attackedAt: -1, { _ in }
-        ).calls
+        ).shapes.count
         for call in stride(from: 0, to: calls, by: 3) {
             let container = try TemporaryContainer(in: .fastTemporaryFolder)
             let attacker = try Attacker()
@@ -90,7 +96,7 @@ import Testing
             // The next launch finds what was planted; the one after it does not.
             let second = AttackedWork(container)
             second.run(on: LiveFileSystem())
-            try attacker.clearUp(path)
+            try attacker.clearUp(below: container.root)
             let third = AttackedWork(container)
             third.run(on: LiveFileSystem())
             works = [first, second, third]
@@ -124,10 +130,10 @@ import Testing
         let seed = TestRun.seed
         let sound = Self.work(
             try TemporaryContainer(in: .fastTemporaryFolder), attackedAt: -1, { _ in })
-        #expect(sound.calls > 200)
+        #expect(sound.shapes.count > 200)
         #expect(sound.work.failures == [])
         var record = AttackRecord("attackers.replaced-paths", of: "runs of everything with a path replaced")
-        for attacked in Self.cases(sound.calls, seed: seed) {
+        for attacked in Self.cases(sound.shapes, seed: seed) {
             guard let attack = try Attack(attacked) else { continue }
             let place = attack.path.dropFirst(attack.container.root.path.count)
             try attack.judge(&record, "\(attacked.object) at call \(attacked.call), \(place), seed \(seed)")

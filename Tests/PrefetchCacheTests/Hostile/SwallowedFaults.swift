@@ -1,5 +1,7 @@
 import FileSystemTestSupport
 
+@testable import PrefetchCache
+
 extension AttackedWork {
     /// Steps that went as if nothing had failed, where something must have.
     ///
@@ -29,8 +31,10 @@ extension AttackedWork.Step {
 }
 
 extension Operation {
-    /// Whether nothing can be stored or handed over without it: in a lock file stands only how much a process may hold.
+    /// Whether nothing can be stored or handed over without it. In a lock file stands only how much a process may hold, and the
+    /// ledger's log is made longer ahead of need: what is written to it is SQLite's own.
     fileprivate var isOfContent: Bool {
         [.write, .resize, .synchronize].contains(kind) && !name.hasSuffix(".lock")
+            && name != CacheLayout.ledgerLog
     }
 }

@@ -59,6 +59,13 @@ import Testing
         record.report()
     }
 
+    /// Nobody who asks only whether there is something is told of another key's file.
+    @Test func noFileUnderTheNameOfAnotherKeyIsContained() throws {
+        let engine = try engineWithSwappedItems(pairs: 2)
+        for number in 0..<4 { #expect(try !engine.contains(key(number)), "\(number)") }
+        try engine.close()
+    }
+
     /// - Returns: Whether something was served, and else why not, where the question tells.
     private func ask(_ question: Question, for key: ItemKey, in engine: Engine) throws -> (Bool, Miss?) {
         func answer<Value>(_ lookup: Lookup<Value>) -> (Bool, Miss?) {
