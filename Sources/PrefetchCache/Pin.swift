@@ -37,12 +37,20 @@ public final class Pin: Sendable {
 extension PrefetchCache {
     /// Keeps an item from being evicted until the pin is released.
     ///
-    /// - Returns: `nil` when the item is not cached.
+    /// - Returns: `nil` when the item is not cached, or cannot be served.
     /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func pin(_ key: ItemKey) async throws(CacheError) -> Pin? {
         let cache = self
         return try await run { engine throws(CacheError) in
-            try engine.folders.openItemToStay(key.hash).map { Pin(key, $0, of: cache) }
+            guard let file = try engine.folders.openItemToStay(key.hash) else { return nil }
+            do throws(CacheError) {
+                if try engine.canServe(key, from: file) { return Pin(key, file, of: cache) }
+            } catch {
+                engine.environment.fileSystem.close(file)
+                throw error
+            }
+            engine.environment.fileSystem.close(file)
+            return nil
         }
     }
 }

@@ -84,16 +84,23 @@ extension Engine {
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
         defer { evictor.report() }
-        do {
-            return try catalog.transaction(makingRoom: true) { database in
+        return try evicting(orNothing: 0) { () throws(CacheError) in
+            try catalog.transaction(makingRoom: true) { database in
                 try evictor.evict(atLeast: bytes, from: database)
             }
+        }
+    }
+
+    /// Runs an eviction. On a full volume with nothing to evict, there is nothing to write either.
+    func evicting<Freed>(
+        orNothing nothing: Freed, _ body: () throws(CacheError) -> Freed
+    ) throws(CacheError) -> Freed {
+        do {
+            return try body()
         } catch {
-            // On a full volume with nothing to evict, there is nothing to write either.
-            guard error.isOutOfSpace,
-                try catalog.reading({ try evictor.attainable(1, in: $0) }) == 0
+            guard error.isOutOfSpace, try catalog.reading({ try evictor.attainable(1, in: $0) }) == 0
             else { throw error }
-            return 0
+            return nothing
         }
     }
 

@@ -30,7 +30,10 @@ extension Engine {
         defer { environment.fileSystem.close(file) }
         // The user may have replaced the file, so its present length counts.
         let attributes = try promoter.attributes(of: file)
-        guard attributes.kind == .regular else { return .miss(.absent) }
+        guard attributes.kind == .regular else {
+            catalog.noteMiss(entry.key.hash)
+            return .miss(.absent)
+        }
         let value = try body(file, attributes.length)
         catalog.inMemory { $0.pending.count(.hits) }
         return .hit(value)

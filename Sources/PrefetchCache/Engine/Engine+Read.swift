@@ -112,7 +112,7 @@ extension Engine {
     }
 
     /// As far as the footer shows: no chunk is read.
-    private func canServe(_ key: ItemKey, from file: Descriptor) throws(CacheError) -> Bool {
+    func canServe(_ key: ItemKey, from file: Descriptor) throws(CacheError) -> Bool {
         do throws(ItemFormatError) {
             let metadata = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer.metadata
             return metadata.key == key && !metadata.hasExpired(at: environment.now)

@@ -126,9 +126,12 @@ extension Engine {
     /// - Parameter isDryRun: If `true`, only reports what would be evicted.
     func evict(_ request: EvictionRequest, isDryRun: Bool) throws(CacheError) -> [EvictedFile] {
         defer { evictor.report() }
-        return try catalog.transaction(makingRoom: !isDryRun) { database in
-            isDryRun
-                ? try evictor.preview(request, in: database) : try evictor.evict(request, from: database)
+        return try evicting(orNothing: []) { () throws(CacheError) in
+            try catalog.transaction(makingRoom: !isDryRun) { database in
+                isDryRun
+                    ? try evictor.preview(request, in: database)
+                    : try evictor.evict(request, from: database)
+            }
         }
     }
 }

@@ -78,13 +78,17 @@ extension Migrator {
         let place = promoter.opened(entry, isFirstOpen: false).location
         guard let folder = try promoter.existingFolder(of: entry) else { return .left(.keyIsTaken) }
         if try isInPlace(original, opened, as: entry.name, in: folder) { return .adopted(place) }
-        guard try promoter.isIdentical(entry, in: folder),
-            opened.attributes.length == entry.contentLength,
+        guard opened.attributes.length == entry.contentLength,
             try checksum(of: opened.file) == entry.contentChecksum
         else { return .left(.keyIsTaken) }
+        let isSame = try promoter.coordinated(.write, entry) { () throws(CacheError) in
+            guard try promoter.isIdentical(entry, in: folder) else { return false }
+            // An adopted file may never have been flushed.
+            if !isDryRun { try promoter.flushFile(of: entry, in: folder) }
+            return true
+        }
+        guard isSame else { return .left(.keyIsTaken) }
         if isDryRun { return .merged(place) }
-        // An adopted file may never have been flushed.
-        try promoter.flushFile(of: entry, in: folder)
         return try drop(original, opened) ? .merged(place) : .left(.changed)
     }
 }

@@ -109,12 +109,12 @@ extension Migrator {
     ) throws(CacheError) -> MigratedFile.Outcome {
         var entry = intent
         var number = 1
-        var placing = try place(original, opened, entry, in: folder)
+        var placing = try coordinatedPlace(original, opened, entry, in: folder)
         while placing == .isTaken {
             number += 1
             entry.name = intent.plainName.numbered(number)
             try engine.ledger.put(entry)
-            placing = try place(original, opened, entry, in: folder)
+            placing = try coordinatedPlace(original, opened, entry, in: folder)
         }
         guard placing != .changed else {
             try promoter.withdraw(entry, replacing: earlier)
@@ -130,6 +130,14 @@ extension Migrator {
             return .moved(location)
         case .merged: return try drop(original, opened) ? .merged(location) : .left(.changed)
         default: return .adopted(location)
+        }
+    }
+
+    private func coordinatedPlace(
+        _ original: Original, _ opened: OpenOriginal, _ entry: LedgerEntry, in folder: Directory
+    ) throws(CacheError) -> Placing {
+        try promoter.coordinated(.publish, entry) { () throws(CacheError) in
+            try place(original, opened, entry, in: folder)
         }
     }
 

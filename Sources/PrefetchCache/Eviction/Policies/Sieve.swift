@@ -19,11 +19,12 @@ struct Sieve: EvictionPolicy {
     func victims(atMost limit: Int, passingOver passedOver: Set<KeyHash>, in database: Database) throws
         -> [Victim]
     {
-        let worthless = try Row.fetchAll(
+        let worthless = try Row.fetchCursor(
             database.cachedStatement(
-                sql: Victim.select + "WHERE kind > 0 ORDER BY kind DESC, priority, lastUse")
-        ).compactMap(Victim.init).first { !passedOver.contains($0.hash) }
-        if let worthless { return [worthless] }
+                sql: Victim.select + "WHERE kind > 0 ORDER BY kind DESC, priority, lastUse"))
+        while let row = try worthless.next() {
+            if let victim = try Victim(row), !passedOver.contains(victim.hash) { return [victim] }
+        }
 
         var last = -1.0
         while let priority = try Self.priority(above: last, in: database) {
