@@ -1,21 +1,36 @@
 internal import GRDB
+internal import SystemPackage
 
+/// Reading through a connection that may not write.
+///
+/// Such a connection can mistake the journal of a transaction that has just begun for one that a dead process left,
+/// which it is not allowed to undo (`SQLITE_READONLY_ROLLBACK`). At the next attempt it sees that the writer holds the
+/// lock, so both opening and reading are tried again.
 extension DatabaseQueue {
-    /// Reads through a connection that may not write.
-    ///
-    /// Such a connection can mistake the journal of a transaction that has just begun for one that a dead process left,
-    /// which it is not allowed to undo (`SQLITE_READONLY_ROLLBACK`). At the next attempt it sees that the writer holds
-    /// the lock.
+    private static var attempts: Int { 16 }
+
+    /// - Parameter patience: Seconds to wait for a lock.
+    static func readOnly(_ path: FilePath, label: String, patience: Double) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = label
+        configuration.readonly = true
+        configuration.busyMode = .timeout(patience)
+        // GRDB reads from the file when it opens it.
+        return try retrying { try DatabaseQueue(path: path.string, configuration: configuration) }
+    }
+
     func readOnly<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        for _ in 1..<Self.attempts {
+        try Self.retrying { try unsafeRead(body) }
+    }
+
+    private static func retrying<Result>(_ body: () throws -> Result) throws -> Result {
+        for _ in 1..<attempts {
             do {
-                return try unsafeRead(body)
+                return try body()
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
                 continue
             }
         }
-        return try unsafeRead(body)
+        return try body()
     }
-
-    private static var attempts: Int { 16 }
 }

@@ -43,11 +43,8 @@ package struct CatalogSnapshot {
             try onFiles({ () throws(FileSystemError) in try CatalogFile.hasRollbackJournal(in: root) })
         else { return nil }
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(5)
             let file = path.pushing(CacheLayout.root).appending(CacheLayout.catalog)
-            let queue = try DatabaseQueue(path: file.string, configuration: configuration)
+            let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", patience: 5)
             let version = try queue.readOnly { database in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return version }

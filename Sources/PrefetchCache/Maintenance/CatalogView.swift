@@ -49,17 +49,14 @@ struct CatalogView: Sendable {
             guard try CatalogFile.hasRollbackJournal(in: root) else {
                 return .useless("it is not a database with a rollback journal")
             }
-            var configuration = Configuration()
-            configuration.label = "PrefetchCache.catalog.view"
-            configuration.readonly = true
-            configuration.busyMode = .timeout(30)
             return .usable(
-                try DatabaseQueue(
-                    path: path.appending(CacheLayout.catalog).string, configuration: configuration))
+                try .readOnly(
+                    path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view", patience: 30))
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")
         } catch {
-            throw Catalog.wrapped(error)
+            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error) }
+            return .useless("\(error)")
         }
     }
 

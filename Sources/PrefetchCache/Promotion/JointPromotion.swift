@@ -178,7 +178,9 @@ struct JointPromotion {
         // The names are flushed before the files are cut, as for a single item.
         flush(\.place.staging, where: Self.isRenamed)
         forEach(where: Self.isRenamed) { member throws(CacheError) in
-            if try promoter.finishTaking(member.entry, of: member.item, in: member.place.staging) { return .stays }
+            if try promoter.finishTaking(member.entry, of: member.item, in: member.place.staging) {
+                return .stays
+            }
             try promoter.ledger.remove(member.entry.key)
             return .alone
         }

@@ -237,7 +237,8 @@ extension Promoter {
     {
         let name = FilePath(entry.stagedName)
         let isWhole = try onDestination(entry) { () throws(FileSystemError) in
-            try fileSystem.withFile(name, in: staging.descriptor, .readWrite) { file throws(FileSystemError) in
+            try fileSystem.withFile(name, in: staging.descriptor, .readWrite) {
+                file throws(FileSystemError) in
                 guard try fileSystem.attributes(of: file).length == item.length else { return false }
                 try fileSystem.resize(file, to: entry.contentLength)
                 try mark(file, entry.backup)
