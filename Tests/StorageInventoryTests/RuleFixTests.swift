@@ -26,7 +26,7 @@ import Testing
         "ledger-entry-without-file": Fix(advice: "`cachectl forget` its key") {
             try cachectl(["forget", "film"], $0)
         },
-        "exclusion-mark-lost": Fix(advice: "`cachectl repair` puts the mark on again") {
+        "exclusion-mark-lost": Fix(advice: "`cachectl repair` restores the mark") {
             try cachectl(["repair"], $0)
         },
         "abandoned": Fix(advice: "or delete it", touches: ["Library/Caches/PrefetchCache/items/old-index"]) {
@@ -51,7 +51,7 @@ import Testing
             try move("Documents/store.data", to: "Library/Application Support/store.data", $0)
         },
         // The mark is no byte of the file.
-        "user-data-excluded": Fix(advice: "Take the mark off") {
+        "user-data-excluded": Fix(advice: "Remove the mark") {
             try $0.mark(.include, "Documents/letter.txt")
         },
         "excluded-unused": Fix(

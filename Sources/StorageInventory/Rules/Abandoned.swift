@@ -8,10 +8,10 @@ struct Abandoned: StorageRule {
     let info = RuleInfo(
         name: "abandoned", severity: .warning,
         explanation:
-            "A file in a folder of the cache is none of its files, or is left of work that nobody goes on with.",
+            "A file in a folder of the cache is not one of its files, or is left over from abandoned work.",
         guideline: Guideline.fileSystem,
         fix:
-            "Move the file to where it belongs, or delete it; opening the cache clears what its own work left."
+            "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers."
     )
 
     /// Work under way creates its files one after the other; none of them is alone for so long.
@@ -30,15 +30,15 @@ struct Abandoned: StorageRule {
             switch file.kind {
             case .foreign, .link, .special:
                 if checkup.folder(of: file).role == .files, !isKnown { continue }
-                checkup.report(self, index, "nothing of the cache has this name or place")
+                checkup.report(self, index, "the cache keeps no file of this name here")
             case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
-                checkup.report(self, index, "no promotion goes on with it")
+                checkup.report(self, index, "no promotion needs it")
             case .partial, .journal:
                 if partials.isAlone(file) {
                     guard file.modified < old else { continue }
-                    checkup.report(self, index, "its other half is not there")
+                    checkup.report(self, index, "its other half is missing")
                 } else if let lock = partials.lock(of: file), !isHeld(lock, &checkup) {
-                    checkup.report(self, index, "its writer is no more")
+                    checkup.report(self, index, "its writer has died")
                 }
             default: break
             }

@@ -10,7 +10,8 @@ internal import SystemPackage
 struct StoredAbsolutePath: StorageRule {
     let info = RuleInfo(
         name: "absolute-path", severity: .error,
-        explanation: "Stored data has an absolute path in it: that of a container changes with every update.",
+        explanation:
+            "Stored data contains an absolute path: the path of a container changes with every update.",
         guideline: Guideline.fileSystem, fix: "Store the area and the path below it.")
 
     /// In bytes. Enough for lists of files; a larger file holds content.
@@ -29,12 +30,12 @@ struct StoredAbsolutePath: StorageRule {
         for index in files {
             if let facts = checkup.file(index).facts {
                 if Self.contains(needles, facts.key, facts.source) {
-                    checkup.report(self, index, "its key or its source has one")
+                    checkup.report(self, index, "its key or its source contains one")
                 }
             } else if let bytes = checkup.beginning(of: index, count: Int(checkup.file(index).length)),
                 needles.contains(where: { Data(bytes).range(of: Data($0.utf8)) != nil })
             {
-                checkup.report(self, index, "its content has one")
+                checkup.report(self, index, "its content contains one")
             }
         }
     }

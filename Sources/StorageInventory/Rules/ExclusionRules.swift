@@ -8,9 +8,9 @@ internal import SystemPackage
 struct ExcludedUserData: StorageRule {
     let info = RuleInfo(
         name: "user-data-excluded", severity: .error,
-        explanation: "A document, or what was opened to be backed up, is kept out of backups.",
+        explanation: "A document, or an opened file that should be backed up, is excluded from backups.",
         guideline: Guideline.optimizing,
-        fix: "Take the mark off: only what can be downloaded again may carry it.")
+        fix: "Remove the mark: only files that can be downloaded again may carry it.")
 
     func check(_ checkup: inout Checkup) {
         let files = checkup.files {
@@ -21,7 +21,7 @@ struct ExcludedUserData: StorageRule {
             default: return false
             }
         }
-        checkup.report(self, files, byFolder: \.isExcludedItself, "it is marked as not to be backed up")
+        checkup.report(self, files, byFolder: \.isExcludedItself, "it is marked as excluded from backups")
     }
 }
 
@@ -29,7 +29,8 @@ struct ExcludedUserData: StorageRule {
 struct ExcludedUnused: StorageRule {
     let info = RuleInfo(
         name: "excluded-unused", severity: .warning,
-        explanation: "Nobody has used an excluded file for long (`--unused-for`), and no system purges it.",
+        explanation:
+            "An excluded file has not been used for long (`--unused-for`), and the system does not purge it.",
         guideline: Guideline.storage, fix: "The app has to delete it: `cachectl purge --excluded`.")
 
     func check(_ checkup: inout Checkup) {
@@ -44,7 +45,7 @@ struct ExcludedUnused: StorageRule {
             if let accessed = accessTime(index, &checkup), accessed >= before { continue }
             unused.append(index)
         }
-        checkup.report(self, unused, byFolder: \.isExcludedItself, "nobody used it for long")
+        checkup.report(self, unused, byFolder: \.isExcludedItself, "it has not been used for long")
     }
 
     /// In milliseconds since 1970.

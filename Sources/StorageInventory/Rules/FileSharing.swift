@@ -61,7 +61,7 @@ package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertibl
         case .unreadable(let path, let errno):
             "\(path) cannot be read (\(errno)): name the Info.plist of the app"
         case .noPropertyList(let path):
-            "\(path) is no property list with a dictionary in it: name the Info.plist of the app"
+            "\(path) is not a property list with a dictionary: name the Info.plist of the app"
         }
     }
 }
@@ -70,7 +70,7 @@ package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertibl
 struct FileSharing: StorageRule {
     let info = RuleInfo(
         name: "file-sharing", severity: .warning,
-        explanation: "What `Info.plist` says does not fit what is in Documents (`--plist`).",
+        explanation: "`Info.plist` does not fit the contents of Documents (`--plist`).",
         guideline: Guideline.fileSharing,
         fix:
             "Set UIFileSharingEnabled and LSSupportsOpeningDocumentsInPlace both, or keep no documents there."

@@ -9,7 +9,7 @@ struct CachedDataBackedUp: StorageRule {
     let info = RuleInfo(
         name: "cached-data-backed-up", severity: .error,
         explanation:
-            "What can be downloaded again lies in a place that is backed up, without the mark that excludes it.",
+            "Files that can be downloaded again are in a place that is backed up, and not marked as excluded.",
         guideline: Guideline.storage, fix: "Move it to Caches, or mark it: `isExcludedFromBackup`.")
 
     private static let folderNames: Set = ["cache", "caches", ".cache", "fscacheddata"]
@@ -55,7 +55,8 @@ struct CachedDataBackedUp: StorageRule {
 struct PurgeableUserData: StorageRule {
     let info = RuleInfo(
         name: "user-data-purgeable", severity: .error,
-        explanation: "What seems to be the work of a user, or a database, lies where the system deletes it.",
+        explanation:
+            "A file that looks like the user's work, or a database, is where the system may delete it.",
         guideline: Guideline.storage, fix: "Move it to Documents, or to Application Support.")
 
     /// Types of files that people write, as opposed to those they download.
@@ -71,7 +72,7 @@ struct PurgeableUserData: StorageRule {
         for index in candidates {
             let name = checkup.file(index).name
             if let ending = name.extension?.lowercased(), Self.extensions.contains(ending) {
-                checkup.report(self, index, "people write files of this type")
+                checkup.report(self, index, "files of this type are written by people")
             } else if DatabaseName(name).isMain, !DatabaseName(name).isKnownCache, checkup.isDatabase(index) {
                 let sideFiles = candidates.filter {
                     checkup.file($0).folder == checkup.file(index).folder
@@ -89,8 +90,8 @@ struct PurgeableUserData: StorageRule {
 struct LeftInTemporary: StorageRule {
     let info = RuleInfo(
         name: "left-in-tmp", severity: .warning,
-        explanation: "A temporary file was not deleted when it was done with.",
-        guideline: Guideline.fileSystem, fix: "Delete it as soon as it is done with.")
+        explanation: "A temporary file was not deleted after use.",
+        guideline: Guideline.fileSystem, fix: "Delete it as soon as it is no longer needed.")
 
     /// In milliseconds: no work in tmp takes a day.
     private static let patience: Int64 = 86_400_000
@@ -102,7 +103,7 @@ struct LeftInTemporary: StorageRule {
         checkup.report(
             self, files,
             byFolder: { $0.parent.map { inventory.folders[Int($0)].area == .temporary } ?? false },
-            "it was changed last more than a day ago")
+            "it was last changed more than a day ago")
     }
 }
 
@@ -110,7 +111,7 @@ struct LeftInTemporary: StorageRule {
 struct NoDocument: StorageRule {
     let info = RuleInfo(
         name: "no-document", severity: .warning,
-        explanation: "A database, its side file, a hidden file or an unfinished download lies in Documents.",
+        explanation: "A database, its side file, a hidden file or an unfinished download is in Documents.",
         guideline: Guideline.storage, fix: "Move it to Application Support, or to Caches.")
 
     private static let unfinished: Set = ["crdownload", "download", "part", "partial", "tmp"]

@@ -9,7 +9,7 @@ struct OldFormat: StorageRule {
         name: "old-format", severity: .note,
         explanation: "Stored data has the format of an older version of this package.",
         guideline: Guideline.package,
-        fix: "Open the cache once: the ledger is migrated, the catalog made anew.")
+        fix: "Open the cache once: the ledger is migrated, and the catalog rebuilt.")
 
     func check(_ checkup: inout Checkup) {
         let areas = checkup.inventory.place.areas
@@ -48,7 +48,7 @@ struct EntryWithoutFile: StorageRule {
             }
             let path = shown(entry, inventory, area)
             if inventory.problems.contains(where: { path.starts(with: $0.path) }) { continue }
-            checkup.report(self, path, "nothing is there of '\(entry.key)'")
+            checkup.report(self, path, "there is no file for '\(entry.key)'")
         }
     }
 
@@ -64,22 +64,22 @@ struct EntryWithoutFile: StorageRule {
 struct LostExclusionMark: StorageRule {
     let info = RuleInfo(
         name: "exclusion-mark-lost", severity: .warning,
-        explanation: "A file that is to be kept out of backups has lost its mark.",
+        explanation: "A file that should be excluded from backups has lost its mark.",
         guideline: Guideline.storage,
         fix:
-            "`cachectl repair` puts the mark on again; some ways of saving a file, or of copying a container, lose it."
+            "`cachectl repair` restores the mark; some ways of saving a file, or of copying a container, lose it."
     )
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
         for index in checkup.files(where: { $0.kind == .promoted && $0.isBackedUp && !$0.isBackupWanted }) {
-            checkup.report(self, index, "it was opened with the policy to exclude it")
+            checkup.report(self, index, "it was opened with the policy to exclude it from backups")
         }
         for (number, folder) in inventory.folders.enumerated()
         where folder.role == .staging && folder.exclusions.isEmpty {
             guard folder.parent.map({ inventory.folders[Int($0)].role != .staging }) ?? true else { continue }
             checkup.report(
-                self, inventory.path(ofFolder: Int32(number)), "what is under way here needs no backup")
+                self, inventory.path(ofFolder: Int32(number)), "work in progress needs no backup")
         }
     }
 }

@@ -6,8 +6,8 @@ internal import SystemPackage
 struct MissingCacheTag: StorageRule {
     let info = RuleInfo(
         name: "missing-cache-tag", severity: .warning,
-        explanation: "The cache is in no folder with a CACHEDIR.TAG, and so backup programs take it in.",
-        guideline: Guideline.cacheTag, fix: "Open the cache once: it puts the tag there.")
+        explanation: "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",
+        guideline: Guideline.cacheTag, fix: "Open the cache once: it creates the tag.")
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
@@ -15,7 +15,7 @@ struct MissingCacheTag: StorageRule {
         where folder.role == .cachesRoot && !folder.exclusions.contains(.cacheTag) {
             checkup.report(
                 self, inventory.displayed(inventory.place.areas.caches),
-                "there is no CACHEDIR.TAG that counts")
+                "there is no valid CACHEDIR.TAG")
         }
     }
 }
@@ -25,7 +25,7 @@ struct WrongPermissions: StorageRule {
     let info = RuleInfo(
         name: "wrong-permissions", severity: .error,
         explanation:
-            "A root of the cache belongs to somebody else, or others may write to it: it is not opened.",
+            "A root of the cache belongs to another user, or others may write to it: it is not opened.",
         guideline: Guideline.package,
         fix: "`chown` it to the owner of the folder around it, and `chmod 700` it.")
 
@@ -39,7 +39,7 @@ struct WrongPermissions: StorageRule {
                 checkup.report(self, path, "others may write to it")
             } else if let owner, owner != folder.attributes.owner {
                 checkup.report(
-                    self, path, "it belongs to user \(folder.attributes.owner), what is around it to \(owner)"
+                    self, path, "it belongs to user \(folder.attributes.owner), the folder around it to user \(owner)"
                 )
             }
         }

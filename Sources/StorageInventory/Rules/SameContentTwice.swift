@@ -7,7 +7,7 @@ internal import SystemPackage
 struct SameContentTwice: StorageRule {
     let info = RuleInfo(
         name: "same-content-twice", severity: .warning,
-        explanation: "The same content (of 4 KiB or more) lies in two places.",
+        explanation: "The same content (of 4 KiB or more) is in two places.",
         guideline: Guideline.fileSystem, fix: "Keep it in one place; for another name a hard link will do.")
 
     private static let smallest: Int64 = 4096

@@ -179,7 +179,7 @@ import Testing
         let other = try container.folder.write(Data("no plist".utf8), to: "Info.plist")
         let damaged = try container.cachectl("inventory", "--check", "--plist", other.path)
         #expect(damaged.status == 65)
-        #expect(damaged.errors.contains("no property list"))
+        #expect(damaged.errors.contains("not a property list"))
     }
 
     @Test func theAreasOfAnAppAreLookedAtEachOnItsOwn() throws {
