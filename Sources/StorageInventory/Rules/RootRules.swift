@@ -38,9 +38,8 @@ struct WrongPermissions: StorageRule {
             if !folder.attributes.permissions.isDisjoint(with: [.groupWrite, .otherWrite]) {
                 checkup.report(self, path, "others may write to it")
             } else if let owner, owner != folder.attributes.owner {
-                checkup.report(
-                    self, path, "it belongs to user \(folder.attributes.owner), the folder around it to user \(owner)"
-                )
+                let own = folder.attributes.owner
+                checkup.report(self, path, "it belongs to user \(own), the folder around it to user \(owner)")
             }
         }
     }
