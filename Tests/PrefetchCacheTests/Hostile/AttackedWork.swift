@@ -244,6 +244,9 @@ final class AttackedWork {
             outcome = .failed("\(error)")
         } catch let error as FileSystemError {
             outcome = .failed("\(error)")
+        } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
+            // What damages an item needs room, too.
+            outcome = .failed("\(error)")
         } catch {
             Issue.record(error)
         }

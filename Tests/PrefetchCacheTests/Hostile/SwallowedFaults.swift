@@ -26,6 +26,8 @@ extension AttackedWork.Step {
             }
         }
         guard let call = failedWithin, kind == .storing || kind == .promoting else { return false }
+        // Where several items cannot be handed over together for want of room or of descriptors, each is tried alone.
+        guard !name.hasPrefix("open several") else { return false }
         return call.isOfContent && (outcome == .done || outcome == .missed && isCached)
     }
 }
