@@ -72,7 +72,7 @@ import Testing
     @Test(arguments: [
         "area = 256", "backup = 300", "contentLength = -1", "contentLength = 'long'",
         "contentLength = 9223372036854775807", "inode = x'00'", "state = 77", "name = x'FF'", "key = 5",
-        "stagedName = '../../../Documents/item-100'", "stagedName = x'2F'", "openedAt = 'then'",
+        "stagedName = '../../../../Documents/item-100'", "stagedName = x'2F'", "openedAt = 'then'",
     ])
     func aValueThatItsColumnCannotHoldInTheLedger(_ change: String) throws {
         for state in [1, 2] {
