@@ -63,7 +63,7 @@ package struct ItemFooter: Hashable, Sendable {
     package static func storedLengthBound(contentLength: Int64, metadata: ItemMetadata) -> Int64 {
         guard contentLength <= ItemLimits.contentLength else { return .max }
         let chunks = chunkCount(contentLength: contentLength)
-        // The frames of an item that is not encoded and records its boot would take more than that record.
+        // The boot that an identity item records takes less than the frames that are counted here.
         return contentLength + Int64(chunks) * Int64(LZ4Frame.overhead)
             + Int64(length(metadata: metadata, chunkCount: chunks))
     }

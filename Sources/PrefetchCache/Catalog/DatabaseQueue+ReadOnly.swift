@@ -20,7 +20,7 @@ extension DatabaseQueue {
     }
 
     func readOnly<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try Self.retrying { try unsafeRead(body) }
+        try Self.retrying { try read(body) }
     }
 
     private static func retrying<Result>(_ body: () throws -> Result) throws -> Result {

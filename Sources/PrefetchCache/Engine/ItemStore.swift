@@ -44,7 +44,7 @@ final class ItemStore: StoreUnderWay {
         do throws(ItemFormatError) {
             writer = try ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
-                encoding: encoding, boot: Checksum.ofBoot(engine.environment.bootIdentifier),
+                encoding: encoding, boot: engine.promoter.boot,
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper?.note(chunks, encoding) }
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {
@@ -75,7 +75,7 @@ final class ItemStore: StoreUnderWay {
         do {
             writer = try ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
-                boot: Checksum.ofBoot(engine.environment.bootIdentifier), after: KeptChunks(journal),
+                boot: engine.promoter.boot, after: KeptChunks(journal),
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper.note(chunks, encoding) }
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {

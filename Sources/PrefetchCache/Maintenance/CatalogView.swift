@@ -23,9 +23,9 @@ struct CatalogView: Sendable {
 
     /// The version of the file, whatever else it contains; `nil` when there is no readable one.
     static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
-        guard case .usable(let queue) = try open(in: folders) else { return nil }
+        guard case .usable(let view) = try open(in: folders) else { return nil }
         do {
-            return try queue.readOnly { try CatalogSchema.version(of: $0) }
+            return try view.queue.readOnly { try CatalogSchema.version(of: $0) }
         } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
             return nil
         } catch {
@@ -33,14 +33,8 @@ struct CatalogView: Sendable {
         }
     }
 
-    private enum Opening {
-        case usable(DatabaseQueue)
-        case missing
-        case useless(String)
-    }
-
     /// - Throws: ``CacheError/fileSystem(_:)`` for anything that is not a file.
-    private static func open(in folders: CacheFolders) throws(CacheError) -> Opening {
+    private static func open(in folders: CacheFolders) throws(CacheError) -> Finding {
         let root = folders.current.root
         do {
             let path = folders.areas.caches.pushing(CacheLayout.root)
@@ -49,9 +43,9 @@ struct CatalogView: Sendable {
             guard try CatalogFile.hasRollbackJournal(in: root) else {
                 return .useless("it is not a database with a rollback journal")
             }
-            return .usable(
-                try .readOnly(
-                    path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view", patience: 30))
+            let queue = try DatabaseQueue.readOnly(
+                path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view", patience: 30)
+            return .usable(CatalogView(queue: queue))
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")
         } catch {
@@ -69,22 +63,17 @@ struct CatalogView: Sendable {
 
     /// - Parameter isThorough: Whether to check every page, which takes a second for 10⁶ items.
     static func look(in folders: CacheFolders, isThorough: Bool = false) throws(CacheError) -> Finding {
-        let queue: DatabaseQueue
-        switch try open(in: folders) {
-        case .usable(let opened): queue = opened
-        case .missing: return .missing
-        case .useless(let reason): return .useless(reason)
-        }
+        let found = try open(in: folders)
+        guard case .usable(let view) = found else { return found }
         do {
-            let problem = try queue.readOnly { database -> String? in
+            let problem = try view.queue.readOnly { database -> String? in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return "it has version \(version)" }
                 guard isThorough else { return nil }
                 let check = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
                 return check == "ok" ? nil : check
             }
-            if let problem { return .useless(problem) }
-            return .usable(CatalogView(queue: queue))
+            return problem.map(Finding.useless) ?? found
         } catch {
             // One that is busy, or that cannot be read for want of descriptors, is as good as before.
             guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error) }
