@@ -43,7 +43,6 @@ public final class CacheWriter: Sendable {
     /// - Throws: ``CacheError/item(_:)`` when the content exceeds the limit of the format. For an item with
     ///   the intent ``Intent/userRequested`` also ``CacheError/insufficientSpace(needed:available:)`` and
     ///   ``CacheError/destination(_:_:)``. After an error the writer has ended, and nothing is kept.
-    @discardableResult
     public func write(_ bytes: Data) async throws(CacheError) -> Refusal? {
         try await cache.run { [store] _ throws(CacheError) in
             try bytes.withBytes { bytes throws(CacheError) in try store.append(bytes) }

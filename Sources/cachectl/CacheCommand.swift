@@ -8,7 +8,11 @@ protocol CacheCommand: AsyncParsableCommand {
     /// Whether opening the cache settles work that a crash interrupted.
     var settlesAtOpening: Bool { get }
 
-    /// Whether the command must not change anything: a missing cache is not created, and an empty one stands in for it.
+    /// Whether the command fails where there is no cache, as at a mistyped place.
+    var needsCache: Bool { get }
+
+    /// Whether the command must not change anything: what is missing of a cache is not created, and an empty one
+    /// stands in for it.
     var onlyLooks: Bool { get }
 
     /// Performs the command. It may block: it runs on one of the cache's own threads.
@@ -29,6 +33,7 @@ struct Session {
 
 extension CacheCommand {
     var settlesAtOpening: Bool { true }
+    var needsCache: Bool { true }
     var onlyLooks: Bool { false }
 
     /// Opens the cache, performs the command, and closes the cache in any case.
@@ -61,8 +66,17 @@ extension CacheCommand {
     }
 
     private func standIn(for place: Place) async throws -> StandIn? {
-        guard onlyLooks else { return nil }
-        return try await withTaskExecutorPreference(BlockingExecutor()) { try StandIn(for: place.areas) }
+        guard needsCache || onlyLooks else { return nil }
+        return try await withTaskExecutorPreference(BlockingExecutor()) {
+            let roots = try CacheRoots(in: place.areas)
+            if needsCache, roots.isEmpty {
+                throw CommandFailure(
+                    .notFound,
+                    "there is no cache in \(place.areas.caches); check --container or --app: only 'put', 'fetch', "
+                        + "'migrate --from' and a changing 'configure' create one")
+            }
+            return onlyLooks && !roots.isComplete ? try StandIn(for: place.areas, besides: roots) : nil
+        }
     }
 
     /// Performs the command. When the volume has too little room, prints the figures as the command's output.

@@ -15,7 +15,7 @@ struct Cachectl: AsyncParsableCommand {
             With --json every object on standard output has a "schemaVersion", and a failure is one object on \
             standard error: "error", "exitCode" and "message".
 
-            Exit codes: 0 done, 1 a check found something, 64 wrong usage, 65 damaged or newer data, 66 no such item or file, \
+            Exit codes: 0 done, 1 a check found something, 64 wrong usage, 65 damaged or newer data, 66 no such item, file or cache, \
             69 a server failed, 73 destination not writable, 74 input/output error, 75 refused for now or too little room, \
             77 not permitted, 78 wrong configuration, 130 interrupted.
             """,
@@ -34,6 +34,11 @@ struct Cachectl: AsyncParsableCommand {
             configuration.subcommands.lazy
                 .filter { $0 is any CacheCommand.Type || $0 is any InspectingCommand.Type }
                 .compactMap { $0.configuration.commandName })
+    }
+
+    /// The names of all commands.
+    static var allNames: [String] {
+        ["help"] + configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
     static func main() async {

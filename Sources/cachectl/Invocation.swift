@@ -32,6 +32,7 @@ struct Invocation {
     /// - Throws: A usage failure.
     func request() throws(CommandFailure) -> Request {
         let arguments = try SharedArguments.movedBehindCommand(arguments, of: Cachectl.commandNames)
+        try CommandSpelling(names: Cachectl.allNames).check(arguments)
         do {
             var command = try Cachectl.parseAsRoot(arguments)
             if let command = command as? any CacheCommand {

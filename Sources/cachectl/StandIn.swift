@@ -4,27 +4,37 @@ internal import Foundation
 internal import PrefetchCache
 internal import SystemPackage
 
-/// An empty cache in the temporary folder, in place of a missing one: a command that only looks opens it, and
-/// creates nothing in the container. Of the two folders of a cache, it stands in for those that are missing.
+/// Which of the two folders of a cache there are.
+struct CacheRoots {
+    let inCaches: Bool
+    let inApplicationSupport: Bool
+
+    init(in areas: StorageAreas) throws(FileSystemError) {
+        inCaches = try PrefetchCache.hasRoot(in: areas.caches, LiveFileSystem())
+        inApplicationSupport = try PrefetchCache.hasRoot(in: areas.applicationSupport, LiveFileSystem())
+    }
+
+    var isEmpty: Bool { !inCaches && !inApplicationSupport }
+    var isComplete: Bool { inCaches && inApplicationSupport }
+}
+
+/// An empty folder in the temporary folder, in place of each of a cache's two folders that is missing: a command
+/// that only looks opens it, and creates nothing in the container.
 struct StandIn {
     let areas: StorageAreas
     private let folder: FilePath
     /// The nearest existing folder to the missing cache.
     private let place: Descriptor
 
-    /// - Returns: `nil` when there is a cache.
-    init?(for areas: StorageAreas) throws(FileSystemError) {
-        let fileSystem = LiveFileSystem()
-        let hasCache = try PrefetchCache.hasRoot(in: areas.caches, fileSystem)
-        let hasSupport = try PrefetchCache.hasRoot(in: areas.applicationSupport, fileSystem)
-        if hasCache, hasSupport { return nil }
+    /// - Parameter roots: What there is of the cache.
+    init(for areas: StorageAreas, besides roots: CacheRoots) throws(FileSystemError) {
         folder = FilePath(FileManager.default.temporaryDirectory.path)
             .appending("cachectl-\(UUID().uuidString)")
         self.areas = areas.replacing(
-            caches: hasCache ? areas.caches : folder.appending("Caches"),
-            applicationSupport: hasSupport
+            caches: roots.inCaches ? areas.caches : folder.appending("Caches"),
+            applicationSupport: roots.inApplicationSupport
                 ? areas.applicationSupport : folder.appending("Application Support"))
-        place = try Self.nearest(areas.caches, fileSystem)
+        place = try Self.nearest(areas.caches, LiveFileSystem())
     }
 
     /// Reports on the volume of the missing cache, until the stand-in is removed.

@@ -68,7 +68,7 @@ struct Store: AsyncParsableCommand {
             let begun = try await cache.beginStoring(
                 metadata, expectedLength: Int64(content.count), keepingPartial: keeping)
             if case .writer(let writer) = begun {
-                try await writer.write(content.prefix(content.count * 3 / 4))
+                _ = try await writer.write(content.prefix(content.count * 3 / 4))
                 kill(getpid(), SIGKILL)
             }
             report.faults.append("the item to die in was refused")

@@ -49,7 +49,8 @@ extension Refusal: CustomStringConvertible {
         switch self {
         case .pressure(let level): "the volume is short of space (\(level.rawValue))"
         case .overBudget(let needed, let budget):
-            "\(needed) bytes do not fit into the budget of \(budget) bytes"
+            "\(needed) bytes do not fit into the budget of \(budget) bytes beside the catalog and what "
+                + "may not be evicted"
         case .lowPriority(let priority):
             "only items of a higher priority than \(priority) could make room"
         case .largerThanLargestItem(let needed, let largest):

@@ -1,5 +1,11 @@
 public import PrefetchCache
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Why a download failed.
 ///
 /// Contains nothing of the URL but its origin, and no header of the request.
@@ -85,6 +91,11 @@ extension DownloadError: CustomStringConvertible {
             keptLength > 0 ? "; \(keptLength) bytes are kept, and a later download goes on after them" : ""
         return "'\(key)' from \(origin): \(reason)\(kept)"
     }
+}
+
+/// `localizedDescription` is what many apps log. The text is for developers and in English.
+extension DownloadError: LocalizedError {
+    public var errorDescription: String? { description }
 }
 
 extension DownloadError.Reason: CustomStringConvertible {

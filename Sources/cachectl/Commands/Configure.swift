@@ -45,6 +45,8 @@ struct Configure: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var needsCache: Bool { !isChange }
+
     func validate() throws {
         if case .size = budget, cap != nil {
             throw ValidationError(

@@ -77,6 +77,8 @@ struct Fetch: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var needsCache: Bool { false }
+
     func validate() throws {
         guard !urls.isEmpty || fromFile != nil else {
             throw ValidationError("give a URL, or a file with URLs: --from-file <list>")

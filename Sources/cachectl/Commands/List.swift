@@ -9,34 +9,55 @@ struct List: CacheCommand {
         discussion: Examples.list.discussion(
             """
             The kept part of an item whose storing was interrupted is not an item yet: --partials lists it after \
-            the items. Items that are being written are not listed.
+            the items. Items that are being written are not listed. --opened lists instead the files that items \
+            were handed over as, in the order of their first open, including those that the user has since moved \
+            or deleted.
             """))
 
     @Flag(help: "Also list the kept parts of interrupted items.")
     var partials = false
 
+    @Flag(help: "List the opened files instead.")
+    var opened = false
+
     @OptionGroup var shared: SharedOptions
 
+    func validate() throws {
+        if opened, partials { throw ValidationError("give either --opened or --partials, not both") }
+    }
+
     func perform(in session: Session) async throws {
-        var listed = try await session.cache.items().map(ListedRecord.Subject.item)
-        if partials { listed += try await session.cache.partials().map(ListedRecord.Subject.partial) }
+        let listed = try await subjects(in: session.cache)
         if session.output.isJSON {
             try session.output.print(
                 json: listed.lazy.map { ListedRecord($0, in: session.place) }, as: "items")
+        } else if listed.isEmpty {
+            try session.output.print(opened ? "nothing was opened" : "no items")
         } else {
-            try printTable(of: listed, to: session.output)
+            try printTable(of: listed, in: session)
         }
     }
 
-    private func printTable(of listed: [ListedRecord.Subject], to output: Output) throws {
-        guard !listed.isEmpty else { return try output.print("no items") }
-        var table = TextTable([.right, .right, .left, .left, .left, .left, .left])
-        table.add(["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
-        for subject in listed { table.add(row(of: subject)) }
-        for line in table.lines { try output.print(line) }
+    private func subjects(in cache: PrefetchCache) async throws(CacheError) -> [ListedRecord.Subject] {
+        if opened { return try await cache.promotedFiles().map(ListedRecord.Subject.promoted) }
+        let items = try await cache.items().map(ListedRecord.Subject.item)
+        return partials ? items + (try await cache.partials().map(ListedRecord.Subject.partial)) : items
     }
 
-    private func row(of subject: ListedRecord.Subject) -> [String] {
+    private func printTable(of listed: [ListedRecord.Subject], in session: Session) throws {
+        var table =
+            opened
+            ? TextTable([.left, .right, .right, .left, .left, .left])
+            : TextTable([.right, .right, .left, .left, .left, .left, .left])
+        table.add(
+            opened
+                ? ["OPENED", "CONTENT", "NOW", "BACKUP", "KEY", "PATH"]
+                : ["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
+        for subject in listed { table.add(row(of: subject, in: session.place)) }
+        for line in table.lines { try session.output.print(line) }
+    }
+
+    private func row(of subject: ListedRecord.Subject, in place: Place) -> [String] {
         switch subject {
         case .item(let item):
             [
@@ -51,6 +72,13 @@ struct List: CacheCommand {
                 Timestamp.text(milliseconds: partial.expiresAt),
                 partial.destination.text.escapedForTerminal, partial.source.escapedForTerminal,
                 partial.key.string.escapedForTerminal,
+            ]
+        case .promoted(let file):
+            [
+                Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentLength),
+                file.presentLength.map(Size.text) ?? "gone", file.backup.name,
+                file.key.string.escapedForTerminal,
+                place.relativePath(file.location).escapedForTerminal,
             ]
         }
     }

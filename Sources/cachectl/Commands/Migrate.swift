@@ -55,6 +55,7 @@ struct Migrate: CacheCommand {
 
     // Settling uses the ledger, and would upgrade it before the command has reported its version.
     var settlesAtOpening: Bool { !dryRun && from != nil }
+    var needsCache: Bool { from == nil }
     var onlyLooks: Bool { dryRun }
 
     func validate() throws {

@@ -28,6 +28,8 @@ struct Put: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var needsCache: Bool { false }
+
     func validate() throws {
         guard item.requested, encoding != .automatic else { return }
         throw ValidationError("--encoding is for cached items; with --requested nothing is cached")

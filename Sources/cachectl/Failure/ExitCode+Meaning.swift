@@ -9,7 +9,7 @@ extension ExitCode {
         case .found: "a check found something"
         case .usage: "wrong usage"
         case .damaged: "damaged or newer data"
-        case .notFound: "no such item or file"
+        case .notFound: "no such item, file or cache"
         case .unavailable: "a server failed"
         case .software: "a mistake in the command itself"
         case .cannotCreate: "a destination cannot be written to"

@@ -16,7 +16,7 @@ enum ExitCode: CInt, CaseIterable {
     case usage = 64
     /// `EX_DATAERR`: damaged, or of a newer format.
     case damaged = 65
-    /// `EX_NOINPUT`: there is no such item, or no such file.
+    /// `EX_NOINPUT`: there is no such item, no such file, or no cache.
     case notFound = 66
     /// `EX_UNAVAILABLE`: a server failed.
     case unavailable = 69

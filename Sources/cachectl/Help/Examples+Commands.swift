@@ -15,7 +15,8 @@ extension Examples {
         ))
     static let list = Examples(
         ("list --app org.example.podcasts", "List the cached items"),
-        ("list --partials --json --container ./AppData", "The same as JSON, with interrupted items"))
+        ("list --partials --json --container ./AppData", "The same as JSON, with interrupted items"),
+        ("list --opened --app org.example.podcasts", "List the files that opened items became"))
     static let show = Examples(
         ("show episode-42 --app org.example.podcasts", "Show where an item is, and how much space it takes"))
     static let cat = Examples(

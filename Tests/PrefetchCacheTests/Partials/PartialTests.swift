@@ -344,7 +344,7 @@ private final class LargestPiece: Sendable {
             Issue.record("refused")
             return
         }
-        try await writer.write(content)
+        #expect(try await writer.write(content) == nil)
         #expect(writer.contentLength == 2_500_000)
         let partial = try #require(try await writer.suspend())
         #expect(try await cache.partial(of: "key") == partial)
@@ -354,7 +354,7 @@ private final class LargestPiece: Sendable {
         else { Issue.record("not resumed"); return }
         #expect(next.contentLength == 2 << 20)
         #expect(isSame(replay.content, content.prefix(2 << 20)))
-        try await next.write(content.dropFirst(2 << 20))
+        #expect(try await next.write(content.dropFirst(2 << 20)) == nil)
         _ = try await next.commit()
         #expect(try await isSame(cache.read("key"), content))
 
@@ -362,7 +362,7 @@ private final class LargestPiece: Sendable {
             Issue.record("refused")
             return
         }
-        try await third.write(content)
+        #expect(try await third.write(content) == nil)
         _ = try await third.suspend()
         try await cache.discardPartial(of: "key")
         #expect(try await cache.partial(of: "key") == nil)

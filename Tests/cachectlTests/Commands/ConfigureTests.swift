@@ -91,6 +91,7 @@ import Testing
     }
 
     @Test func aFixedBudgetWithALimitIsAnErrorThatChangesNothing() throws {
+        let container = try Container(hasCache: false)
         let outcome = try container.cachectl("configure", "--budget", "1GiB", "--cap", "2GiB")
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("give one of the two"))

@@ -57,6 +57,7 @@ import Testing
 
     @Test(arguments: [("--expires", "7"), ("--expires", "-7d"), ("--priority", "nan"), ("--priority", "2")])
     func aWrongValueIsRefusedInOneLineAndNothingIsStored(_ option: String, _ value: String) throws {
+        let container = try Container(hasCache: false)
         let outcome = try container.cachectl("put", "k", "-", option, value, input: text)
         #expect(outcome.status == 64)
         #expect(outcome.output.isEmpty)

@@ -143,7 +143,10 @@ import Testing
     // MARK: Where it looks
 
     @Test func aContainerWithNothingOfOursIsNoFailureAndStaysAsItIs() throws {
-        try write("x", to: "Documents/mine.txt")
+        let container = try Container(hasCache: false)
+        try FileManager.default.createDirectory(
+            at: container.root.appending(path: "Documents"), withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: container.root.appending(path: "Documents/mine.txt"))
         let text = try container.succeed("inventory").text
         #expect(text.contains("documents  foreign"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: container.root.path) == ["Documents"])
@@ -162,6 +165,7 @@ import Testing
     }
 
     @Test func whatIsNoFolderIsAClearError() throws {
+        let container = try Container(hasCache: false)
         let missing = try container.cachectl("inventory")
         #expect(missing.status == 66)
         #expect(missing.errors.contains("there is no folder"))

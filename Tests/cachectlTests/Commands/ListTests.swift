@@ -56,6 +56,29 @@ import Testing
         #expect(try Tool.run("/usr/bin/lz4", ["-dc", file.path], in: container.folder).output == text)
     }
 
+    @Test func openedFilesAreListedInTheOrderOfTheirFirstOpen() throws {
+        #expect(try container.succeed("list", "--opened").text == "nothing was opened\n")
+        for key in ["b", "a", "cached"] {
+            try container.succeed("put", key, "-", "--to", "documents", input: text)
+        }
+        try container.succeed("open", "b", "a")
+        try FileManager.default.removeItem(at: container.root.appending(path: "Documents/b"))
+
+        let lines = try container.succeed("list", "--opened").text.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines[1].wholeMatch(of: /.* 204 KiB +gone  include  b    Documents\/b/) != nil)
+        #expect(lines[2].wholeMatch(of: /.* 204 KiB +204 KiB  include  a    Documents\/a/) != nil)
+
+        let files = try #require(try container.json("list", "--opened")["items"] as? [[String: Any]])
+        #expect(files.map { $0["key"] as? String } == ["b", "a"])
+        #expect(files.map { $0["status"] as? String } == ["promoted", "promoted"])
+        #expect(files.map { $0["path"] as? String } == ["Documents/b", "Documents/a"])
+        #expect(files[0]["presentBytes"] is NSNull)
+        #expect(files[1]["presentBytes"] as? Int == text.count)
+        #expect(files.allSatisfy { $0["openedAtMilliseconds"] is Int })
+        #expect(try container.cachectl("list", "--opened", "--partials").status == 64)
+    }
+
     @Test func hostileNamesCannotControlTheTerminal() throws {
         let key = "k\u{1B}[2J\u{202E}\n"
         try container.succeed("put", key, "-", "--source", "s\u{9B}31m", input: text)

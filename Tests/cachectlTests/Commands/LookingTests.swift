@@ -8,7 +8,7 @@ import Testing
     let container: Container
 
     init() throws {
-        container = try Container()
+        container = try Container(hasCache: false)
         let downloads = container.root.appending(path: "Documents/Downloads")
         try FileManager.default.createDirectory(at: downloads, withIntermediateDirectories: true)
         try text.write(to: downloads.appending(path: "a.txt"))
@@ -30,15 +30,35 @@ import Testing
 
     private var downloads: String { container.root.appending(path: "Documents/Downloads").path }
 
+    /// What needs a cache, and what it prints where the cache is empty.
+    private static let looks: [([String], String)] = [
+        (["verify"], "verified  0 items, 1 opened files"),
+        (["verify", "--sample", "3"], "verified  0 items"),
+        (["repair", "--dry-run"], "nothing to repair"),
+        (["evict", "--all", "--dry-run"], "nothing would be evicted"),
+        (["evict", "--to-bytes", "0", "--dry-run"], "nothing would be evicted"),
+        (["purge", "--excluded", "--older-than", "1d", "--dry-run"], "nothing to purge"),
+        (["migrate", "--dry-run"], "nothing to upgrade"),
+    ]
+
+    @Test(
+        arguments: looks.map(\.0) + [
+            ["list"], ["list", "--partials"], ["show", "k"], ["cat", "k"], ["open", "k"], ["forget", "k"],
+            ["evict", "--all"], ["trim"], ["capacity"], ["configure"], ["stats"], ["stats", "--json"],
+            ["migrate"], ["purge", "--excluded", "--older-than", "1d"], ["repair"], ["verify", "--repair"],
+            ["report", "--html", "-"], ["watch", "--count", "1"],
+        ])
+    func aMissingCacheIsAnError(_ arguments: [String]) throws {
+        let before = try photograph()
+        let outcome = try run(arguments)
+        #expect(outcome.status == 66)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("there is no cache in \(container.root.path)/Library/Caches"))
+        #expect(try photograph() == before)
+    }
+
     @Test(
         arguments: [
-            (["verify"], "verified  0 items, 0 opened files"),
-            (["verify", "--sample", "3"], "verified  0 items"),
-            (["repair", "--dry-run"], "nothing to repair"),
-            (["evict", "--all", "--dry-run"], "nothing would be evicted"),
-            (["evict", "--to-bytes", "0", "--dry-run"], "nothing would be evicted"),
-            (["purge", "--excluded", "--older-than", "1d", "--dry-run"], "nothing to purge"),
-            (["migrate", "--dry-run"], "nothing to upgrade"),
             (["migrate", "--as", "documents", "--dry-run"], "would be moved a.txt → Documents/a.txt"),
             (["migrate", "--as", "support", "--dry-run"], "would be moved a.txt → Library/"),
             (
@@ -49,18 +69,19 @@ import Testing
     func nothingIsChanged(_ arguments: [String], _ said: String) throws {
         let before = try photograph()
         #expect(before.contains("a.txt"))
-        let outcome = try run(arguments + (arguments.contains("--as") ? ["--from", downloads] : []))
+        let outcome = try run(arguments + ["--from", downloads])
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.text.contains(said), "\(outcome.text)")
         #expect(try photograph() == before)
     }
 
     /// The system has purged Caches: what was opened is known all the same.
-    @Test func halfACacheIsLookedAtAndNotMadeWhole() throws {
+    @Test(arguments: looks)
+    func halfACacheIsLookedAtAndNotMadeWhole(_ arguments: [String], _ said: String) throws {
         try container.succeed("put", "k", "-", "--to", "documents", input: text)
         try container.succeed("open", "k")
         try FileManager.default.removeItem(at: container.root.appending(path: "Library/Caches/PrefetchCache"))
-        #expect(try run(["verify"]).text.contains("verified  0 items, 1 opened files"))
+        #expect(try run(arguments).text.contains(said))
         #expect(
             try FileManager.default.contentsOfDirectory(
                 atPath: container.root.appending(path: "Library/Caches").path) == ["CACHEDIR.TAG"])
@@ -70,7 +91,11 @@ import Testing
         let temporary = container.folder.url.appending(path: "temporary")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         let outcome = try Tool.run(
-            Tool.path, ["verify", "--container", container.root.path],
+            Tool.path,
+            [
+                "migrate", "--from", downloads, "--as", "cached", "--dry-run", "--container",
+                container.root.path,
+            ],
             environment: ["TMPDIR": temporary.path], in: container.folder)
         #expect(outcome.status == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])

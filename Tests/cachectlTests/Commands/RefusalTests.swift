@@ -65,7 +65,10 @@ import Testing
         let outcome = try container.cachectl("put", "k", "-", input: text)
         #expect(outcome.status == 75)
         #expect(outcome.errors.contains("refused (overBudget): "))
-        #expect(outcome.errors.contains("the budget of 0 bytes; 'cachectl capacity' shows"))
+        #expect(
+            outcome.errors.contains(
+                "the budget of 0 bytes beside the catalog and what may not be evicted; 'cachectl capacity' shows"
+            ))
     }
 
     @Test func itemsOfAHigherPriorityDoNotMakeWay() throws {

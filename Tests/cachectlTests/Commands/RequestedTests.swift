@@ -57,6 +57,7 @@ import Testing
     }
 
     @Test func optionsOfCachedItemsAreRefused() throws {
+        let container = try Container(hasCache: false)
         for option in [["--expires", "7d"], ["--priority", "0.5"], ["--encoding", "lz4"]] {
             let outcome = try Tool.run(
                 Tool.path, ["put", "k", "-", "--requested", "--container", container.root.path] + option,

@@ -47,6 +47,7 @@ import Testing
     }
 
     @Test func wrongUsageLeavesNothingBehind() throws {
+        let container = try Container(hasCache: false)
         #expect(try container.cachectl("put", "", "-").status == 64)
         #expect(try container.cachectl("configure", "--budget", "x").status == 64)
         #expect(!FileManager.default.fileExists(atPath: container.root.path))

@@ -7,10 +7,18 @@ struct Container {
     let folder: TemporaryFolder
     let root: URL
 
-    /// - Parameter root: Where the container is, when it has a place of its own.
-    init(at root: URL? = nil) throws {
+    /// - Parameters:
+    ///   - root: Where the container is, when it has a place of its own.
+    ///   - hasCache: Whether there are the folders of an empty cache, as an app leaves them.
+    init(at root: URL? = nil, hasCache: Bool = true) throws {
         folder = try TemporaryFolder()
         self.root = root ?? folder.url.appending(path: "container", directoryHint: .isDirectory)
+        guard hasCache else { return }
+        for area in ["Caches", "Application Support"] {
+            try FileManager.default.createDirectory(
+                at: self.root.appending(path: "Library/\(area)/PrefetchCache"),
+                withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
     }
 
     var configurationFile: URL {

@@ -25,11 +25,36 @@ struct PartialRecord: Encodable {
     }
 }
 
-/// An entry of 'list' as JSON: `status` distinguishes items and partials.
+/// The file of an opened item, as JSON.
+struct PromotedRecord: Encodable {
+    let status = "promoted"
+    let key: String
+    let area: String
+    let path: String
+    let backup: String
+    /// Bytes of content when the item was handed over.
+    let contentBytes: Int64
+    /// Bytes of the file now; null when it is gone.
+    let presentBytes: Nullable<Int64>
+    let openedAtMilliseconds: Int64
+
+    init(_ file: PromotedFile, in place: Place) {
+        key = file.key.string
+        area = file.location.area.name
+        path = place.relativePath(file.location)
+        backup = file.backup.name
+        contentBytes = file.contentLength
+        presentBytes = Nullable(file.presentLength)
+        openedAtMilliseconds = file.openedAt
+    }
+}
+
+/// An entry of 'list' as JSON: `status` distinguishes items, partials and opened files.
 struct ListedRecord: Encodable {
     enum Subject {
         case item(CachedItem)
         case partial(KeptPartial)
+        case promoted(PromotedFile)
     }
 
     private let record: any Encodable
@@ -38,6 +63,7 @@ struct ListedRecord: Encodable {
         switch subject {
         case .item(let item): record = ItemRecord(item, in: place)
         case .partial(let partial): record = PartialRecord(partial)
+        case .promoted(let file): record = PromotedRecord(file, in: place)
         }
     }
 
