@@ -61,6 +61,18 @@ import Testing
         try queue.close()
     }
 
+    @Test(arguments: [ENOSPC, EDQUOT])
+    func aVolumeWithoutRoomIsNamedAsTheCause(errno: CInt) throws {
+        try ledger.put(entry(0))
+        let file = container.support.appending(path: "ledger.sqlite")
+        let noRoom = FileSystemError("write", path: FilePath(file.path), errno: .noSpace)
+        try SQLiteFaults.failing(.write, of: URL(filePath: file.path + "-wal"), errno: errno) {
+            #expect(throws: CacheError.fileSystem(noRoom)) { try ledger.put(entry(1)) }
+        }
+        try ledger.put(entry(1))
+        #expect(try ledger.committedHashes().count == 2)
+    }
+
     /// What was entered is durable in the log, whatever becomes of the copy.
     @Test func noEntryFailsBecauseTheLogCannotBeCopied() throws {
         try ledger.put(entry(0))

@@ -1,6 +1,5 @@
 internal import FileSystem
 internal import GRDB
-internal import GRDBSQLite
 internal import SystemPackage
 
 /// One open `catalog.sqlite`.
@@ -140,19 +139,7 @@ struct CatalogFile: Sendable {
             guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
             return result
         } catch let error as DatabaseError {
-            throw Self.isOutOfSpace(error, database) ? DatabaseError(resultCode: .SQLITE_FULL) : error
-        }
-    }
-
-    /// Whether a full volume caused the error, which SQLite itself recognises by `ENOSPC` alone.
-    private static func isOutOfSpace(_ error: DatabaseError, _ database: Database) -> Bool {
-        guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) else { return false }
-        let connection = database.sqliteConnection
-        // The error of a statement, and that of the file, which is the only one after a commit.
-        var ofFile: CInt = 0
-        sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
-        return [sqlite3_system_errno(connection), ofFile].contains { errno in
-            FileSystemError("write", errno: Errno(rawValue: errno)).isOutOfSpace
+            throw error.isOutOfSpace(in: database) ? DatabaseError(resultCode: .SQLITE_FULL) : error
         }
     }
 

@@ -155,7 +155,11 @@ final class Ledger: PromotionLedger {
     ) throws(CacheError) {
         try run(creating: creating) { file in
             try file.queue.writeWithoutTransaction { database in
-                try file.log.hold { try body(database, file.log) }
+                do {
+                    try file.log.hold { try body(database, file.log) }
+                } catch let error as DatabaseError where error.isOutOfSpace(in: database) {
+                    throw FileSystemError("write", path: path, errno: .noSpace)
+                }
             }
         }
     }
