@@ -10,12 +10,24 @@ extension DatabaseError {
     func isOutOfSpace(in database: Database) -> Bool {
         if resultCode == .SQLITE_FULL { return true }
         guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(resultCode) else { return false }
+        return ([sqlite3_system_errno(database.sqliteConnection)] + Self.errors(ofFilesOf: database)).contains
+        {
+            FileSystemError("write", errno: Errno(rawValue: $0)).isOutOfSpace
+        }
+    }
+
+    /// The last error of the file and of its journal or log. After a commit there is no other.
+    private static func errors(ofFilesOf database: Database) -> [CInt] {
         let connection = database.sqliteConnection
-        // The error of a statement, and that of the file, which is the only one after a commit.
         var ofFile: CInt = 0
         sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
-        return [sqlite3_system_errno(connection), ofFile].contains { errno in
-            FileSystemError("write", errno: Errno(rawValue: errno)).isOutOfSpace
+        var ofJournal: CInt = 0
+        var journal: UnsafeMutablePointer<sqlite3_file>?
+        sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal)
+        // Without methods the journal is not open.
+        if let control = journal?.pointee.pMethods?.pointee.xFileControl {
+            _ = control(journal, SQLITE_FCNTL_LAST_ERRNO, &ofJournal)
         }
+        return [ofFile, ofJournal]
     }
 }
