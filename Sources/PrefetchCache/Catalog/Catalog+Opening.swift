@@ -23,8 +23,9 @@ extension Catalog {
             }
             _ = try folders.repair()
             let root = folders.current.root
+            let hadJournal = try CatalogFile.hasJournal(in: root)
             identity = try clearedPlace(in: root)
-            var fresh = try CatalogFile(in: root, at: rootPath)
+            var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal)
             identity = fresh.identity
             let rebuilt = try prepare(fresh)
             fresh.generation = inMemory { $0.allowance.generation }

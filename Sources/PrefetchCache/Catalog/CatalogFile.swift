@@ -35,8 +35,9 @@ struct CatalogFile: Sendable {
     /// Bytes of the journal that stay after a transaction.
     private static let journalLimit = 64 << 10
 
-    init(in root: Directory, at path: FilePath) throws {
-        hadJournal = try Self.hasJournal(in: root)
+    /// Opens or creates the file, whose place was checked just now: see ``Directory/requireDatabasePlace(_:at:)``.
+    init(in root: Directory, at path: FilePath, hadJournal: Bool) throws {
+        self.hadJournal = hadJournal
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
         configuration.busyMode = .timeout(30)

@@ -43,7 +43,9 @@ package struct CatalogSnapshot {
             try onFiles({ () throws(FileSystemError) in try CatalogFile.hasRollbackJournal(in: root) })
         else { return nil }
         do {
-            let file = path.pushing(CacheLayout.root).appending(CacheLayout.catalog)
+            let folder = path.pushing(CacheLayout.root)
+            try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
+            let file = folder.appending(CacheLayout.catalog)
             let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", patience: 5)
             let version = try queue.readOnly { database in
                 let version = try CatalogSchema.version(of: database)

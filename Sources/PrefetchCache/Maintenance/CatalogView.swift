@@ -38,9 +38,10 @@ struct CatalogView: Sendable {
         let root = folders.current.root
         do {
             let path = folders.areas.caches.pushing(CacheLayout.root)
+            let hasRollbackJournal = try CatalogFile.hasRollbackJournal(in: root)
             let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
             if isMissing { return .missing }
-            guard try CatalogFile.hasRollbackJournal(in: root) else {
+            guard hasRollbackJournal else {
                 return .useless("it is not a database with a rollback journal")
             }
             let queue = try DatabaseQueue.readOnly(
