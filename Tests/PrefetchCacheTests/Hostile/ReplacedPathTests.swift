@@ -143,4 +143,34 @@ import Testing
         record.report()
         #expect(record.cases > 4)
     }
+
+    /// What SQLite opens by its name was looked at before, and nothing came between that an attacker could use.
+    @Test func theLastLookAtADatabaseComesRightBeforeItIsOpened() throws {
+        let container = try TemporaryContainer()
+        let last = Mutex<[UInt: FileSystemTestSupport.Operation]>([:])
+        let opened = Mutex<[(name: String, after: FileSystemTestSupport.Operation?)]>([])
+        let thread = { @Sendable in UInt(pthread_self()) }
+        try SQLiteFaults.watchingOpens(below: container.root) { name in
+            let before = last.withLock { $0[thread()] }
+            opened.withLock { $0.append((name, before)) }
+        } _: {
+            let fileSystem = InterceptingFileSystem { operation in
+                last.withLock { $0[thread()] = operation }
+            }
+            AttackedWork(container).run(on: fileSystem)
+            let caches = Directory(
+                try fileSystem.open(
+                    FilePath(container.root.appending(path: "Library/Caches").path), in: .workingDirectory,
+                    .directory), of: fileSystem)
+            _ = try CatalogSnapshot.forEach(in: caches, at: container.areas().caches) { _ in }
+        }
+        let databases = opened.withLock { $0 }.filter { $0.name.hasSuffix(".sqlite") }
+        #expect(Set(databases.map(\.name)).count == 2)
+        #expect(databases.count > 5)
+        for (name, operation) in databases {
+            #expect(
+                operation?.kind == .attributes && operation?.path == name, "\(name) after \(operation as Any)"
+            )
+        }
+    }
 }

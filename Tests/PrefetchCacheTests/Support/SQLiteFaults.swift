@@ -19,12 +19,18 @@ enum SQLiteFaults {
         var count = 0
     }
 
+    private struct Watch: Sendable {
+        let folder: String
+        let note: @Sendable (String) -> Void
+    }
+
     private typealias Open = @Sendable @convention(c) (UnsafePointer<CChar>?, CInt, CInt) -> CInt
     private typealias Write = @Sendable @convention(c) (CInt, UnsafeRawPointer?, Int, Int64) -> Int
 
     struct NotIntercepted: Error {}
 
     private static let faults = Mutex<[Fault]>([])
+    private static let watches = Mutex<[Watch]>([])
     private static let open = original("open", as: Open.self)
     // A build of SQLite has one of the two.
     private static let nameOfWrite = original("pwrite64", as: Write.self) == nil ? "pwrite" : "pwrite64"
@@ -34,6 +40,7 @@ enum SQLiteFaults {
 
     private static let faultyOpen: Open = { path, flags, mode in
         let name = path.map { String(cString: $0) }
+        SQLiteFaults.note(name ?? "")
         if let errno = SQLiteFaults.errno(of: .open, { $0.path == name }) { return SQLiteFaults.fail(errno) }
         return SQLiteFaults.open?(path, flags, mode) ?? -1
     }
@@ -59,7 +66,7 @@ enum SQLiteFaults {
     static func failing(
         _ call: Call, of file: URL, errno: CInt, in calls: Range<Int> = 0..<Int.max, _ body: () throws -> Void
     ) throws -> Int {
-        guard open != nil, write != nil, isInstalled else { throw NotIntercepted() }
+        try intercept()
         var attributes = stat()
         guard stat(file.path, &attributes) == 0 else { throw NotIntercepted() }
         let fault = Fault(
@@ -69,6 +76,25 @@ enum SQLiteFaults {
         defer { faults.withLock { $0.removeAll { $0.path == file.path } } }
         try body()
         return faults.withLock { $0.first { $0.path == file.path }?.count ?? 0 }
+    }
+
+    /// Tells of every file below a folder, before it is opened, on the thread that opens it.
+    static func watchingOpens(
+        below folder: URL, _ note: @escaping @Sendable (String) -> Void, _ body: () throws -> Void
+    ) throws {
+        try intercept()
+        watches.withLock { $0.append(Watch(folder: folder.path + "/", note: note)) }
+        defer { watches.withLock { $0.removeAll { $0.folder == folder.path + "/" } } }
+        try body()
+    }
+
+    private static func intercept() throws {
+        // The originals are looked up first.
+        guard open != nil, write != nil, isInstalled else { throw NotIntercepted() }
+    }
+
+    private static func note(_ name: String) {
+        for watch in watches.withLock({ $0 }) where name.hasPrefix(watch.folder) { watch.note(name) }
     }
 
     private static func errno(of call: Call, _ isMeant: (Fault) -> Bool) -> CInt? {
