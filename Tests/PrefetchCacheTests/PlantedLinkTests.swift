@@ -139,6 +139,26 @@ import Testing
         try expectNothingOutsideHasChanged()
     }
 
+    /// SQLite would wait for somebody who writes to it.
+    @Test(arguments: [CacheLayout.catalog, CacheLayout.ledger], CacheLayout.databaseSides)
+    func aPipeInThePlaceOfASideFileIsAnErrorAndNobodyWaits(_ database: String, _ side: String) throws {
+        let folder = database == CacheLayout.catalog ? container.caches : container.support
+        let place = folder.appending(path: database + side)
+        if FileManager.default.fileExists(atPath: place.path) {
+            try FileManager.default.removeItem(at: place)
+        }
+        try #require(mkfifo(place.path, 0o600) == 0)
+        #expect {
+            let engine = try container.engine()
+            _ = try engine.items()
+            _ = try engine.open(key)
+        } throws: { error in
+            "\(error)".contains(place.lastPathComponent)
+        }
+        try FileManager.default.removeItem(at: place)
+        #expect(try container.engine().open(key).value != nil)
+    }
+
     @Test func aCatalogWithASecondNameIsMadeAnew() throws {
         let second = outside.root.appending(path: "second")
         try FileManager.default.linkItem(at: container.catalog, to: second)
