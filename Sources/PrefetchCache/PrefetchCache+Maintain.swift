@@ -46,8 +46,8 @@ extension PrefetchCache {
     /// volumes do not record accesses, ``open(_:progress:)-(ItemKey,_)`` records them for excluded files, at
     /// most once a day.
     ///
-    /// A file is removed only if it is still byte for byte what was handed over; one that the user has
-    /// changed, replaced or moved stays. The record of its promotion is removed with it, so its key can be
+    /// A file is removed only if it is still byte for byte what was handed over, and no other key was handed
+    /// the same file; one that the user has changed, replaced or moved stays. The record of its promotion is removed with it, so its key can be
     /// stored and opened again.
     ///
     /// Cancelling the task has no effect.
@@ -55,9 +55,10 @@ extension PrefetchCache {
     /// - Parameters:
     ///   - unusedSince: Milliseconds since 1970. Files used then or later stay.
     ///   - dryRun: If `true`, only reports what would be removed.
-    /// - Throws: ``CacheError/destination(_:_:)`` when a file cannot be read or removed. Files removed before
-    ///   that stay removed.
-    /// - Complexity: O(n) in the promotions. Each file that qualifies is read once.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``. A file that cannot be read or removed is part
+    ///   of the report, and the others are processed.
+    /// - Complexity: O(n) in the promotions, and once more for each file that is removed. Each file that qualifies
+    ///   is read once.
     @discardableResult
     public func purgeExcluded(unusedSince: Int64, dryRun: Bool = false) async throws(CacheError)
         -> PurgeReport
@@ -105,9 +106,10 @@ extension PrefetchCache {
     /// - Parameters:
     ///   - dryRun: If `true`, only reports what would be done.
     ///   - report: Called for each file, on a thread of the cache, which waits for it.
-    /// - Throws: ``CacheError/fileSystem(_:)`` when the folder, or one in it, cannot be listed;
+    /// - Throws: ``CacheError/fileSystem(_:)`` when the folder cannot be listed;
     ///   ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)`` when an interrupted
-    ///   promotion cannot be settled. What fails for one file is reported.
+    ///   promotion cannot be settled. What fails for one file, or for a folder below,
+    ///   is reported.
     /// - Complexity: O(n) in the bytes.
     public func migrate(
         _ request: MigrationRequest, dryRun: Bool = false, report: @Sendable (MigratedFile) -> Void

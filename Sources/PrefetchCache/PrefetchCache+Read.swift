@@ -75,6 +75,13 @@ extension PrefetchCache {
         try await description(of: key)?.metadata
     }
 
+    /// Returns why no opportunistic item is admitted now; `nil` when it depends on the item.
+    package func refusal(of key: ItemKey) async throws(CacheError) -> Refusal? {
+        try await run { engine throws(CacheError) in
+            try engine.admission.refusal().map { engine.refused($0, key) }
+        }
+    }
+
     /// Returns the metadata of a cached item, as ``metadata(of:)`` does, and the length of its content in
     /// bytes.
     package func description(

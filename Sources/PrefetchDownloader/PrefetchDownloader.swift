@@ -71,18 +71,27 @@ public final class PrefetchDownloader: Sendable {
     @discardableResult
     public func prefetch(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
-        let (job, isNew, isFirst) = state.withLock { state -> (DownloadJob, Bool, Bool) in
+        let (job, isNew, first) = state.withLock { state -> (DownloadJob, Bool, DownloadJob?) in
             let jobs = state.jobs[request.key, default: []]
             if let job = jobs.first(where: { $0.request.serves(request) && $0.add(download) }) {
-                return (job, false, false)
+                return (job, false, jobs.first)
             }
-            let job = DownloadJob(request)
+            state.lastNumber += 1
+            let job = DownloadJob(request, number: state.lastNumber)
             _ = job.add(download)
             state.jobs[request.key, default: []].append(job)
-            return (job, true, jobs.isEmpty)
+            return (job, true, jobs.first)
         }
-        download.whenCancelled { [weak job] download in job?.leave(download) }
-        if isNew, isFirst { start(job) }
+        download.whenCancelled { [weak self, weak job] download in
+            guard let job else { return }
+            job.leave(download)
+            self?.endIfWaiting(job)
+        }
+        if isNew, first == nil { start(job) }
+        if let first, request.intent == .userRequested {
+            first.makeUrgent()
+            slots.raise(first.number)
+        }
         return download
     }
 
@@ -96,7 +105,10 @@ public final class PrefetchDownloader: Sendable {
     /// Ends all downloads, and waits until what can be kept of them is kept.
     public func cancelAll() async {
         let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
-        for job in jobs { job.stop(.cancelled) }
+        for job in jobs {
+            job.stop(.cancelled)
+            endIfWaiting(job)
+        }
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
                 if !state.jobs.isEmpty { state.idle.append(continuation) }
@@ -112,17 +124,25 @@ public final class PrefetchDownloader: Sendable {
     }
 
     private func start(_ job: DownloadJob) {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
         let run = DownloadRun(
-            job: job, number: number, configuration: configuration, storing: storing,
+            job: job, configuration: configuration, storing: storing,
             environment: environment, slots: slots)
         job.start { [self] in
             job.emit(.finished(await run.outcome()))
             end(job)
         }
+    }
+
+    /// Ends a download that was stopped while it waits for another of its key, which may take hours.
+    private func endIfWaiting(_ job: DownloadJob) {
+        let isWaiting = state.withLock { state in
+            let index = state.jobs[job.request.key]?.firstIndex { $0 === job }
+            // The first is under way, and ends itself.
+            guard let index, index > 0, job.isStopped else { return false }
+            state.jobs[job.request.key]?.remove(at: index)
+            return true
+        }
+        if isWaiting { job.emit(.finished(job.stoppedOutcome(keptLength: 0))) }
     }
 
     private func end(_ job: DownloadJob) {

@@ -15,6 +15,9 @@ protocol CacheCommand: AsyncParsableCommand {
     /// stands in for it.
     var onlyLooks: Bool { get }
 
+    /// Checks what can be checked without a cache, so that a mistake does not create one. It may block.
+    func checkInput() throws(CommandFailure)
+
     /// Performs the command. It may block: it runs on one of the cache's own threads.
     func perform(in session: Session) async throws
 }
@@ -34,13 +37,19 @@ struct Session {
 extension CacheCommand {
     var settlesAtOpening: Bool { true }
     var needsCache: Bool { true }
+
+    func checkInput() throws(CommandFailure) {}
+
     var onlyLooks: Bool { false }
 
     /// Opens the cache, performs the command, and closes the cache in any case.
     func run() async throws(CommandFailure) {
         do {
             let place = try shared.place()
-            let standIn = try await standIn(for: place)
+            let standIn = try await withTaskExecutorPreference(BlockingExecutor()) {
+                try checkInput()
+                return try self.standIn(for: place)
+            }
             defer { standIn?.remove() }
             var environment = CacheEnvironment.live(logger: shared.logger)
             if let standIn { environment.probe = standIn.probe }
@@ -65,18 +74,16 @@ extension CacheCommand {
         }
     }
 
-    private func standIn(for place: Place) async throws -> StandIn? {
+    private func standIn(for place: Place) throws -> StandIn? {
         guard needsCache || onlyLooks else { return nil }
-        return try await withTaskExecutorPreference(BlockingExecutor()) {
-            let roots = try CacheRoots(in: place.areas)
-            if needsCache, roots.isEmpty {
-                throw CommandFailure(
-                    .notFound,
-                    "there is no cache in \(place.areas.caches); check --container or --app: only 'put', 'fetch', "
-                        + "'migrate --from' and a changing 'configure' create one")
-            }
-            return onlyLooks && !roots.isComplete ? try StandIn(for: place.areas, besides: roots) : nil
+        let roots = try CacheRoots(in: place.areas)
+        if needsCache, roots.isEmpty {
+            throw CommandFailure(
+                .notFound,
+                "there is no cache in \(place.areas.caches); check --container or --app: only 'put', 'fetch', "
+                    + "'migrate --from' and a changing 'configure' create one")
         }
+        return onlyLooks && !roots.isComplete ? try StandIn(for: place.areas, besides: roots) : nil
     }
 
     /// Performs the command. When the volume has too little room, prints the figures as the command's output.

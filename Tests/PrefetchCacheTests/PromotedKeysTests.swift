@@ -27,6 +27,7 @@ import Testing
         func entry(for key: ItemKey) -> LedgerEntry? { nil }
         func intents() -> [LedgerEntry] { [] }
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }
+        func isShared(_ entry: LedgerEntry) -> Bool { false }
         func put(_ entries: [LedgerEntry]) {}
         func remove(_ key: ItemKey) {}
         var isUntidy: Bool { false }

@@ -28,6 +28,15 @@ import Testing
         #expect(server.bodyBytesSent < body.count)
     }
 
+    @Test func whereNothingIsStoredTheServerIsNotAsked() async throws {
+        let cache = try await TestCache()
+        try await cache.cache.configure { $0.isStoringEnabled = false }
+        let server = try HTTPTestServer { _ in TestAnswer(body: noise(1000)) }
+        #expect(await cache.download(DownloadRequest(server.url())) == .refused(.disabled, keptLength: 0))
+        #expect(server.requests.isEmpty)
+        #expect(try await cache.cache.statistics().refusals["disabled"] == 1)
+    }
+
     /// 100 MB are asked for and 20 MB may be stored.
     @Test func theBudgetIsNeverPassed() async throws {
         let budget: Int64 = 20_000_000

@@ -1,9 +1,14 @@
+import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
 import PrefetchCache
 import Testing
 
 @testable import PrefetchDownloader
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 /// Several who want the same, and those who do not any more.
 @Suite struct SharedDownloadTests {
@@ -73,6 +78,35 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
+    @Test func whoWaitsForAnotherOfTheSameKeyCanBeCancelledAtOnce() async throws {
+        let cache = try await TestCache()
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let downloader = cache.downloader()
+        let first = downloader.prefetch(DownloadRequest(server.url()))
+        let second = downloader.prefetch(
+            DownloadRequest(server.url(), "item", .sha256([UInt8](repeating: 0, count: 32))))
+        await first.hasReceived(2_200_000)
+        second.cancel()
+        #expect(await second.outcome == .cancelled(keptLength: 0))
+        gate.open()
+        #expect(await first.outcome.isStored)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func requestsWithDifferentHeadersAreNotTheSame() {
+        var one = URLRequest(url: URL(filePath: "/a"))
+        one.setValue("Bearer 1", forHTTPHeaderField: "Authorization")
+        var other = one
+        other.setValue("Bearer 2", forHTTPHeaderField: "Authorization")
+        let request = { (request: URLRequest) in
+            DownloadRequest(request, key: "item", destination: .documents("item"))
+        }
+        #expect(request(one).serves(request(one)))
+        #expect(!request(one).serves(request(other)))
+        #expect(!request(one).serves(request(URLRequest(url: URL(filePath: "/b")))))
+    }
+
     @Test func cancellingAllWaitsForWhatIsKept() async throws {
         let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000, .stall) }
@@ -126,6 +160,53 @@ import Testing
             queue.remove(next)
         }
         #expect(order == [3, 2, 4, 0, 1])
+    }
+
+    @Test func whatTheUserHasComeToWaitForMovesUp() {
+        var queue = SlotQueue(limit: 1, limitPerHost: 1)
+        for number in 0..<4 { queue.add(entry(number, "a", 1 - Float(number) / 10)) }
+        queue.raise(2)
+        queue.raise(9)
+        #expect(queue.start() == [2])
+        queue.raise(2)
+        queue.remove(2)
+        #expect(queue.start() == [0])
+    }
+
+    /// Against a queue that is one sorted list.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func itAgreesWithAList(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var queue = SlotQueue(limit: 4, limitPerHost: 2)
+        var waiting: [SlotQueue.Entry] = []
+        var running: [SlotQueue.Entry] = []
+        for number in 0..<300 {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0, 1:
+                let entry = entry(
+                    number, ["a", "b", "c"].randomElement(using: &random) ?? "a",
+                    Float(Int.random(in: 0..<3, using: &random)), requested: .random(using: &random))
+                queue.add(entry)
+                waiting.append(entry)
+            case 2:
+                guard let entry = (waiting + running).randomElement(using: &random) else { continue }
+                queue.remove(entry.number)
+                waiting.removeAll { $0.number == entry.number }
+                running.removeAll { $0.number == entry.number }
+            default:
+                guard let index = waiting.indices.randomElement(using: &random) else { continue }
+                queue.raise(waiting[index].number)
+                waiting[index].isRequested = true
+            }
+            var started: [Int] = []
+            for entry in waiting.sorted(by: { $0.precedes($1) })
+            where running.count < 4 && running.count(where: { $0.host == entry.host }) < 2 {
+                running.append(entry)
+                started.append(entry.number)
+            }
+            waiting.removeAll { started.contains($0.number) }
+            #expect(queue.start() == started)
+        }
     }
 
     @Test func aBusyHostHoldsNobodyUp() {

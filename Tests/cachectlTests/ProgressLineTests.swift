@@ -29,6 +29,19 @@ import Testing
             }.last == "\r\u{1B}[K")
     }
 
+    @Test(arguments: [1, 2, 10, 24, 40])
+    func aLongLabelIsCutToTheWidthOfTheTerminal(columns: Int) {
+        let written = Mutex<[String]>([])
+        let label = "https://media.example.org/podcasts/episode-42.mp3"
+        var progress = ProgressLine(
+            label: label, total: 1000, size: { TerminalSize(columns: columns, lines: 24) }
+        ) { text in written.withLock { $0.append(text) } }
+        progress.show(480)
+        let line = written.withLock { $0[0] }.dropFirst().replacing("\u{1B}[K", with: "")
+        #expect(line.count < columns)
+        if columns == 40 { #expect(line == "dcasts/episode-42.mp3 [#####-----] 48 %") }
+    }
+
     @Test func aLabelCannotControlTheTerminal() {
         #expect(written(label: "\u{1B}[2J") { $0.show(0) } == ["\r\\u{1B}[2J [----------] 0 %\u{1B}[K"])
     }

@@ -176,7 +176,14 @@ final class ItemStore: StoreUnderWay {
         }
         do {
             try engine.locks.hold(metadata.key.hash.ofPartial) { () throws(CacheError) in
-                let row = try onFiles { () throws(FileSystemError) in try keeper.suspend() }
+                let row = try onFiles { () throws(FileSystemError) in
+                    // Of several chunks written at once, those before a refused one are in the file and not in the
+                    // journal. A file that is longer than its row would count as one that somebody has resumed.
+                    if writer.storedLength > keeper.storedLength {
+                        try engine.environment.fileSystem.resize(file, to: keeper.storedLength)
+                    }
+                    return try keeper.suspend()
+                }
                 guard let row else { return }
                 engine.catalog.noteKept(row, reserved: reservation.take())
             }

@@ -14,10 +14,30 @@ extension Engine {
             try promoter.locks.hold(entry.key.hash) { () throws(CacheError) in
                 // Forgotten, or handed over again, since the ledger was read.
                 guard try ledger.entry(for: entry.key) == entry else { return }
-                try purge(entry, unusedSince: time, isDryRun: isDryRun, &report)
+                try purgeOrNote(entry, unusedSince: time, isDryRun: isDryRun, &report)
             }
         }
         return report
+    }
+
+    /// One file that cannot be removed must not keep the others, nor hide what was removed.
+    private func purgeOrNote(
+        _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
+    ) throws(CacheError) {
+        do {
+            try purge(entry, unusedSince: time, isDryRun: isDryRun, &report)
+        } catch .destination(let path, let error) {
+            note(.destination(path, error))
+        } catch .destinationUnavailable(let area) {
+            note(.destinationUnavailable(area))
+        } catch .fileSystem(let error) {
+            note(.fileSystem(error))
+        }
+
+        func note(_ error: CacheError) {
+            let location = promoter.opened(entry, isFirstOpen: false).location
+            report.failures.append(PurgeReport.Failure(key: entry.key, location: location, error: error))
+        }
     }
 
     /// The caller holds the lock of the key.
@@ -36,12 +56,13 @@ extension Engine {
             key: entry.key, location: promoter.opened(entry, isFirstOpen: false).location,
             length: found.length, lastUse: lastUse)
         guard try isUnchanged(file, found, entry, in: folder) else { return report.changed.append(purged) }
-        report.purged.append(purged)
-        guard !isDryRun else { return }
+        guard try !ledger.isShared(entry) else { return report.shared.append(purged) }
+        guard !isDryRun else { return report.purged.append(purged) }
         // The file first: an entry without a file lets its key be stored again, but a file without an entry
         // would not be accounted for.
         try promoter.onDestination(entry) { () throws(FileSystemError) in
             try environment.fileSystem.unlink(entry.name.path, in: folder.descriptor)
+            report.purged.append(purged)
             try environment.fileSystem.synchronize(folder.descriptor)
         }
         try ledger.remove(entry.key)

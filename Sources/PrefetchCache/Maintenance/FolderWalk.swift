@@ -18,19 +18,32 @@ struct FolderWalk {
     /// Whether a folder is left out.
     let isSkipped: (FileAttributes.Identity) -> Bool
 
-    /// - Parameter body: Receives everything except the folders that are visited, in the order of the names
-    ///   within each folder.
-    /// - Throws: ``CacheError/fileSystem(_:)`` when a folder that still exists cannot be listed.
-    func run(_ body: (Entry) throws(CacheError) -> Void) throws(CacheError) {
+    /// - Parameters:
+    ///   - body: Receives everything except the folders that are visited, in the order of the names within each
+    ///     folder.
+    ///   - unlisted: Receives each folder below the top that exists and cannot be listed.
+    /// - Throws: ``CacheError/fileSystem(_:)`` when the top cannot be listed.
+    func run(
+        _ body: (Entry) throws(CacheError) -> Void, unlisted: (FilePath, CacheError) -> Void
+    ) throws(CacheError) {
         // Paths rather than open folders: there may be more of them than descriptors.
         var waiting: [FilePath] = [""]
         var last = (path: FilePath(""), folder: top)
         while let path = waiting.popLast() {
-            guard let folder = try open(path, after: last) else { continue }
-            last = (path, folder)
-            let entries = try onFiles { () throws(FileSystemError) in
-                try top.fileSystem.entries(of: folder.descriptor)
+            let folder: Directory
+            let entries: [DirectoryEntry]
+            do {
+                guard let opened = try open(path, after: last) else { continue }
+                folder = opened
+                entries = try onFiles { () throws(FileSystemError) in
+                    try top.fileSystem.entries(of: folder.descriptor)
+                }
+            } catch {
+                guard !path.isEmpty else { throw error }
+                unlisted(path, error)
+                continue
             }
+            last = (path, folder)
             var folders: [FilePath] = []
             for entry in entries.sorted(by: { $0.name.string < $1.name.string }) {
                 let attributes = try onFiles { () throws(FileSystemError) in

@@ -8,29 +8,35 @@ extension Migrator {
     func store(_ original: Original) throws(CacheError) -> MigratedFile.Outcome {
         if try engine.promotedEntry(original.key) != nil { return .left(.keyIsTaken) }
         return try withOriginal(original) { opened throws(CacheError) in
-            var metadata = ItemMetadata(
-                key: original.key, source: request.source, destination: original.destination)
-            guard try promoter.hasCachedCopy(original.key) else {
-                return try store(original, opened, as: metadata)
-            }
-            let outcome = try withSameItem(original, opened) { _, known in
-                // An expired item cannot be opened, so its metadata is not kept.
-                if !known.hasExpired(at: engine.environment.now) { metadata = known }
-                return .merged(.item(original.key.hash))
-            }
-            // Written again: an earlier flush of it may have failed, after which the next one succeeds
-            // although the content is lost.
-            switch outcome {
-            case .merged:
-                let stored = try store(original, opened, as: metadata)
-                guard case .stored(let place) = stored else { return stored }
-                return .merged(place)
-            case .left(.failed(.item(let error))) where error.isLoss:
-                // Torn by a power cut, before its flush.
-                if !isDryRun { _ = try engine.missed(original.key, error) }
-                return try store(original, opened, as: metadata)
-            default: return outcome
-            }
+            try alone(with: original, opened) { () throws(CacheError) in try store(original, opened) }
+        }
+    }
+
+    private func store(_ original: Original, _ opened: OpenOriginal) throws(CacheError)
+        -> MigratedFile.Outcome
+    {
+        var metadata = ItemMetadata(
+            key: original.key, source: request.source, destination: original.destination)
+        guard try promoter.hasCachedCopy(original.key) else {
+            return try store(original, opened, as: metadata)
+        }
+        let outcome = try withSameItem(original, opened) { _, known in
+            // An expired item cannot be opened, so its metadata is not kept.
+            if !known.hasExpired(at: engine.environment.now) { metadata = known }
+            return .merged(.item(original.key.hash))
+        }
+        // Written again: an earlier flush of it may have failed, after which the next one succeeds although the
+        // content is lost.
+        switch outcome {
+        case .merged:
+            let stored = try store(original, opened, as: metadata)
+            guard case .stored(let place) = stored else { return stored }
+            return .merged(place)
+        case .left(.failed(.item(let error))) where error.isLoss:
+            // Torn by a power cut, before its flush.
+            if !isDryRun { _ = try engine.missed(original.key, error) }
+            return try store(original, opened, as: metadata)
+        default: return outcome
         }
     }
 

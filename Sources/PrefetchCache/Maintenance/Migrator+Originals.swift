@@ -31,6 +31,23 @@ extension Migrator {
         return try body(OpenOriginal(file: file, attributes: attributes))
     }
 
+    /// Runs `body` while no other migration takes in the same file: the one that comes second would write the item
+    /// anew after the first has flushed it, find the file gone, and remove the item.
+    func alone(
+        with original: Original, _ opened: OpenOriginal,
+        _ body: () throws(CacheError) -> MigratedFile.Outcome
+    ) throws(CacheError) -> MigratedFile.Outcome {
+        guard !isDryRun else { return try body() }
+        do {
+            guard try fileSystem.lock(opened.file, waiting: false) else { return .left(.changed) }
+        } catch {
+            guard error.isUnsupported else { throw .fileSystem(error.naming(original.name)) }
+        }
+        // Another one may have just finished with it.
+        guard try isUnchanged(original, opened) else { return .left(.changed) }
+        return try body()
+    }
+
     /// Whether a file still has its name, and is as it was when it was opened.
     func isUnchanged(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
         let now = try promoter.attributes(of: original.name, in: original.folder)

@@ -58,6 +58,8 @@ struct Migrator {
             } catch {
                 report(MigratedFile(path: path, key: error.key, outcome: .left(error.obstacle)))
             }
+        } unlisted: { path, error in
+            report(MigratedFile(path: path.string, key: nil, outcome: .left(.failed(error))))
         }
     }
 
@@ -103,10 +105,14 @@ struct Migrator {
             // The root is its own parent.
             guard identity != last else { return false }
             last = identity
-            let outer = try onFiles { () throws(FileSystemError) in
-                try fileSystem.open("..", in: current.descriptor, .directory)
+            do {
+                current = Directory(
+                    try fileSystem.open("..", in: current.descriptor, .directory), of: fileSystem)
+            } catch {
+                // Our own folders can be opened, so it is none of them, nor below one.
+                guard error.isNotPermitted else { throw .fileSystem(error) }
+                return false
             }
-            current = Directory(outer, of: fileSystem)
         }
     }
 

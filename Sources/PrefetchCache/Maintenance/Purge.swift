@@ -15,10 +15,25 @@ public struct PurgeReport: Hashable, Sendable {
         public let lastUse: Int64
     }
 
+    /// A file that could not be inspected or removed.
+    public struct Failure: Hashable, Sendable {
+        /// The key of the item.
+        public let key: ItemKey
+        /// The location of the file.
+        public let location: AreaPath
+        /// Why it could not be inspected or removed.
+        public let error: CacheError
+    }
+
     /// The files that were removed, or would be.
     public internal(set) var purged: [File] = []
     /// The files that stay because they are no longer what was handed over.
     public internal(set) var changed: [File] = []
+
+    /// The files that stay because another key was handed the same file.
+    public internal(set) var shared: [File] = []
+    /// What could not be inspected or removed.
+    public internal(set) var failures: [Failure] = []
 
     /// The total length in bytes of the files that were removed, or would be.
     public var purgedBytes: Int64 { purged.reduce(0) { $0 + $1.length } }

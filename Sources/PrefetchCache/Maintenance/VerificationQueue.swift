@@ -118,7 +118,7 @@ struct RandomSample<Element> {
     mutating func offer(_ element: Element, rank: UInt64) {
         kept.append((element, rank))
         // Sorts in large batches, so that each offer costs little.
-        if kept.count >= 2 * count + 1024 { cut() }
+        if kept.count / 2 >= max(count, 512) { cut() }
     }
 
     private mutating func cut() {

@@ -49,23 +49,24 @@ struct PartialFiles: Sendable {
                 guard error.isNotFound && !creating || error.isNoRegularFile else { throw error }
                 return .absent
             }
+            let attributes: FileAttributes
             do {
                 guard try fileSystem.lock(journal, waiting: false) else {
                     fileSystem.close(journal)
                     return .busy
                 }
-                let attributes = try fileSystem.attributes(of: journal)
-                // It may have been removed before it was locked.
-                if attributes.kind == .regular, attributes.linkCount == 1 { return .locked(journal) }
-                fileSystem.unlock(journal)
-                guard attributes.kind == .regular else { return .absent }
-                if attributes.linkCount > 1 { try unlink(hash) }
+                attributes = try fileSystem.attributes(of: journal)
             } catch {
                 fileSystem.close(journal)
                 // Without locks nothing shows whether a partial is in use, so none is kept.
                 guard error.isUnsupported else { throw error }
                 return .absent
             }
+            // It may have been removed before it was locked.
+            if attributes.kind == .regular, attributes.linkCount == 1 { return .locked(journal) }
+            fileSystem.unlock(journal)
+            guard attributes.kind == .regular else { return .absent }
+            if attributes.linkCount > 1 { try unlink(hash) }
         }
     }
 

@@ -29,7 +29,8 @@ final class PartialKeeper {
     /// The name of the chunks in `incoming/`.
     private(set) var name: FilePath
     /// The length of the file of the chunks in bytes.
-    private var storedLength: Int64 = 0
+    /// Bytes of the chunks that the journal has.
+    private(set) var storedLength: Int64 = 0
 
     private var fileSystem: any FileSystem { environment.fileSystem }
     private var hash: KeyHash { metadata.key.hash }

@@ -93,6 +93,22 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
+    func isShared(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        try read { database in
+            try Bool.fetchOne(
+                database.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (
+                            SELECT 1 FROM promotion
+                            WHERE name = ? AND area = ? AND folder = ? AND hash <> ?)
+                        """),
+                arguments: [
+                    entry.name.string, Int(entry.area.rawValue), entry.folder?.string ?? "",
+                    entry.key.hash.data,
+                ])
+        } == true
+    }
+
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
         // In any case: even after an error something may have been entered.
         isLogWritten.store(true, ordering: .relaxed)

@@ -17,6 +17,9 @@ protocol PromotionLedger: Sendable {
     /// At most `limit` committed promotions, in the order of their hashes: those after `hash`, or the first.
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry]
 
+    /// Whether another key has the same file: one that is identical is adopted rather than stored twice.
+    func isShared(_ entry: LedgerEntry) throws(CacheError) -> Bool
+
     /// Enters promotions, or replaces the entries of the same keys: all of them or none, even in a crash.
     /// Durable when it returns.
     func put(_ entries: [LedgerEntry]) throws(CacheError)

@@ -14,16 +14,28 @@ final class DownloadJob: Sendable {
         var latest: DownloadEvent?
         var task: Task<Void, Never>?
         var stop: Stop?
+        var isUrgent = false
         var isTransferring = false
         var isOver = false
     }
 
     let request: DownloadRequest
-    private let state = Mutex(State())
+    /// The position in the order of arrival.
+    let number: Int
+    private let state: Mutex<State>
 
-    init(_ request: DownloadRequest) {
+    init(_ request: DownloadRequest, number: Int) {
         self.request = request
+        self.number = number
+        state = Mutex(State(isUrgent: request.intent == .userRequested))
     }
+
+    /// Whether the user waits for it, or for another download that waits for its end.
+    var isUrgent: Bool { state.withLock { $0.isUrgent } }
+
+    func makeUrgent() { state.withLock { $0.isUrgent = true } }
+
+    var isStopped: Bool { state.withLock { $0.stop != nil } }
 
     /// - Returns: `false` if the download is over or being stopped.
     func add(_ download: Download) -> Bool {

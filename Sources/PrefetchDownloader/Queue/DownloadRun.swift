@@ -9,8 +9,6 @@ internal import PrefetchCache
 /// Repeats a download until it succeeds or another attempt is pointless.
 struct DownloadRun: Sendable {
     let job: DownloadJob
-    /// The position in the order of arrival.
-    let number: Int
     let configuration: DownloaderConfiguration
     let storing: any DownloadStoring
     let environment: DownloaderEnvironment
@@ -23,14 +21,13 @@ struct DownloadRun: Sendable {
             return failed(.unsupportedURL, origin: "?")
         }
         if let problem = configuration.problem(of: url) { return failed(problem, origin: origin.description) }
-        let entry = SlotQueue.Entry(
-            number: number, host: origin.host, isRequested: request.intent == .userRequested,
-            priority: request.priority)
         let policy = RetryPolicy(configuration)
         var failures = 0
         var furthest: Int64 = 0
         while true {
             // A download that waits for its next attempt lets others go first.
+            let entry = SlotQueue.Entry(
+                number: job.number, host: origin.host, isRequested: job.isUrgent, priority: request.priority)
             let result = await slots.use(entry) { await job.transferring { await attempt() } }
             guard let result else { return job.stoppedOutcome(keptLength: furthest) }
             let interruption: Interruption

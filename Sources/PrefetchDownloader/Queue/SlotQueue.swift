@@ -16,36 +16,102 @@ struct SlotQueue: Sendable {
 
     private let limit: Int
     private let limitPerHost: Int
-    private var waiting: [Entry] = []
+    private var waiting: [Int: Entry] = [:]
+    /// By host. An entry that was removed or raised stays in its heap until it is the first.
+    private var heaps: [String: EntryHeap] = [:]
     private var running: [Int: String] = [:]
+    private var runningPerHost: [String: Int] = [:]
 
     init(limit: Int, limitPerHost: Int) {
         self.limit = max(1, limit)
         self.limitPerHost = max(1, limitPerHost)
     }
 
+    /// - Complexity: O(log *n*).
     mutating func add(_ entry: Entry) {
-        let index = waiting.firstIndex { entry.precedes($0) } ?? waiting.endIndex
-        waiting.insert(entry, at: index)
+        waiting[entry.number] = entry
+        heaps[entry.host, default: EntryHeap()].insert(entry)
+    }
+
+    /// Makes a waiting entry one that the user has requested.
+    mutating func raise(_ number: Int) {
+        guard var entry = waiting[number], !entry.isRequested else { return }
+        entry.isRequested = true
+        add(entry)
     }
 
     /// Removes an entry, whether it is waiting or running.
     mutating func remove(_ number: Int) {
-        if running.removeValue(forKey: number) == nil { waiting.removeAll { $0.number == number } }
+        guard let host = running.removeValue(forKey: number) else {
+            waiting[number] = nil
+            return
+        }
+        let rest = runningPerHost[host, default: 1] - 1
+        runningPerHost[host] = rest == 0 ? nil : rest
     }
 
     /// Starts the entries that may run. One whose host is busy does not hold up others.
+    ///
+    /// - Complexity: O(*h* + log *n*) for each that is started, with *h* hosts.
     mutating func start() -> [Int] {
         var started: [Int] = []
-        var perHost: [String: Int] = [:]
-        for host in running.values { perHost[host, default: 0] += 1 }
-        waiting.removeAll { entry in
-            guard running.count < limit, perHost[entry.host, default: 0] < limitPerHost else { return false }
+        while running.count < limit, let entry = next() {
+            _ = heaps[entry.host]?.removeFirst()
+            waiting[entry.number] = nil
             running[entry.number] = entry.host
-            perHost[entry.host, default: 0] += 1
+            runningPerHost[entry.host, default: 0] += 1
             started.append(entry.number)
-            return true
         }
         return started
+    }
+
+    private mutating func next() -> Entry? {
+        var next: Entry?
+        for host in Array(heaps.keys) where runningPerHost[host, default: 0] < limitPerHost {
+            while let first = heaps[host]?.first, waiting[first.number] != first {
+                _ = heaps[host]?.removeFirst()
+            }
+            guard let first = heaps[host]?.first else {
+                heaps[host] = nil
+                continue
+            }
+            if next.map({ first.precedes($0) }) ?? true { next = first }
+        }
+        return next
+    }
+}
+
+/// A binary heap: the entry that precedes all others is the first.
+private struct EntryHeap {
+    private var entries: [SlotQueue.Entry] = []
+
+    var first: SlotQueue.Entry? { entries.first }
+
+    mutating func insert(_ entry: SlotQueue.Entry) {
+        var child = entries.count
+        entries.append(entry)
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard entries[child].precedes(entries[parent]) else { return }
+            entries.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    mutating func removeFirst() -> SlotQueue.Entry? {
+        guard let last = entries.popLast() else { return nil }
+        guard let first = entries.first else { return last }
+        entries[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < entries.count && entries[child].precedes(entries[least]) {
+                least = child
+            }
+            guard least != parent else { return first }
+            entries.swapAt(parent, least)
+            parent = least
+        }
     }
 }

@@ -35,6 +35,11 @@ final class TransferSlots: Sendable {
         return await body()
     }
 
+    /// Lets a download that waits for a slot go before those that nobody waits for.
+    func raise(_ number: Int) {
+        change { $0.queue.raise(number) }
+    }
+
     private func wake(_ number: Int) {
         let continuation = state.withLock { $0.waiting.removeValue(forKey: number) }
         continuation?.resume()

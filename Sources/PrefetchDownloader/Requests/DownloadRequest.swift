@@ -109,7 +109,8 @@ public struct DownloadRequest: Sendable {
             key: key, source: source, intent: intent, destination: destination, validator: validator,
             priority: priority,
             expiresAt: expires.map {
-                Int64(clamping: Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) ?? .max)
+                Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded())
+                    ?? ($0 < .distantPast ? .min : .max)
             },
             attributes: attributes)
     }
@@ -125,8 +126,11 @@ public struct DownloadRequest: Sendable {
     /// Whether a download for this request serves the other one as well. Priority and expiry may differ: those of
     /// the first request apply.
     func serves(_ other: DownloadRequest) -> Bool {
-        key == other.key && urlRequest == other.urlRequest && intent == other.intent
-            && source == other.source && destination == other.destination && attributes == other.attributes
+        // `URLRequest` compares neither headers nor, on all platforms, anything but the URL.
+        key == other.key && urlRequest.url == other.urlRequest.url
+            && urlRequest.allHTTPHeaderFields ?? [:] == other.urlRequest.allHTTPHeaderFields ?? [:]
+            && intent == other.intent && source == other.source && destination == other.destination
+            && attributes == other.attributes
             && Expectations(expectations) == Expectations(other.expectations)
             && whenCached == other.whenCached && whenPromoted == other.whenPromoted
     }

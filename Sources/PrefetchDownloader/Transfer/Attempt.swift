@@ -82,11 +82,20 @@ struct Attempt: Sendable {
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
         let plan = RequestPlan(
             partial: partial, cached: cached?.validator, expectedLength: expected.length)
-        guard case .rest(let partial, _) = plan else { return try await perform(plan) }
+        guard case .rest(let partial, _) = plan else {
+            if let refusal = try await refusal(of: plan) { return .refused(refusal, keptLength: 0) }
+            return try await perform(plan)
+        }
         // Before the request, since the verification of the partial would hold up the server.
         return try await goOn(after: partial) { storage throws(Interruption) in
             try await perform(plan, goingOn: storage)
         }
+    }
+
+    /// Why a content that is not there is not even requested: the server is not to be troubled for nothing.
+    private func refusal(of plan: RequestPlan) async throws(Interruption) -> Refusal? {
+        guard case .whole = plan, request.intent == .opportunistic else { return nil }
+        return try await onCache { () async throws(CacheError) in try await storing.refusal(of: request.key) }
     }
 
     private func promoted() async throws(Interruption) -> OpenedItem? {
@@ -127,7 +136,11 @@ struct Attempt: Sendable {
         switch next {
         case .notModified:
             await reception.drain()
-            return .notModified
+            // The item may have been evicted meanwhile.
+            let isThere = try await onCache { () async throws(CacheError) in
+                try await storing.description(of: request.key) != nil
+            }
+            return isThere ? .notModified : try await perform(.whole)
         case .startAnew:
             reception.end()
             try await drop(storage)
@@ -238,6 +251,7 @@ struct Attempt: Sendable {
         var request = request.urlRequest
         request.httpMethod = "GET"
         request.httpBody = nil
+        request.timeoutInterval = SessionTransport.timeout
         for (name, value) in plan.headers { request.setValue(value, forHTTPHeaderField: name) }
         for _ in 0...max(0, configuration.redirects) {
             let reception: Reception
@@ -275,6 +289,6 @@ func onCache<Value>(
     do {
         return try await body()
     } catch {
-        throw Interruption(.failed(.cache(error)))
+        throw Interruption(error == .cancelled ? .cancelled : .failed(.cache(error)))
     }
 }

@@ -16,6 +16,8 @@ struct CacheStoring: DownloadStoring {
         }
     }
 
+    func refusal(of key: ItemKey) async throws(CacheError) -> Refusal? { try await cache.refusal(of: key) }
+
     func promoted(_ key: ItemKey) async throws(CacheError) -> OpenedItem? {
         guard case .promoted(let item)? = try await cache.status(of: key) else { return nil }
         return item

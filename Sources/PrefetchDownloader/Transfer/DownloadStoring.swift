@@ -6,6 +6,9 @@ protocol DownloadStoring: Sendable {
     /// Changes of the volume's pressure, from now on.
     var pressure: AsyncStream<Pressure> { get }
 
+    /// Why nothing is admitted now, whatever it is; `nil` when it depends on the item. Counts as a refusal of the key.
+    func refusal(of key: ItemKey) async throws(CacheError) -> Refusal?
+
     /// The file that a key was promoted to.
     func promoted(_ key: ItemKey) async throws(CacheError) -> OpenedItem?
     /// The metadata of the cached item of a key, and the length of its content in bytes.

@@ -77,9 +77,17 @@ struct Storage: Sendable {
             return interruption
         case .failed(let reason) where !reason.keepsPartial:
             try await onCache { () async throws(CacheError) in try await writer.cancel() }
-        case .failed, .cancelled:
+        case .failed:
             interruption.keptLength = try await onCache { () async throws(CacheError) in
                 try await writer.keep()
+            }
+        case .cancelled:
+            do {
+                interruption.keptLength = try await writer.keep()
+            } catch .closed, .writerIsFinished {
+                // The cache has kept it while it was closed.
+            } catch {
+                throw Interruption(.failed(.cache(error)))
             }
         }
         return interruption

@@ -8,6 +8,9 @@ internal import Synchronization
 
 /// HTTP by `URLSession`.
 final class SessionTransport: Transport {
+    /// In seconds. The downloader detects silent servers itself, and this would also run while waiting for the disk.
+    static let timeout: TimeInterval = 86_400
+
     private let session: URLSession
     private let delegate = SessionDelegate()
     /// Calls of a session wait for its own queue, where a delegate may be waiting for the disk. They are made
@@ -23,10 +26,9 @@ final class SessionTransport: Transport {
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        // The downloader has its own limits, and detects silent servers itself: this timeout would also run
-        // while waiting for the disk.
+        // The downloader has its own limits.
         configuration.httpMaximumConnectionsPerHost = 64
-        configuration.timeoutIntervalForRequest = 86_400
+        configuration.timeoutIntervalForRequest = Self.timeout
         #if canImport(FoundationNetworking)
             let queue = InlineQueue()
         #else

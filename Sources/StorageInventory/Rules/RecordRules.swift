@@ -35,9 +35,11 @@ struct EntryWithoutFile: StorageRule {
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
         guard let ledger = inventory.ledger else { return }
-        let found = Set(inventory.files.compactMap { $0.facts?.ledgerEntry })
+        // Several keys may have been handed the same file, which bears the number of one entry.
+        let found = Set(
+            inventory.files.compactMap { $0.facts?.ledgerEntry.map { ledger.entries[Int($0)].location } })
         let staged = Set(inventory.files.lazy.filter { $0.kind == .staged }.map(\.name.string))
-        for (number, entry) in ledger.entries.enumerated() where !found.contains(Int32(number)) {
+        for entry in ledger.entries where !found.contains(entry.location) {
             if !entry.isCommitted, staged.contains(entry.stagedName) { continue }
             guard let area = inventory.place.areas.path(of: entry.location.area) else { continue }
             // Without an account the folder does not exist, and its files are unknown.

@@ -7,7 +7,8 @@ struct MissingCacheTag: StorageRule {
     let info = RuleInfo(
         name: "missing-cache-tag", severity: .warning,
         explanation: "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",
-        guideline: Guideline.cacheTag, fix: "Open the cache once: it creates the tag.")
+        guideline: Guideline.cacheTag,
+        fix: "Delete a CACHEDIR.TAG that is invalid. Open the cache once: it creates the tag.")
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory

@@ -51,6 +51,7 @@ struct Evict: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var settlesAtOpening: Bool { !dryRun }
     var onlyLooks: Bool { dryRun }
 
     func validate() throws {
@@ -117,8 +118,19 @@ struct Evict: CacheCommand {
         var evicted: [ItemKey] = []
         var unknown: [ItemKey] = []
         var seen: Set<ItemKey> = []
+        var failure: (any Error)?
         for key in keys where seen.insert(key).inserted {
-            if try await remove(key, from: session.cache) { evicted.append(key) } else { unknown.append(key) }
+            do {
+                if try await remove(key, from: session.cache) {
+                    evicted.append(key)
+                } else {
+                    unknown.append(key)
+                }
+            } catch {
+                // What was evicted before is reported all the same.
+                failure = error
+                break
+            }
         }
         if session.output.isJSON {
             try session.output.print(
@@ -130,6 +142,7 @@ struct Evict: CacheCommand {
                 )
             }
         }
+        if let failure { throw failure }
         guard unknown.isEmpty else {
             let list = unknown.map { "'\($0)'" }.joined(separator: ", ")
             throw CommandFailure(.notFound, "there is no item \(list); 'cachectl list' shows what there is")

@@ -93,7 +93,13 @@ struct Fetch: CacheCommand {
         }
     }
 
+    func checkInput() throws(CommandFailure) {
+        _ = try namedTargets()
+        if let fromFile { try InputFile.check(fromFile) }
+    }
+
     func perform(in session: Session) async throws {
+        session.output.endsWithItsReader = true
         let targets = try targets()
         let downloader = PrefetchDownloader(
             cache: session.cache, configuration: configuration(for: targets), logger: shared.logger)
@@ -118,6 +124,13 @@ struct Fetch: CacheCommand {
     }
 
     private func targets() throws(CommandFailure) -> [FetchTarget] {
+        var targets = try namedTargets()
+        if let fromFile { targets += try FetchList(fromFile).targets }
+        return try FetchTarget.distinct(targets)
+    }
+
+    /// The targets that are arguments.
+    private func namedTargets() throws(CommandFailure) -> [FetchTarget] {
         var named: [FetchTarget] = []
         for url in urls {
             do throws(FetchTargetError) {
@@ -126,8 +139,7 @@ struct Fetch: CacheCommand {
                 throw CommandFailure(.usage, error.description)
             }
         }
-        if let fromFile { named += try FetchList(fromFile).targets }
-        return try FetchTarget.distinct(named)
+        return named
     }
 
     private func configuration(for targets: [FetchTarget]) -> DownloaderConfiguration {

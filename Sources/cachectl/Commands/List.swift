@@ -11,7 +11,7 @@ struct List: CacheCommand {
             The kept part of an item whose storing was interrupted is not an item yet: --partials lists it after \
             the items. Items that are being written are not listed. --opened lists instead the files that items \
             were handed over as, in the order of their first open, including those that the user has since moved \
-            or deleted.
+            or deleted, and those that cannot be accessed: NOW shows the present length, or none.
             """))
 
     @Flag(help: "Also list the kept parts of interrupted items.")
@@ -47,11 +47,11 @@ struct List: CacheCommand {
     private func printTable(of listed: [ListedRecord.Subject], in session: Session) throws {
         var table =
             opened
-            ? TextTable([.left, .right, .right, .left, .left, .left])
+            ? TextTable([.left, .right, .right, .left, .left, .left, .left])
             : TextTable([.right, .right, .left, .left, .left, .left, .left])
         table.add(
             opened
-                ? ["OPENED", "CONTENT", "NOW", "BACKUP", "KEY", "PATH"]
+                ? ["OPENED", "CONTENT", "NOW", "BACKUP", "AREA", "KEY", "PATH"]
                 : ["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
         for subject in listed { table.add(row(of: subject, in: session.place)) }
         for line in table.lines { try session.output.print(line) }
@@ -76,7 +76,7 @@ struct List: CacheCommand {
         case .promoted(let file):
             [
                 Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentLength),
-                file.presentLength.map(Size.text) ?? "gone", file.backup.name,
+                file.presentLength.map(Size.text) ?? "none", file.backup.name, file.location.area.name,
                 file.key.string.escapedForTerminal,
                 place.relativePath(file.location).escapedForTerminal,
             ]

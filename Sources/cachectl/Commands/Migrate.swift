@@ -74,16 +74,25 @@ struct Migrate: CacheCommand {
         }
     }
 
+    func checkInput() throws(CommandFailure) {
+        if let from { try requireFolder(from) }
+    }
+
     func perform(in session: Session) async throws {
         guard let from, let role else { return try await upgrade(in: session) }
-        try requireFolder(from)
         let request = MigrationRequest(
             of: FilePath(from), as: request(role), source: source ?? "", keyPrefix: keyPrefix,
             backup: backup.policy)
         let log = MigrationLog(
             in: session.place, isJSON: session.output.isJSON, isQuiet: session.output.isQuiet,
             isDryRun: dryRun)
-        try await session.cache.migrate(request, dryRun: dryRun) { log.note($0) }
+        do {
+            try await session.cache.migrate(request, dryRun: dryRun) { log.note($0) }
+        } catch {
+            // What was migrated before is reported all the same, and this is the failure.
+            try log.printSummary(to: session.output)
+            throw error
+        }
         try log.finish(to: session.output)
     }
 
@@ -97,9 +106,9 @@ struct Migrate: CacheCommand {
         ]
         for (name, deed, versions) in files {
             guard let versions, versions.isChange else { continue }
-            try session.output.print(
-                "\(dryRun ? "would be " : "")\(deed): \(name), version \(versions.before) → \(versions.after)"
-            )
+            try session.output.report(
+                "\(dryRun ? "would be " : "")\(deed): \(name), version \(versions.before) → \(versions.after)",
+                isDryRun: dryRun)
         }
         if !report.isChange { try session.output.confirm("nothing to upgrade") }
     }

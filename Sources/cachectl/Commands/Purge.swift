@@ -12,7 +12,7 @@ struct Purge: CacheCommand {
             Files that are excluded from backups can be downloaded again, and stay on the device until their app \
             removes them. A file counts as used when it is opened through the cache, read or written to: its last \
             use is the latest of the times when it was handed over, modified and accessed. Only a file that is \
-            byte for byte as it was handed over is purged. Its key can then be stored and opened again.
+            byte for byte as it was handed over, and that no other key shares, is purged. Its key can then be stored and opened again.
             """))
 
     @Flag(help: "Required: only files excluded from backup can be purged.")
@@ -41,12 +41,24 @@ struct Purge: CacheCommand {
     func perform(in session: Session) async throws {
         let report = try await session.cache.purgeExcluded(
             unusedSince: age.start(before: Timestamp.now), dryRun: dryRun)
-        guard !session.output.isJSON else {
-            return try session.output.print(json: PurgeRecord(report, isDryRun: dryRun, in: session.place))
+        if session.output.isJSON {
+            try session.output.print(json: PurgeRecord(report, isDryRun: dryRun, in: session.place))
+        } else {
+            try show(report, in: session)
         }
+        if let failure = report.failures.first {
+            let count = report.failures.count
+            throw CommandFailure(
+                ExitCode(failure.error),
+                "'\(failure.key)'\(count > 1 ? " and \(count - 1) more" : ""): \(failure.error); the others were processed"
+            )
+        }
+    }
+
+    private func show(_ report: PurgeReport, in session: Session) throws {
         var table = TextTable([.left, .right, .left, .left])
         for (file, what) in report.purged.map({ ($0, dryRun ? "would purge" : "purged") })
-            + report.changed.map({ ($0, "kept, changed") })
+            + report.changed.map({ ($0, "kept, changed") }) + report.shared.map({ ($0, "kept, shared") })
         {
             table.add([
                 what, Size.text(file.length), Timestamp.text(milliseconds: file.lastUse),
@@ -69,10 +81,18 @@ private struct PurgeRecord: Encodable {
         let lastUseMilliseconds: Int64
     }
 
+    struct Failure: Encodable {
+        let key: String
+        let path: String
+        let reason: String
+    }
+
     let dryRun: Bool
     let purgedBytes: Int64
     let purged: [File]
     let changed: [File]
+    let shared: [File]
+    let failures: [Failure]
 
     init(_ report: PurgeReport, isDryRun: Bool, in place: Place) {
         func record(_ file: PurgeReport.File) -> File {
@@ -84,5 +104,9 @@ private struct PurgeRecord: Encodable {
         purgedBytes = report.purgedBytes
         purged = report.purged.map(record)
         changed = report.changed.map(record)
+        shared = report.shared.map(record)
+        failures = report.failures.map {
+            Failure(key: $0.key.string, path: place.relativePath($0.location), reason: $0.error.description)
+        }
     }
 }

@@ -35,6 +35,8 @@ struct Put: CacheCommand {
         throw ValidationError("--encoding is for cached items; with --requested nothing is cached")
     }
 
+    func checkInput() throws(CommandFailure) { try InputFile.check(file) }
+
     func perform(in session: Session) async throws {
         let outcome = try await store(InputFile(file), in: session.cache)
         switch outcome {

@@ -50,7 +50,7 @@ struct Repair: CacheCommand {
                 "\(session.place.relativePath(step.location))\(remark)".escapedForTerminal,
             ])
         }
-        for line in table.lines { try session.output.print(line) }
+        for line in table.lines { try session.output.report(line, isDryRun: dryRun) }
         if report.steps.isEmpty, report.failures.isEmpty { try session.output.confirm("nothing to repair") }
     }
 }

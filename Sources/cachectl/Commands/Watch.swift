@@ -37,6 +37,7 @@ struct Watch: CacheCommand {
     }
 
     func perform(in session: Session) async throws {
+        session.output.endsWithItsReader = true
         let isScreen = StandardStreams.isOutputScreen && !session.output.isJSON
         let screen = isScreen ? TerminalScreen(STDOUT_FILENO) : nil
         let signals = try SignalPipe(WatchWait.signals) { screen?.leave() }

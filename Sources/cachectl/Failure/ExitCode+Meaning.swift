@@ -16,7 +16,7 @@ extension ExitCode {
         case .inputOutput: "input/output error"
         case .refused: "refused for now, or too little room"
         case .notPermitted: "not permitted"
-        case .configuration: "wrong configuration or environment"
+        case .configuration: "wrong configuration or environment, or a newer ledger"
         case .hungUp: "the terminal went away"
         case .interrupted: "interrupted"
         case .terminated: "terminated"

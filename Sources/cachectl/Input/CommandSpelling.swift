@@ -12,7 +12,7 @@ struct CommandSpelling {
         throw CommandFailure(.usage, "there is no command '\(shown)'\(guess) (see 'cachectl --help')")
     }
 
-    /// The name with the fewest mistakes, if it has at most two and fewer than half of its letters are wrong.
+    /// The nearest name, if it is at most two edits away, and fewer than half its length.
     private func nearest(to typed: String) -> String? {
         guard typed.utf8.count < 40 else { return nil }
         let distances = names.map { (name: $0, distance: Self.distance(Array($0.utf8), Array(typed.utf8))) }

@@ -35,9 +35,22 @@ final class InputFile {
             (descriptor, length) = try Self.open(FilePath(name))
             isOwned = true
         } catch {
-            let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
-            throw CommandFailure(
-                isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")
+            throw CommandFailure(name, error)
+        }
+    }
+
+    /// Checks that there is such a file, without opening it: to open a pipe twice would lose what is in it.
+    static func check(_ name: String) throws(CommandFailure) {
+        guard name != standardInputName else { return }
+        do throws(FileSystemError) {
+            let fileSystem = LiveFileSystem()
+            let path = FilePath(name)
+            guard let found = try fileSystem.attributes(of: path, in: .workingDirectory) else {
+                throw FileSystemError("open", errno: .noSuchFileOrDirectory)
+            }
+            if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
+        } catch {
+            throw CommandFailure(name, error)
         }
     }
 
@@ -81,5 +94,13 @@ final class InputFile {
         } catch {
             throw CommandFailure(.inputOutput, "cannot read \(name): \(error)")
         }
+    }
+}
+
+extension CommandFailure {
+    /// The failure of an input that cannot be read.
+    fileprivate init(_ name: String, _ error: FileSystemError) {
+        let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
+        self.init(isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")
     }
 }

@@ -34,7 +34,7 @@ struct PromotedRecord: Encodable {
     let backup: String
     /// Bytes of content when the item was handed over.
     let contentBytes: Int64
-    /// Bytes of the file now; null when it is gone.
+    /// Bytes of the file now; null when there is none, or it cannot be accessed.
     let presentBytes: Nullable<Int64>
     let openedAtMilliseconds: Int64
 

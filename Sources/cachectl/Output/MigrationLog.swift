@@ -1,6 +1,7 @@
 internal import FileSystem
 internal import PrefetchCache
 internal import Synchronization
+internal import SystemPackage
 
 /// The outcomes of a migration: a line per file while it runs, or JSON at the end.
 final class MigrationLog: Sendable {
@@ -62,8 +63,13 @@ final class MigrationLog: Sendable {
     ///
     /// - Throws: A failure when files stay that should not.
     func finish(to output: Output) throws {
+        try printSummary(to: output)
+        if let failure = CommandFailure(state.withLock { $0.files }) { throw failure }
+    }
+
+    func printSummary(to output: Output) throws {
         let (files, failure) = state.withLock { ($0.files, $0.failure) }
-        if let failure { throw failure }
+        if let failure, failure.errno != .brokenPipe { throw failure }
         if isJSON {
             try output.print(json: MigrationRecord(files, isDryRun: isDryRun, in: place))
         } else {
@@ -72,7 +78,6 @@ final class MigrationLog: Sendable {
                 "\(files.count - left) files\(isDryRun ? " would be imported" : " imported"), \(left) left",
                 isDryRun: isDryRun)
         }
-        if let failure = CommandFailure(files) { throw failure }
     }
 }
 
@@ -92,7 +97,8 @@ extension CommandFailure {
                     "'\(file.path)' and perhaps others were refused: \(refusal); 'cachectl capacity' shows why"
                 )
             case .changed where worst == nil:
-                worst = CommandFailure(.refused, "'\(file.path)' changed meanwhile; run the command again")
+                worst = CommandFailure(
+                    .refused, "'\(file.path)' changed meanwhile, or is being migrated; run the command again")
             case .refused, .changed, .notARegularFile, .name, .keyIsTaken, .ours: break
             }
         }

@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import SystemPackage
 
 /// The output of a command on standard output: lines of text, or JSON.
 ///
@@ -8,6 +9,10 @@ final class Output {
     let isJSON: Bool
     /// Whether to print only what was asked for.
     let isQuiet: Bool
+    /// Whether a reader that closes the pipe ends the command. Otherwise the rest is not printed, and the exit code is
+    /// that of the command's own result.
+    var endsWithItsReader = false
+    private var hasReader = true
     private var pending = ""
 
     init(isJSON: Bool, isQuiet: Bool = false) {
@@ -78,6 +83,12 @@ final class Output {
     func flush() throws(FileSystemError) {
         let text = pending
         pending = ""
-        if !text.isEmpty { try StandardStreams.writeOutput(text) }
+        guard hasReader, !text.isEmpty else { return }
+        do throws(FileSystemError) {
+            try StandardStreams.writeOutput(text)
+        } catch {
+            guard error.errno == .brokenPipe, !endsWithItsReader else { throw error }
+            hasReader = false
+        }
     }
 }

@@ -49,6 +49,13 @@ struct SimulatedLedger: PromotionLedger {
         return Array(later.sorted { $0.key.hash < $1.key.hash }.prefix(limit))
     }
 
+    func isShared(_ entry: LedgerEntry) -> Bool {
+        all.contains { other in
+            other.key != entry.key && other.name == entry.name && other.area == entry.area
+                && other.folder == entry.folder
+        }
+    }
+
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
         let entered = entries.filter { !omitted.contains($0.state) }
         guard !entered.isEmpty else { return }

@@ -29,6 +29,11 @@ import Testing
                 .prefix(TestRun.count(debug: 10, optimised: 400, long: all.count)))
     }
 
+    /// Whether the cache follows it, once it has found the folder of items to be one: "What is not" in the article.
+    private static func isFollowed(_ object: Attacker.Object, at path: String) -> Bool {
+        object == .linkToFolder && path.wholeMatch(of: /.*\/items\/[0-9a-f]{2}/) != nil
+    }
+
     /// Whether SQLite would wait for somebody who writes to the pipe: it opens its side files by name, whenever it
     /// begins a transaction. "What is not" in the article.
     private static func wouldWait(_ object: Attacker.Object, at path: String) -> Bool {
@@ -95,7 +100,9 @@ import Testing
             let attacker = try Attacker()
             let place = Mutex("")
             let first = ReplacedPathTests.work(container, attackedAt: attacked.call) { path in
-                guard !wouldWait(attacked.object, at: path) else { return }
+                guard !wouldWait(attacked.object, at: path), !isFollowed(attacked.object, at: path) else {
+                    return
+                }
                 place.withLock { $0 = attacker.replace(path, with: attacked.object) ? path : "" }
             }.work
             self.attacker = attacker

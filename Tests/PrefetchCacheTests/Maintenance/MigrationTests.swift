@@ -1,6 +1,7 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -321,5 +322,60 @@ import Testing
         #expect(stored.count == 4)
         #expect(try engine.items().count == 4 && leftInOld.count == 2)
         for key in stored.keys { #expect(try engine.content(ItemKey(key)) != nil) }
+    }
+
+    // MARK: What others do
+
+    /// The second migration of a file comes in before the first has it to itself, or while it stores it.
+    @Test(arguments: [FileSystemTestSupport.Operation.Kind.lock, .read])
+    func twoMigrationsOfOneFileLoseNothing(when kind: FileSystemTestSupport.Operation.Kind) throws {
+        try write(prose(9000), "a.txt")
+        let fileSystem = InterceptingFileSystem()
+        let (one, other) = (try container.engine(fileSystem: fileSystem), try container.engine())
+        let inner = Mutex<[String: MigratedFile.Outcome]?>(nil)
+        fileSystem.intercept { operation in
+            guard operation.kind == kind, operation.name == "a.txt", inner.withLock({ $0 }) == nil else {
+                return
+            }
+            inner.withLock { $0 = [:] }
+            do {
+                let outcomes = try migrate(other, as: .cached(to: .documents))
+                inner.withLock { $0 = outcomes }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let outer = try migrate(one, as: .cached(to: .documents))
+        let outcomes = [outer["a.txt"], inner.withLock { $0?["a.txt"] }]
+        #expect(outcomes.filter(isStored).count == 1)
+        #expect(outcomes.contains(.left(.changed)))
+        #expect(try other.content("a.txt") == prose(9000))
+        #expect(try leftInOld.isEmpty)
+    }
+
+    @Test func aFolderThatCannotBeListedDoesNotKeepTheOthers() throws {
+        for path in ["a/1", "b/2", "c/3"] { try write(prose(100), path) }
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .entries, operation.name == "b" else { return }
+            throw FileSystemError("readdir", errno: .permissionDenied)
+        }
+        let outcomes = try migrate(engine, as: .promoted(to: .documents))
+        #expect(isMoved(outcomes["a/1"]) && isMoved(outcomes["c/3"]))
+        guard case .left(.failed)? = outcomes["b"] else { Issue.record("\(outcomes)"); return }
+        #expect(try leftInOld == ["b/2"])
+    }
+
+    /// A folder above may be passed and not listed, as `/home` is on shared machines.
+    @Test func aFolderAboveThatCannotBeOpenedIsNoObstacle() throws {
+        try write(prose(100), "a.txt")
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .open, operation.name == ".." else { return }
+            throw FileSystemError("open", errno: .permissionDenied)
+        }
+        #expect(isMoved(try migrate(engine, as: .promoted(to: .documents))["a.txt"]))
     }
 }

@@ -154,12 +154,48 @@ import Testing
             guard operation.kind == .synchronize else { return }
             throw FileSystemError("fsync", errno: .ioError)
         }
-        #expect(throws: CacheError.self) {
-            try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
-        }
+        let report = try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
+        #expect(report.purged.map(\.key) == ["old"] && report.failures.map(\.key) == ["old"])
         #expect(!isThere(file))
         let next = try self.engine()
         #expect(try next.store(prose(10), "old").isStored)
+    }
+
+    @Test func oneThatCannotBeRemovedDoesNotKeepTheOthers() throws {
+        let files = try (0..<5).map { try open(ItemKey(number: $0)) }
+        let fileSystem = InterceptingFileSystem()
+        let engine = try engine(0, fileSystem)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .unlink, operation.name == files[2].lastPathComponent else { return }
+            throw FileSystemError("unlink", errno: .notPermitted)
+        }
+        let report = try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
+        #expect(report.purged.count == 4)
+        #expect(report.failures.map(\.key) == [try ItemKey(number: 2)])
+        #expect(files.map(isThere) == [false, false, true, false, false])
+    }
+
+    /// Two keys, such as the addresses of two mirrors, whose content and file name are the same.
+    @Test func aFileThatAnotherKeyWasHandedStays() throws {
+        let file = try open("one")
+        let engine = try engine()
+        let destination = Destination.applicationSupport("one", backup: .include)
+        try prose(9000, seed: ItemKey("one").hash.low).withBytes { bytes throws(CacheError) in
+            _ = try engine.store(
+                bytes, as: ItemMetadata(key: "other", destination: destination), encoding: .automatic)
+        }
+        #expect(try engine.open("other").value?.path.string == file.path)
+        try engine.close()
+        try setTimes(of: file, daysAgo: 100)
+        let report = try purge()
+        #expect(report.purged.isEmpty && report.shared.map(\.key) == ["one"])
+        #expect(isThere(file))
+        let next = try self.engine()
+        #expect(try next.open("other").value?.path.string == file.path)
+        _ = try next.forget("other")
+        try next.close()
+        try setTimes(of: file, daysAgo: 100)
+        #expect(try purge().purged.map(\.key) == ["one"])
     }
 
     private func engine(_ age: Int64, _ fileSystem: any FileSystem) throws -> Engine {

@@ -46,6 +46,32 @@ import Testing
         #expect(try other.partial(of: "item-0") != nil)
     }
 
+    /// Several chunks are encoded at once, and the second of them, or the third, finds no room.
+    @Test(arguments: stride(from: 2_500_000, to: 5_000_000, by: 250_000).map { $0 })
+    func aPartialThatIsRefusedAmongItsChunksIsChargedForAllThatIsKept(valued: Int) throws {
+        let engine = try container.engine()
+        var metadata = ItemMetadata("valued")
+        metadata.priority = 1
+        try noise(valued).withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+        let store = try engine.beginKept("item-0")
+        try store.append(content.prefix(1 << 20))
+        let refusal = try content.dropFirst(1 << 20).withBytes { bytes throws(CacheError) in
+            try store.append(bytes)
+        }
+        #expect(refusal == .lowPriority(0))
+        try engine.flush()
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+        #expect(try engine.statistics().partials == 1)
+        let partial = try #require(try engine.partial(of: "item-0"))
+        let (next, replayed) = try engine.resume("item-0")
+        #expect(replayed == content.prefix(Int(partial.contentLength)))
+        next.cancel()
+        try engine.maintain()
+        try expectBooksLikeDisk(engine, container)
+    }
+
     @Test func theOldestPartialGoesBeforeAnyItem() throws {
         let engine = try container.engine()
         try engine.store(noise(1 << 20), "item")

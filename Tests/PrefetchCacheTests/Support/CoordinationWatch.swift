@@ -114,6 +114,11 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.committed(after: hash, atMost: limit)
     }
 
+    func isShared(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        watch.expectNoAccess("isShared")
+        return try ledger.isShared(entry)
+    }
+
     func put(_ entries: [LedgerEntry]) throws(CacheError) {
         watch.expectNoAccess("put")
         try ledger.put(entries)

@@ -172,7 +172,7 @@ import Testing
 
     /// What is wrong with content counts for more than a server that fails, and that for more than a refusal.
     @Test func theGravestFailureIsTheExitCode() throws {
-        try container.configure(#"{"storing":false}"#)
+        try container.succeed("configure", "--largest", "1KiB")
         let server = try HTTPTestServer { $0.target == "/gone" ? TestAnswer(404) : TestAnswer(body: text) }
         let outcome = try container.cachectl(
             "fetch", server.url("/gone").absoluteString, server.url("/a").absoluteString)

@@ -140,6 +140,17 @@ import Testing
         for rule in StorageRules.infos { #expect(outcome.text.contains("\(rule.name) (")) }
     }
 
+    /// The reader has seen enough; the script still learns what was found.
+    @Test func aReaderThatLeavesDoesNotHideFindings() throws {
+        try container.succeed("put", "k", "-", "--to", "documents", input: text)
+        try container.succeed("open", "k")
+        try FileManager.default.removeItem(at: container.root.appending(path: "Documents/k"))
+        let line =
+            #"{ "$CACHECTL" inventory --check --container "$CONTAINER"; echo $? >code; } | "#
+            + #"{ exec <&-; while [ ! -s code ]; do :; done; cat code; }"#
+        #expect(try container.shell(line).text == "1\n")
+    }
+
     // MARK: Where it looks
 
     @Test func aContainerWithNothingOfOursIsNoFailureAndStaysAsItIs() throws {

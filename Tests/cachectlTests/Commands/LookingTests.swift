@@ -57,6 +57,17 @@ import Testing
         #expect(try photograph() == before)
     }
 
+    /// A mistake must not create what the next command would then find.
+    @Test(arguments: [
+        (["put", "k", "nowhere"], 66), (["put", "k", "."], 66), (["fetch", "not a url"], 64),
+        (["fetch", "--from-file", "nowhere"], 66), (["migrate", "--from", "nowhere", "--as", "cached"], 66),
+    ])
+    func aMistakeCreatesNoCache(_ arguments: [String], _ code: Int) throws {
+        let before = try photograph()
+        #expect(try Int(run(arguments).status) == code)
+        #expect(try photograph() == before)
+    }
+
     @Test(
         arguments: [
             (["migrate", "--as", "documents", "--dry-run"], "would be moved a.txt → Documents/a.txt"),
@@ -85,6 +96,19 @@ import Testing
         #expect(
             try FileManager.default.contentsOfDirectory(
                 atPath: container.root.appending(path: "Library/Caches").path) == ["CACHEDIR.TAG"])
+    }
+
+    @Test func aDryRunOfEvictSettlesNothing() throws {
+        try container.succeed("put", "k", "-", "--to", "documents", input: text)
+        try container.succeed("open", "k")
+        let staging = container.root.appending(path: "Library/Application Support/PrefetchCache/staging")
+        let left = staging.appending(path: "0123456789abcdef0123456789abcdef-0123456789abcdef-1")
+        try text.write(to: left)
+        try container.succeed("evict", "--all", "--dry-run")
+        #expect(FileManager.default.fileExists(atPath: left.path))
+        try container.succeed("list")
+        #expect(
+            !FileManager.default.fileExists(atPath: left.path), "and otherwise it would have been removed")
     }
 
     @Test func theStandInIsTidiedAway() throws {
