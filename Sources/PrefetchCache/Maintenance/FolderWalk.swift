@@ -21,7 +21,7 @@ struct FolderWalk {
     /// - Parameters:
     ///   - body: Receives everything except the folders that are visited, in the order of the names within each
     ///     folder.
-    ///   - unlisted: Receives each folder below the top that exists and cannot be listed.
+    ///   - unlisted: Receives each folder below the top that exists and cannot be listed, and what cannot be inspected.
     /// - Throws: ``CacheError/fileSystem(_:)`` when the top cannot be listed.
     func run(
         _ body: (Entry) throws(CacheError) -> Void, unlisted: (FilePath, CacheError) -> Void
@@ -46,12 +46,16 @@ struct FolderWalk {
             last = (path, folder)
             var folders: [FilePath] = []
             for entry in entries.sorted(by: { $0.name.string < $1.name.string }) {
-                let attributes = try onFiles { () throws(FileSystemError) in
-                    try top.fileSystem.attributes(
+                let inside = path.appending(entry.name)
+                let attributes: FileAttributes?
+                do {
+                    attributes = try top.fileSystem.attributes(
                         of: FilePath(root: nil, [entry.name]), in: folder.descriptor)
+                } catch {
+                    unlisted(inside, .fileSystem(error))
+                    continue
                 }
                 guard let attributes else { continue }
-                let inside = path.appending(entry.name)
                 if attributes.kind == .directory, !isSkipped(attributes.identity) {
                     folders.append(inside)
                 } else {

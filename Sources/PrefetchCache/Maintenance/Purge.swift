@@ -29,7 +29,6 @@ public struct PurgeReport: Hashable, Sendable {
     public internal(set) var purged: [File] = []
     /// The files that stay because they are no longer what was handed over.
     public internal(set) var changed: [File] = []
-
     /// The files that stay because another key was handed the same file.
     public internal(set) var shared: [File] = []
     /// What could not be inspected or removed.

@@ -367,6 +367,19 @@ import Testing
         #expect(try leftInOld == ["b/2"])
     }
 
+    @Test func aFileThatCannotBeInspectedDoesNotKeepTheOthers() throws {
+        for path in ["1", "2", "3"] { try write(prose(100), path) }
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .attributes, operation.name == "2" else { return }
+            throw FileSystemError("stat", errno: .permissionDenied)
+        }
+        let outcomes = try migrate(engine, as: .promoted(to: .documents))
+        #expect(isMoved(outcomes["1"]) && isMoved(outcomes["3"]))
+        guard case .left(.failed)? = outcomes["2"] else { Issue.record("\(outcomes)"); return }
+    }
+
     /// A folder above may be passed and not listed, as `/home` is on shared machines.
     @Test func aFolderAboveThatCannotBeOpenedIsNoObstacle() throws {
         try write(prose(100), "a.txt")
