@@ -27,7 +27,8 @@ struct Migrate: CacheCommand {
             never displaces another. As support or documents, files become the user's, as if they had been opened, \
             under the next free name if theirs is taken. A file is removed from the folder once its new copy is \
             durable. The command can be killed at any moment and run again. Links, pipes and the like, hidden files \
-            and names that are not UTF-8 stay; each is reported on a line.
+            and names that are not UTF-8 stay; each is reported on a line. A dry run checks each file by itself: against \
+            the room that there is now, and without numbering a name that is taken.
             """))
 
     @Option(help: ArgumentHelp("The folder to import.", valueName: "dir"))
