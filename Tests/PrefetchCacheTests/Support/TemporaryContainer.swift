@@ -7,8 +7,15 @@ import SystemPackage
 
 @testable import PrefetchCache
 
-/// An app container in a folder of its own, removed when the test lets go of it.
+/// An app container in a folder of its own, removed when the test lets go of it, or at the end of the process: a file
+/// system whose interceptor refers to it keeps it for ever.
 final class TemporaryContainer: Sendable {
+    private static let present = Mutex<Set<URL>>([])
+    private static let isRegistered: Bool = {
+        atexit { for root in TemporaryContainer.present.withLock({ $0 }) { TemporaryContainer.remove(root) } }
+            == 0
+    }()
+
     let root: URL
     private let clock = SteppingClock()
 
@@ -16,6 +23,8 @@ final class TemporaryContainer: Sendable {
         root = folder.appending(
             path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        guard Self.isRegistered else { throw CocoaError(.fileWriteUnknown) }
+        _ = Self.present.withLock { $0.insert(root) }
     }
 
     /// One whose cache is configured before it is used.
@@ -34,6 +43,13 @@ final class TemporaryContainer: Sendable {
     }
 
     deinit {
+        _ = Self.present.withLock { $0.remove(root) }
+        Self.remove(root)
+    }
+
+    private static func remove(_ root: URL) {
+        // It may have been on a volume that is no longer mounted.
+        guard FileManager.default.fileExists(atPath: root.path) else { return }
         do {
             try FileManager.default.removeItem(at: root)
         } catch {
