@@ -7,12 +7,12 @@ import SystemPackage
 
 @testable import PrefetchCache
 
-/// An app container in a folder of its own, removed when the test lets go of it, or at the end of the process: a file
-/// system whose interceptor refers to it keeps it for ever.
+/// An app container in a folder of its own, removed when the test lets go of it, and at the end of the process: a file
+/// system whose interceptor refers to it keeps it for ever, and an engine that was not closed may make it anew.
 final class TemporaryContainer: Sendable {
-    private static let present = Mutex<Set<URL>>([])
+    private static let all = Mutex<Set<URL>>([])
     private static let isRegistered: Bool = {
-        atexit { for root in TemporaryContainer.present.withLock({ $0 }) { TemporaryContainer.remove(root) } }
+        atexit { for root in TemporaryContainer.all.withLock({ $0 }) { TemporaryContainer.remove(root) } }
             == 0
     }()
 
@@ -24,7 +24,7 @@ final class TemporaryContainer: Sendable {
             path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
         guard Self.isRegistered else { throw CocoaError(.fileWriteUnknown) }
-        _ = Self.present.withLock { $0.insert(root) }
+        _ = Self.all.withLock { $0.insert(root) }
     }
 
     /// One whose cache is configured before it is used.
@@ -42,10 +42,7 @@ final class TemporaryContainer: Sendable {
         try engine.close()
     }
 
-    deinit {
-        _ = Self.present.withLock { $0.remove(root) }
-        Self.remove(root)
-    }
+    deinit { Self.remove(root) }
 
     private static func remove(_ root: URL) {
         // It may have been on a volume that is no longer mounted.
