@@ -203,4 +203,22 @@ import Testing
         #expect(await cache.download(request).error?.reason == .status(404, retryAfter: nil))
         #expect(try await cache.cache.open("item")?.path == file.path)
     }
+
+    @Test func anItemThatIsGoneWhenTheServerConfirmsItIsDownloaded() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { request in
+            guard request.headers["if-none-match"] != nil else { return resource.answer(to: request) }
+            let isGone = Gate()
+            Task {
+                do { #expect(try await cache.cache.remove("item")) } catch { Issue.record(error) }
+                isGone.open()
+            }
+            isGone.wait()
+            return TestAnswer(304)
+        }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(server.requests.count == 3)
+        #expect(try await cache.holds(content))
+    }
 }

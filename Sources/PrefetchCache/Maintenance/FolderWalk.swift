@@ -21,10 +21,10 @@ struct FolderWalk {
     /// - Parameters:
     ///   - body: Receives everything except the folders that are visited, in the order of the names within each
     ///     folder.
-    ///   - unlisted: Receives each folder below the top that exists and cannot be listed, and what cannot be inspected.
+    ///   - unreadable: Receives what is below the top and cannot be listed or inspected.
     /// - Throws: ``CacheError/fileSystem(_:)`` when the top cannot be listed.
     func run(
-        _ body: (Entry) throws(CacheError) -> Void, unlisted: (FilePath, CacheError) -> Void
+        _ body: (Entry) throws(CacheError) -> Void, unreadable: (FilePath, CacheError) -> Void
     ) throws(CacheError) {
         // Paths rather than open folders: there may be more of them than descriptors.
         var waiting: [FilePath] = [""]
@@ -40,7 +40,7 @@ struct FolderWalk {
                 }
             } catch {
                 guard !path.isEmpty else { throw error }
-                unlisted(path, error)
+                unreadable(path, error)
                 continue
             }
             last = (path, folder)
@@ -52,7 +52,7 @@ struct FolderWalk {
                     attributes = try top.fileSystem.attributes(
                         of: FilePath(root: nil, [entry.name]), in: folder.descriptor)
                 } catch {
-                    unlisted(inside, .fileSystem(error))
+                    unreadable(inside, .fileSystem(error))
                     continue
                 }
                 guard let attributes else { continue }

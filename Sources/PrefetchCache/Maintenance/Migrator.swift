@@ -58,7 +58,7 @@ struct Migrator {
             } catch {
                 report(MigratedFile(path: path, key: error.key, outcome: .left(error.obstacle)))
             }
-        } unlisted: { path, error in
+        } unreadable: { path, error in
             report(MigratedFile(path: path.string, key: nil, outcome: .left(.failed(error))))
         }
     }

@@ -126,7 +126,7 @@ public struct DownloadRequest: Sendable {
     /// Whether a download for this request serves the other one as well. Priority and expiry may differ: those of
     /// the first request apply.
     func serves(_ other: DownloadRequest) -> Bool {
-        // `URLRequest` compares neither headers nor, on all platforms, anything but the URL.
+        // `URLRequest` does not compare headers, and its method and body are not used.
         key == other.key && urlRequest.url == other.urlRequest.url
             && urlRequest.allHTTPHeaderFields ?? [:] == other.urlRequest.allHTTPHeaderFields ?? [:]
             && intent == other.intent && source == other.source && destination == other.destination

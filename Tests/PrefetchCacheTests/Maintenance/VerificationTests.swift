@@ -281,4 +281,11 @@ import Testing
         #expect(try verify(next).verifiedItems == 3)
         #expect(!FileManager.default.fileExists(atPath: container.catalog.path), "nothing is changed")
     }
+
+    @Test(arguments: [Int.max, .max / 2, 5_000_000_000_000_000_000])
+    func aSampleMayBeLargerThanAnyCache(count: Int) {
+        var sample = RandomSample<Int>(count)
+        for number in 0..<3000 { sample.offer(number, rank: UInt64(number)) }
+        #expect(sample.elements == Array(0..<3000))
+    }
 }
