@@ -30,7 +30,7 @@ public final class Pin: Sendable {
         guard let file = file.withLock({ $0.take() }) else { return }
         // Closing the last descriptor of a removed file frees its blocks, which takes time.
         let engine = cache.engine
-        cache.blocking.run(after: .zero) { engine.environment.fileSystem.close(file) }
+        cache.blocking.run { engine.environment.fileSystem.close(file) }
     }
 }
 
@@ -41,7 +41,7 @@ extension PrefetchCache {
     /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func pin(_ key: ItemKey) async throws(CacheError) -> Pin? {
         let cache = self
-        return try await run { engine throws(CacheError) in
+        return try await run(isReading: true) { engine throws(CacheError) in
             guard let file = try engine.folders.openItemToStay(key.hash) else { return nil }
             do throws(CacheError) {
                 if try engine.canServe(key, from: file) { return Pin(key, file, of: cache) }

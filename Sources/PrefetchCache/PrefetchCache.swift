@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Dispatch
 
 /// A cache for what the user will probably want.
 ///
@@ -34,7 +34,14 @@ internal import Synchronization
 ///   stays.
 public final class PrefetchCache: Sendable {
     let engine: Engine
+    /// The threads of the calls that never wait for the catalog …
+    private let readers = BlockingExecutor()
+    /// … of those that may …
     let blocking = BlockingExecutor()
+    /// … of the tasks that prefer them …
+    private let preferred = BlockingExecutor()
+    /// … and the one of maintenance.
+    private let maintenance = DispatchQueue(label: "PrefetchCache.maintenance", qos: .userInitiated)
     private let flushing: FlushSchedule
 
     /// Opens the cache of an app, creates missing folders, and settles what a crash left behind.
@@ -65,23 +72,28 @@ public final class PrefetchCache: Sendable {
             try Engine(areas: areas, environment: environment(), isSettling: isSettling)
         }
         self.engine = engine
-        flushing = FlushSchedule(engine) { [blocking] delay, work in blocking.run(after: delay, work) }
+        flushing = FlushSchedule(engine) { [maintenance] delay, work in
+            maintenance.asyncAfter(deadline: .now() + .nanoseconds(Int(delay / .nanoseconds(1))), execute: work)
+        }
         flushing.watchWhileIdle()
     }
 
     deinit {
         // Releasing locks and databases touches files, which must not happen on the thread that drops the last
         // reference.
-        blocking.run(after: .zero) { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
+        blocking.run { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
     }
 
-    /// The executor that the cache works on. A task that mostly uses the cache saves a change of threads per
-    /// call by preferring it:
+    /// An executor whose threads may block. A task that mostly uses the cache saves a change of threads per call by
+    /// preferring it:
     ///
     /// ```swift
     /// await withTaskExecutorPreference(cache.executor) { … }
     /// ```
-    public var executor: any TaskExecutor { blocking }
+    ///
+    /// At most 64 jobs run on it at a time. Those of tasks that compute delay neither the calls of other tasks nor
+    /// maintenance, beyond their share of the processors.
+    public var executor: any TaskExecutor { preferred }
 
     /// The events of the cache in this process, from now on. A listener that falls behind by more than 1,024
     /// events loses the oldest.
@@ -89,15 +101,21 @@ public final class PrefetchCache: Sendable {
 
     /// Runs work on a thread that may block, and schedules the writing of the changes that it leaves in
     /// memory.
+    ///
+    /// - Parameter isReading: Whether the work never waits for the catalog. Work that does wait for it cannot take
+    ///   the threads of such work.
     func run<Result: Sendable>(
-        _ body: @Sendable (Engine) throws(CacheError) -> Result
+        isReading: Bool = false, _ body: @Sendable (Engine) throws(CacheError) -> Result
     ) async throws(CacheError) -> Result {
-        let engine = engine
-        let flushing = flushing
-        return try await blocking.run { () throws(CacheError) in
-            defer { flushing.noteWork() }
-            return try engine.usage.perform { () throws(CacheError) in try body(engine) }
-        }
+        if preferred.isPreferred { return try perform(body) }
+        return try await (isReading ? readers : blocking).run { () throws(CacheError) in try perform(body) }
+    }
+
+    private func perform<Result>(
+        _ body: (Engine) throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        defer { flushing.noteWork() }
+        return try engine.usage.perform { () throws(CacheError) in try body(engine) }
     }
 
     /// Writes the recency and statistics that are still in memory to the catalog. This otherwise happens
