@@ -89,6 +89,7 @@ let package = Package(
             dependencies: [
                 "FileSystem", "FileSystemTestSupport", "PrefetchCache", "VolumeCapacity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

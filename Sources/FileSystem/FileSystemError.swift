@@ -26,6 +26,9 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
         errno == .noSpace || errno == .diskQuotaExceeded
     }
 
+    /// Whether the volume takes no writes: `EROFS`.
+    public var isReadOnlyVolume: Bool { errno == .readOnlyFileSystem }
+
     /// Whether permission is missing: `EACCES`, `EPERM` or `EROFS`.
     public var isNotPermitted: Bool {
         errno == .permissionDenied || errno == .notPermitted || errno == .readOnlyFileSystem

@@ -25,7 +25,7 @@ internal import Dispatch
 /// other calls run to their end.
 ///
 /// Any call may throw ``CacheError/fileSystem(_:)``, ``CacheError/database(name:message:)``,
-/// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``
+/// ``CacheError/catalogOverBudget``, ``CacheError/pathTooLong(_:limit:)``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``
 /// and ``CacheError/closed``. A call that names a key which was opened before also looks for its file, and
 /// may throw ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)``. The documentation
 /// of a method lists only what is specific to it.

@@ -7,6 +7,7 @@ struct CacheStress: AsyncParsableCommand {
         commandName: "cachestress",
         abstract: "Works on a cache as many apps at once would, and watches its size from outside.",
         subcommands: [
-            Store.self, Open.self, Commands.self, Purge.self, CallAPI.self, Sample.self, Hold.self,
+            Store.self, Open.self, Commands.self, Purge.self, CallAPI.self, WatchLocks.self, Sample.self,
+            Hold.self,
         ])
 }

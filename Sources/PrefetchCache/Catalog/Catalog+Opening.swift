@@ -6,13 +6,16 @@ internal import SystemPackage
 
 /// The file of the catalog: opened when it is first needed, rebuilt when it is unusable.
 extension Catalog {
-    func openedFile() throws -> CatalogFile {
+    func openedFile(isReading: Bool = false) throws -> CatalogFile {
         var identity: FileAttributes.Identity?
-        return try openedFile(&identity)
+        return try openedFile(&identity, isReading: isReading)
     }
 
-    /// - Parameter identity: Receives the identity of the file, even if it turns out to be unusable.
-    func openedFile(_ identity: inout FileAttributes.Identity?) throws -> CatalogFile {
+    /// - Parameters:
+    ///   - identity: Receives the identity of the file, even if it turns out to be unusable.
+    ///   - isReading: Whether a file will do into which this process cannot be entered, because the volume is full or
+    ///     takes no writes.
+    func openedFile(_ identity: inout FileAttributes.Identity?, isReading: Bool) throws -> CatalogFile {
         try file.withLock { file in
             switch file {
             case .closed: throw CacheError.closed
@@ -27,11 +30,26 @@ extension Catalog {
             identity = try clearedPlace(in: root)
             var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal)
             identity = fresh.identity
-            let rebuilt = try prepare(fresh)
+            let rebuilt: Int?
+            do {
+                rebuilt = try prepare(fresh)
+            } catch where isReading && Self.isAboutWriting(error) {
+                guard try isReadable(fresh) else { throw error }
+                return fresh
+            }
             fresh.generation = inMemory { $0.allowance.generation }
             file = .open(fresh)
             if let rebuilt { report(.catalogRebuilt(items: rebuilt)) }
             return fresh
+        }
+    }
+
+    /// Whether a file that cannot be prepared can be read as it is. It is looked at anew every time.
+    private func isReadable(_ file: CatalogFile) throws -> Bool {
+        try file.queue.read { database in
+            guard try !CatalogSchema.isMissing(in: database) else { return false }
+            try requireUsable(database, hadJournal: file.hadJournal)
+            return true
         }
     }
 
@@ -79,6 +97,16 @@ extension Catalog {
     ///
     /// - Returns: Whether anything was written for that.
     private func join(_ database: Database, hadJournal: Bool) throws -> Bool {
+        try requireUsable(database, hadJournal: hadJournal)
+        let changes = database.totalChangesCount
+        try reenter(database)
+        try settleDeadWriters(database)
+        guard database.totalChangesCount > changes else { return false }
+        try CatalogFile.requireMark(database)
+        return true
+    }
+
+    private func requireUsable(_ database: Database, hadJournal: Bool) throws {
         let version = try CatalogSchema.version(of: database)
         guard version == CatalogSchema.version else { throw CatalogFile.Useless("it has version \(version)") }
         guard try isTrusted(database) else {
@@ -90,12 +118,6 @@ extension Catalog {
         {
             throw CatalogFile.Useless("it was in use, and its journal is gone")
         }
-        let changes = database.totalChangesCount
-        try reenter(database)
-        try settleDeadWriters(database)
-        guard database.totalChangesCount > changes else { return false }
-        try CatalogFile.requireMark(database)
-        return true
     }
 
     /// Enters exactly what this process holds.
@@ -187,10 +209,10 @@ extension Catalog {
             if hasWritten { try leave() }
         } catch {
             try closeFile(flushing: false)
-            guard error.isOutOfSpace else { throw error }
+            guard error.isOfUnwritableVolume else { throw error }
             // This loses the order of the last uses. Stored items are found when dead writers are next
             // settled.
-            return environment.logger.debug("The volume is too full for the catalog.")
+            return environment.logger.debug("The volume takes no more of the catalog.")
         }
         try closeFile(flushing: hasWritten)
     }

@@ -186,23 +186,23 @@ final class Catalog: Sendable {
             do {
                 return try transaction(body)
             } catch {
-                guard error.isOutOfSpace else { throw error }
+                guard error.isOfUnwritableVolume else { throw error }
             }
         }
-        return try run(makingRoom: false) { file in try file.queue.read(body) }
+        return try run(makingRoom: false, isReading: true) { file in try file.queue.read(body) }
     }
 
     /// Runs `body` on the open file and, when that fails, on a fresh one. Repeats, since the system or
     /// another process may remove that one as well.
     private func run<Result>(
-        makingRoom: Bool, _ body: (CatalogFile) throws -> Result
+        makingRoom: Bool, isReading: Bool = false, _ body: (CatalogFile) throws -> Result
     ) throws(CacheError) -> Result {
         var hasFreed = false
         var attempts = 0
         while true {
             var identity: FileAttributes.Identity?
             do {
-                return try body(try openedFile(&identity))
+                return try body(try openedFile(&identity, isReading: isReading))
             } catch let error as CacheError {
                 throw error
             } catch is CatalogFile.WasReplaced {
@@ -218,6 +218,8 @@ final class Catalog: Sendable {
             } catch {
                 if makingRoom, !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
                     hasFreed = true
+                } else if let error = unwritable(error) {
+                    throw .fileSystem(error)
                 } else if attempts < Self.attempts, Self.isFaultOfTheFile(error) {
                     attempts += 1
                     environment.logger.warning(
@@ -237,7 +239,8 @@ final class Catalog: Sendable {
     /// - Returns: Whether anything was removed.
     private func freeSpace() throws(CacheError) -> Bool {
         do {
-            let freed = try openedFile().queue.read { try evictor.unlinkColdest(from: $0) }
+            let file = try openedFile(isReading: true)
+            let freed = try file.queue.read { try evictor.unlinkColdest(from: $0) }
             inMemory { state in
                 state.pending.count(.evictions, by: Int64(freed.items))
                 state.pending.count(.evictedBytes, by: freed.bytes)
@@ -246,6 +249,21 @@ final class Catalog: Sendable {
         } catch {
             throw Self.wrapped(error)
         }
+    }
+
+    /// The error of a volume that takes no writes, if it can be the cause of an error of SQLite.
+    private func unwritable(_ error: any Error) -> FileSystemError? {
+        do {
+            try folders.current.root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether an error may be due to a volume that is full or takes no writes.
+    static func isAboutWriting(_ error: any Error) -> Bool {
+        isOutOfSpace(error) || (error as? DatabaseError)?.resultCode == .SQLITE_READONLY
     }
 
     static func isOutOfSpace(_ error: any Error) -> Bool {

@@ -31,3 +31,20 @@ extension DatabaseError {
         return [ofFile, ofJournal]
     }
 }
+
+extension Directory {
+    /// Checks that files can be created in this folder, of which SQLite says no more than that it failed.
+    ///
+    /// - Parameter path: The file that was to be written.
+    /// - Throws: `EROFS` when the volume takes no writes and that can be the cause of `error`.
+    func requireWritableVolume(after error: any Error, _ path: FilePath) throws(FileSystemError) {
+        guard let error = error as? DatabaseError,
+            [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR].contains(error.resultCode)
+        else { return }
+        do {
+            try fileSystem.requireWritable(descriptor)
+        } catch {
+            if error.isReadOnlyVolume { throw FileSystemError("write", path: path, errno: error.errno) }
+        }
+    }
+}

@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import GRDBSQLite
 internal import SystemPackage
 
 extension Directory {
@@ -33,5 +34,24 @@ extension Directory {
             throw FileSystemError("open", path: path.appending(name), errno: .tooManyLinks)
         }
         return file.identity
+    }
+}
+
+extension FilePath {
+    /// Checks that SQLite can open databases in this folder. It counts the bytes of the path after it has followed all
+    /// links.
+    ///
+    /// - Throws: ``CacheError/pathTooLong(_:limit:)``.
+    func requireRoomForDatabases() throws(CacheError) {
+        guard let system = sqlite3_vfs_find(nil), let resolve = system.pointee.xFullPathname else { return }
+        let limit = Int(system.pointee.mxPathname)
+        var resolved = [CChar](repeating: 0, count: 1 << 14)
+        let path = appending(CacheLayout.catalog).string
+        // The primary code, since links are reported as well. Anything else that is wrong with the path is found when a
+        // database is opened.
+        guard resolve(system, path, CInt(resolved.count), &resolved) & 0xFF == SQLITE_OK,
+            let length = resolved.firstIndex(of: 0), length + "-journal".utf8.count > limit
+        else { return }
+        throw .pathTooLong(self, limit: limit)
     }
 }

@@ -9,7 +9,8 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// A read-only view of the catalog: one that is missing, damaged or of another version is not rebuilt for it.
+/// A view of the catalog, which changes nothing: one that is missing, damaged or of another version is not rebuilt for it.
+/// SQLite undoes the unfinished transaction of a process that died, as it does at any use.
 struct CatalogView: Sendable {
     /// The result of looking at the file.
     enum Finding: Sendable {
@@ -25,7 +26,7 @@ struct CatalogView: Sendable {
     static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
         guard case .usable(let view) = try open(in: folders) else { return nil }
         do {
-            return try view.queue.readOnly { try CatalogSchema.version(of: $0) }
+            return try view.queue.read { try CatalogSchema.version(of: $0) }
         } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
             return nil
         } catch {
@@ -38,18 +39,23 @@ struct CatalogView: Sendable {
         let root = folders.current.root
         do {
             let path = folders.areas.caches.pushing(CacheLayout.root)
-            let hasRollbackJournal = try CatalogFile.hasRollbackJournal(in: root)
+            let file = path.appending(CacheLayout.catalog)
             let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
             if isMissing { return .missing }
-            guard hasRollbackJournal else {
+            guard try CatalogFile.hasRollbackJournal(file) else {
                 return .useless("it is not a database with a rollback journal")
             }
-            let queue = try DatabaseQueue.readOnly(
-                path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view", patience: 30)
-            return .usable(CatalogView(queue: queue))
+            var configuration = Configuration()
+            configuration.label = "PrefetchCache.catalog.view"
+            configuration.busyMode = .timeout(30)
+            configuration.prepareDatabase { try CatalogFile.undoUnfinished($0) }
+            return .usable(CatalogView(queue: try DatabaseQueue(path: file.string, configuration: configuration)))
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")
         } catch {
+            try onFiles { () throws(FileSystemError) in
+                try root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog))
+            }
             guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error) }
             return .useless("\(error)")
         }
@@ -62,16 +68,17 @@ struct CatalogView: Sendable {
         let storedLength: Int64
     }
 
-    /// - Parameter isThorough: Whether to check every page, which takes a second for 10⁶ items.
+    /// - Parameter isThorough: Whether to check every page, and every index against its table, which takes seconds for
+    ///   10⁶ items.
     static func look(in folders: CacheFolders, isThorough: Bool = false) throws(CacheError) -> Finding {
         let found = try open(in: folders)
         guard case .usable(let view) = found else { return found }
         do {
-            let problem = try view.queue.readOnly { database -> String? in
+            let problem = try view.queue.read { database -> String? in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return "it has version \(version)" }
                 guard isThorough else { return nil }
-                let check = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
+                let check = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "no answer"
                 return check == "ok" ? nil : check
             }
             return problem.map(Finding.useless) ?? found
@@ -134,7 +141,7 @@ struct CatalogView: Sendable {
 
     func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
         do {
-            return try queue.readOnly(body)
+            return try queue.read(body)
         } catch {
             throw Catalog.wrapped(error)
         }

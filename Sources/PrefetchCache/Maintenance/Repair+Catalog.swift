@@ -73,7 +73,6 @@ extension Repair {
             var known = try view?.items(KeyHash.range(inFolder: prefix)) ?? [:]
             for (hash, file) in try files(inFolder: prefix).sorted(by: { $0.key < $1.key }) {
                 let row = known.removeValue(forKey: hash)
-                if let row, row.storedLength == file.attributes.length { continue }
                 attempt(.item(hash)) { () throws(CacheError) in
                     if try inspect(file, row, hasCatalog: view != nil) { isWrong = true }
                 }
@@ -96,7 +95,7 @@ extension Repair {
         do { return try ItemKey(text) } catch { return nil }
     }
 
-    /// Inspects a file that the catalog lacks, or has with another length.
+    /// Inspects a file: one that is damaged may still have the length of its row.
     ///
     /// - Returns: Whether its row is wrong.
     private func inspect(_ file: ItemFile, _ row: CatalogView.Known?, hasCatalog: Bool)
@@ -108,6 +107,7 @@ extension Repair {
         do throws(ItemFormatError) {
             let footer = try ItemReader(opened, of: fileSystem, codecs: engine.codecs).footer
             guard footer.metadata.key.hash == file.hash else { throw .damaged(.key) }
+            if let row, row.storedLength == file.attributes.length { return false }
             let age = environment.now() - file.attributes.modified / 1_000_000
             guard hasCatalog, !(0..<Self.settlingMilliseconds).contains(age) else { return false }
             note(row == nil ? .rowAdded : .rowCorrected, .item(file.hash), key: footer.metadata.key)

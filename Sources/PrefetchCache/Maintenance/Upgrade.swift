@@ -27,10 +27,6 @@ extension PrefetchCache {
     /// the catalog from the items. This otherwise happens when they are next used; this does it now, and
     /// reports it.
     ///
-    /// For a process that has opened the cache without settling and not used it yet: the ledger is copied to
-    /// be inspected, and closing the descriptor of the copied file would release the process's own locks on
-    /// it.
-    ///
     /// - Parameter isDryRun: If `true`, only reports what would be done.
     /// - Throws: ``CacheError/newerLedger(version:)``, ``CacheError/fileSystem(_:)`` and
     ///   ``CacheError/database(name:message:)``.
@@ -49,7 +45,7 @@ extension Engine {
                 try fileSystem.open(area, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
         }
         var report = UpgradeReport()
-        if let version = try LedgerSnapshot(in: support)?.version {
+        if let version = try LedgerSnapshot(in: support, at: folders.areas.applicationSupport)?.version {
             report.ledger = UpgradeReport.Versions(before: version, after: LedgerSchema.version)
             // Reading the ledger migrates it.
             if !isDryRun { _ = try ledger.intents() }

@@ -32,11 +32,12 @@ public struct VerificationFinding: Hashable, Sendable {
         case missing
         /// The item was written by a newer version of this package and was left alone.
         case newerFormat(version: UInt16)
-        /// The file could not be read to its end.
+        /// The file could not be read to its end, or the folder could not be listed.
         case unreadable(CacheError)
     }
 
-    /// The key; `nil` for an item whose footer is damaged and that the catalog does not know.
+    /// The key; `nil` for an item whose footer is damaged and that the catalog does not know, and for a folder of items
+    /// that cannot be listed.
     public let key: ItemKey?
     /// The location of the file.
     public let location: AreaPath

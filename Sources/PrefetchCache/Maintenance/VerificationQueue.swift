@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import ItemFormat
+internal import StorageAreas
 internal import Synchronization
 internal import SystemPackage
 
@@ -28,9 +29,16 @@ final class VerificationQueue: Sendable {
     private let folders: CacheFolders
     private let ledger: any PromotionLedger
     private let catalog: CatalogView?
+    private let noteUnreadable: @Sendable (AreaPath, CacheError) -> Void
     private let state = Mutex(State())
 
-    init(_ folders: CacheFolders, _ ledger: any PromotionLedger, _ catalog: CatalogView?) {
+    /// - Parameter noteUnreadable: Receives the folders that cannot be listed. What the catalog knows in them is handed
+    ///   out all the same.
+    init(
+        _ folders: CacheFolders, _ ledger: any PromotionLedger, _ catalog: CatalogView?,
+        noteUnreadable: @escaping @Sendable (AreaPath, CacheError) -> Void
+    ) {
+        self.noteUnreadable = noteUnreadable
         self.folders = folders
         self.ledger = ledger
         self.catalog = catalog
@@ -72,14 +80,19 @@ final class VerificationQueue: Sendable {
         let cataloged = try CatalogView.ifThere { () throws(CacheError) in try catalog?.items(range) }
         for (hash, known) in cataloged.flatMap(\.self) ?? [:] { found[hash] = .some(key(known.key)) }
         let items = folders.current.items
-        try onFiles { () throws(FileSystemError) in
-            guard let folder = try items.open(CacheLayout.folder(of: range.lowerBound)) else { return }
-            for entry in try items.fileSystem.entries(of: folder.descriptor) {
+        let name = CacheLayout.folder(of: range.lowerBound)
+        do throws(FileSystemError) {
+            let entries = try items.open(name).map { folder throws(FileSystemError) in
+                try items.fileSystem.entries(of: folder.descriptor)
+            }
+            for entry in entries ?? [] {
                 guard let hash = KeyHash(hexadecimal: entry.name.string), range.contains(hash) else {
                     continue
                 }
                 if found[hash] == nil { found[hash] = .some(nil) }
             }
+        } catch {
+            noteUnreadable(.ours(CacheLayout.items.pushing(name), in: .caches), .fileSystem(error))
         }
         return found.map { .item($0.key, key: $0.value) }
     }

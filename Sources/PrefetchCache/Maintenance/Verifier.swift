@@ -44,7 +44,11 @@ final class Verifier: Sendable {
         // Changes that are still in memory need not be written: the walk finds their files on disk.
         var catalog: CatalogView?
         if case .usable(let view) = try CatalogView.look(in: engine.folders) { catalog = view }
-        let queue = VerificationQueue(engine.folders, engine.ledger, catalog)
+        let queue = VerificationQueue(engine.folders, engine.ledger, catalog) { [self] folder, error in
+            note(
+                VerificationFinding(
+                    key: nil, location: folder, isPromoted: false, verdict: .unreadable(error)))
+        }
         try estimate(queue, catalog)
         _ = inParallel(max(1, engine.environment.parallelism)) { _ in work(on: queue) }
         let end = engine.environment.uptime()
@@ -114,7 +118,15 @@ final class Verifier: Sendable {
 
     /// - Parameter key: The key in the catalog. An item without a row may vanish without being missed.
     private func verifyItem(_ hash: KeyHash, _ key: ItemKey?) throws(CacheError) {
-        guard let file = try engine.folders.openItem(hash) else { return try noteAbsent(hash, key) }
+        let opened: Descriptor?
+        do {
+            opened = try engine.folders.openItem(hash)
+        } catch {
+            return note(
+                VerificationFinding(
+                    key: key, location: .item(hash), isPromoted: false, verdict: .unreadable(error)))
+        }
+        guard let file = opened else { return try noteAbsent(hash, key) }
         defer { fileSystem.close(file) }
         var knownKey = key
         do throws(CacheError) {

@@ -35,6 +35,9 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The catalog's own rows do not fit into the budget beside what may not be evicted. The changes stay in
     /// memory.
     case catalogOverBudget
+    /// SQLite cannot open files in a folder of the cache: it takes no path, with all links followed, of more than
+    /// `limit` bytes.
+    case pathTooLong(FilePath, limit: Int)
     /// The ledger was written by a newer version of this package and was left alone.
     case newerLedger(version: Int)
     /// `configuration.json` cannot be used, and why.
@@ -55,6 +58,12 @@ extension CacheError {
         case .catalogOverBudget: true
         default: false
         }
+    }
+
+    /// Whether nothing can be written: space ran out, or the volume is read-only.
+    var isOfUnwritableVolume: Bool {
+        if case .fileSystem(let error) = self, error.isReadOnlyVolume { return true }
+        return isOutOfSpace
     }
 }
 
@@ -82,6 +91,9 @@ extension CacheError: CustomStringConvertible {
         case .catalogOverBudget:
             "the catalog finds no room in the budget beside what may not be evicted; "
                 + "make the budget larger, or let go of what is pinned"
+        case .pathTooLong(let path, let limit):
+            "\(path) is too long a path for SQLite, which opens no file whose path has more than \(limit) bytes, "
+                + "with all links followed; give the cache a container with a shorter path"
         case .newerLedger(let version):
             "the ledger has version \(version), which is newer than \(LedgerSchema.version); update the software"
         case .configuration(let message): message

@@ -27,6 +27,8 @@ final class Ledger: PromotionLedger {
         let queue: DatabaseQueue
         let log: LedgerLog
         let identity: FileAttributes.Identity?
+        /// What the files were like when they were read into memory; `nil` when SQLite has them open.
+        var image: LedgerFingerprint?
     }
 
     init(in folder: Directory, at path: FilePath) {
@@ -161,33 +163,35 @@ final class Ledger: PromotionLedger {
 
     /// - Returns: `nil` when there is no ledger yet.
     private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
-        // One statement reads a consistent state; a transaction around it would take three more.
-        try run(creating: false) { file in try file.queue.unsafeRead(body) }
+        guard let identity = try attributes()?.identity else { return nil }
+        return try wrappingErrors {
+            // One statement reads a consistent state; a transaction around it would take three more.
+            try opened(identity, isReading: true).queue.unsafeRead(body)
+        }
     }
 
     /// Runs `body` while nothing else changes the ledger.
     private func write(
         creating: Bool, _ body: (Database, LedgerLog) throws -> Void
     ) throws(CacheError) {
-        try run(creating: creating) { file in
-            try file.queue.writeWithoutTransaction { database in
-                do {
-                    try file.log.hold { try body(database, file.log) }
-                } catch let error as DatabaseError where error.isOutOfSpace(in: database) {
-                    throw FileSystemError("write", path: path, errno: .noSpace)
+        let identity = try attributes()?.identity
+        guard creating || identity != nil else { return }
+        try wrappingErrors {
+            do {
+                let file = try opened(identity, isReading: false)
+                try file.queue.writeWithoutTransaction { database in
+                    try explainingErrors(of: database) { try file.log.hold { try body(database, file.log) } }
                 }
+            } catch let error as DatabaseError {
+                try folder.requireWritableVolume(after: error, path)
+                throw error
             }
         }
     }
 
-    @discardableResult
-    private func run<Result>(
-        creating: Bool, _ body: (OpenFile) throws -> Result
-    ) throws(CacheError) -> Result? {
-        let identity = try attributes()?.identity
-        guard creating || identity != nil else { return nil }
+    private func wrappingErrors<Result>(_ body: () throws -> Result) throws(CacheError) -> Result {
         do {
-            return try body(try opened(identity))
+            return try body()
         } catch let error as CacheError {
             throw error
         } catch let error as FileSystemError {
@@ -197,48 +201,85 @@ final class Ledger: PromotionLedger {
         }
     }
 
+    /// - Throws: `ENOSPC` in place of an error of SQLite that is due to it.
+    private func explainingErrors<Result>(
+        of database: Database, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError where error.isOutOfSpace(in: database) {
+            throw FileSystemError("write", path: path, errno: .noSpace)
+        }
+    }
+
     /// - Parameter identity: The identity of the file in place, as seen just now.
-    private func opened(_ identity: FileAttributes.Identity?) throws -> OpenFile {
+    private func opened(_ identity: FileAttributes.Identity?, isReading: Bool) throws -> OpenFile {
         try open.withLock { open in
             // A ledger that was removed or replaced under an open handle is no longer written to. Two threads
             // that find none at the same time must not close each other's.
-            if let open, try open.identity == identity || open.identity == attributes()?.identity {
+            if let open, try open.identity == identity || open.identity == attributes()?.identity,
+                try open.image == nil || isReading && open.image == fingerprint()
+            {
                 return open
             }
             // Closed first: the last connection to close a file removes its log.
             try open?.queue.close()
             open = nil
-            let log = LedgerLog(in: folder)
-            try folder.requireDatabasePlace(CacheLayout.ledger, at: path.removingLastComponent())
-            let fresh = OpenFile(
-                queue: try Self.open(path, log), log: log, identity: try attributes()?.identity)
+            let fresh = try openFile(isReading: isReading)
             open = fresh
             return fresh
         }
     }
 
-    private static func open(_ path: FilePath, _ log: LedgerLog) throws -> DatabaseQueue {
+    /// Has SQLite open the files or, to read them on a volume that has no room for the files beside them or takes no
+    /// writes, reads them into memory.
+    private func openFile(isReading: Bool) throws -> OpenFile {
+        let log = LedgerLog(in: folder)
+        let folderPath = path.removingLastComponent()
+        try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
+        do {
+            let queue = try open(log)
+            return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)
+        } catch where isReading && Self.isAboutWriting(error) {
+            // From before the reading, so that a change in between is read again.
+            guard let fingerprint = try fingerprint() else { throw error }
+            let (queue, _) = try LedgerImage.open(in: folder, at: folderPath, waiting: false)
+            return OpenFile(queue: queue, log: log, identity: fingerprint.file.identity, image: fingerprint)
+        }
+    }
+
+    private static func isAboutWriting(_ error: any Error) -> Bool {
+        if let error = error as? FileSystemError { return error.isOutOfSpace }
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_FULL].contains(error.resultCode)
+    }
+
+    private func open(_ log: LedgerLog) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
         configuration.busyMode = .timeout(30)
-        configuration.prepareDatabase { database in
+        configuration.prepareDatabase { [self] database in
             // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
             // journal reappeared after a power cut, it would empty the file. On a file system without shared
             // memory for a log, the journal stays in use.
-            try LedgerSchema.refuseNewer(database)
-            try database.execute(
-                sql: """
-                    PRAGMA synchronous = EXTRA;
-                    PRAGMA fullfsync = ON;
-                    PRAGMA checkpoint_fullfsync = ON;
-                    PRAGMA journal_mode = WAL;
-                    PRAGMA wal_autocheckpoint = 0;
-                    """)
+            try explainingErrors(of: database) {
+                try LedgerSchema.refuseNewer(database)
+                try database.execute(
+                    sql: """
+                        PRAGMA synchronous = EXTRA;
+                        PRAGMA fullfsync = ON;
+                        PRAGMA checkpoint_fullfsync = ON;
+                        PRAGMA journal_mode = WAL;
+                        PRAGMA wal_autocheckpoint = 0;
+                        """)
+            }
         }
         let queue = try DatabaseQueue(path: path.string, configuration: configuration)
         try queue.writeWithoutTransaction { database in
             if try LedgerSchema.isOld(database) {
-                try log.hold { try LedgerSchema.bringUpToDate(database) }
+                try explainingErrors(of: database) {
+                    try log.hold { try LedgerSchema.bringUpToDate(database) }
+                }
             }
         }
         return queue

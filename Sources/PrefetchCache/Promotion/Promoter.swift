@@ -59,7 +59,14 @@ final class Promoter: Sendable {
             noteUse(of: entry)
             return .hit(opened)
         }
-        return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }
+        do throws(CacheError) {
+            return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }
+        } catch {
+            // The file of the lock is made when it is first needed, and even an empty one takes room.
+            guard case .fileSystem(let cause) = error, cause.isOutOfSpace else { throw error }
+            try admission.makeRoomToOpen(0, in: support.staging)
+            return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }
+        }
     }
 
     private func openLocked(_ key: ItemKey, _ watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {

@@ -52,7 +52,7 @@ extension StorageInventory {
         let path = place.areas.applicationSupport
         do {
             guard let support = try areaFolder(path, fileSystem) else { return }
-            ledger = try LedgerSnapshot(in: support)
+            ledger = try LedgerSnapshot(in: support, at: path)
         } catch {
             isLedgerKnown = false
             problems.append(

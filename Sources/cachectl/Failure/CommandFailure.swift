@@ -69,12 +69,15 @@ extension CommandFailure {
     static func advice(on error: CacheError) -> String {
         switch error {
         case .movedOrDeleted: "; store it again to get a new one"
+        case .fileSystem(let error) where error.isReadOnlyVolume:
+            "; what is there can be read, but nothing stored, opened for the first time or removed"
         case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"
         case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
         case .database(name: "catalog", _):
             "; try again; if it keeps failing, remove catalog.sqlite, which is rebuilt from the items"
         case .database(name: "ledger", _):
-            "; nothing is stored or opened without it: try again, or restore ledger.sqlite from a backup"
+            "; nothing is stored or opened without it: try again; if it is damaged, and only then, restore "
+                + "ledger.sqlite from a backup"
         default: ""
         }
     }

@@ -64,7 +64,7 @@ extension ExitCode {
             case .insufficientSpace, .catalogOverBudget: .refused
             case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput
-            case .newerLedger, .configuration: .configuration
+            case .newerLedger, .configuration, .pathTooLong: .configuration
             case .cancelled, .writerIsFinished, .closed: .software
             }
     }

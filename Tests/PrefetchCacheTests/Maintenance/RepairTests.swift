@@ -105,6 +105,54 @@ import Testing
         #expect(try engine().items().count == 2)
     }
 
+    /// Leaves the catalog as a process does that dies in the middle of a transaction.
+    private func dieInATransaction(_ sql: String) throws {
+        let engine = try engine(isSettling: true)
+        for key in ["a", "b", "c"] as [ItemKey] { try engine.store(prose(3000, seed: key.hash.low), key) }
+        _ = try engine.content("a")
+        try engine.flush()
+        let journal = container.catalog.path + "-journal"
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        var files: [String: Data] = [:]
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF")
+            try database.execute(sql: "PRAGMA cache_size = 1; BEGIN IMMEDIATE; \(sql)")
+            for path in [container.catalog.path, journal] {
+                files[path] = try Data(contentsOf: URL(filePath: path))
+            }
+            try database.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+        try engine.close()
+        for (path, content) in files { try content.write(to: URL(filePath: path)) }
+    }
+
+    @Test(arguments: [true, false])
+    func aTransactionThatAProcessDidNotEndIsUndoneAndCostsNothing(_ isDryRun: Bool) throws {
+        try dieInATransaction("UPDATE item SET lastUse = 0, source = hex(randomblob(1500))")
+        let engine = try engine()
+        let report = try engine.repair(isDryRun: isDryRun)
+        #expect(report == RepairReport())
+        try engine.close()
+        // What everybody else finds.
+        let next = try self.engine()
+        #expect(try next.items().map(\.key) == ["b", "c", "a"])
+        #expect(try next.statistics().hits == 1)
+        #expect(try next.statistics().stores == 3)
+        try next.close()
+    }
+
+    /// The length is that of the row, and the file is damaged all the same.
+    @Test func aFooterOfTheRightLengthIsLookedAt() throws {
+        try fill("a", "b")
+        let item = container.item("a")
+        var content = try Data(contentsOf: item)
+        content[content.endIndex - 40] ^= 1
+        try content.write(to: item)
+        #expect(try repair() == [.itemSetAside, .quarantinedItemRemoved])
+        #expect(try engine().items().map(\.key) == ["b"])
+    }
+
     @Test func theSumsFitTheRows() throws {
         try fill("a", "b")
         try changeCatalog("UPDATE total SET items = 77, chargedLength = 5 WHERE kind = 0")

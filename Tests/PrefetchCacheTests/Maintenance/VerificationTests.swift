@@ -48,6 +48,35 @@ import Testing
             [.modificationDate: Date(timeIntervalSince1970: Double(modified) / 1e9)], ofItemAtPath: file.path)
     }
 
+    @Test(arguments: [VerificationRequest(), VerificationRequest(sample: 8)], [FileSystemTestSupport.Operation.Kind.open, .entries])
+    func oneUnreadableFolderDoesNotEndTheWalk(_ request: VerificationRequest, _ failing: FileSystemTestSupport.Operation.Kind) throws {
+        let first = try engine()
+        let keys = try (0..<8).map { try ItemKey(number: $0) }
+        for key in keys { try first.store(noise(1000), key) }
+        try first.close()
+        let folder = CacheLayout.folder(of: keys[0].hash).string
+        let path = "/items/\(folder)"
+        let engine = try engine(
+            InterceptingFileSystem { operation throws(FileSystemError) in
+                guard operation.kind == failing, let found = operation.path,
+                    found.hasSuffix(path) || found.contains("\(path)/")
+                else { return }
+                throw FileSystemError("read", errno: .permissionDenied)
+            })
+        let inFolder = keys.filter { CacheLayout.folder(of: $0.hash).string == folder }
+        let report = try verify(engine, request)
+        let unreadable = report.findings.filter { $0.key == nil }
+        #expect(unreadable.map(\.location) == [.ours(CacheLayout.items.appending(folder), in: .caches)])
+        #expect(
+            unreadable.map(\.verdict) == [
+                .unreadable(.fileSystem(FileSystemError("read", errno: .permissionDenied)))
+            ])
+        // Items that the catalog knows there are tried all the same.
+        #expect(Set(report.findings.compactMap(\.key)) == (failing == .open ? Set(inFolder) : []))
+        #expect(report.verifiedItems == (failing == .open ? keys.count - inFolder.count : keys.count))
+        #expect(report.isComplete)
+    }
+
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func everyByteOfEveryItemIsRead(_ encoding: ItemEncoding) throws {
         let engine = try engine()

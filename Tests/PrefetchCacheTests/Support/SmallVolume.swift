@@ -13,13 +13,16 @@ import Testing
 /// takes space and gives it back.
 final class SmallVolume: Sendable {
     enum Kind: String, Sendable, CaseIterable {
-        case tmpfs, ext4
+        case tmpfs, ext4, xfs, btrfs
+
+        /// The least that one can have.
+        private var leastMegabytes: Int { self == .tmpfs || self == .ext4 ? 8 : 320 }
 
         /// Whether one can be mounted here, found out by doing it.
         fileprivate var isPossible: Bool {
             #if os(Linux)
                 do {
-                    _ = try SmallVolume(self, megabytes: 8)
+                    _ = try SmallVolume(self, megabytes: leastMegabytes)
                     return true
                 } catch {
                     return false
@@ -31,15 +34,20 @@ final class SmallVolume: Sendable {
     }
 
     /// The kinds that there are on this machine: none for anybody but root.
-    static let kinds = LiveFileSystem().userID == 0 ? Kind.allCases.filter(\.isPossible) : []
+    static let kinds = possible([.tmpfs, .ext4])
+    /// The kinds that are on a device, some of which need 320 megabytes.
+    static let fileSystems = possible([.ext4, .xfs, .btrfs])
     static let isPossible = !kinds.isEmpty
+
+    private static func possible(_ kinds: [Kind]) -> [Kind] {
+        LiveFileSystem().userID == 0 ? kinds.filter(\.isPossible) : []
+    }
 
     private static let live = LiveFileSystem()
 
     let root: URL
     private let kind: Kind
     private let folder: Directory
-    private let filler: Descriptor
 
     init(_ kind: Kind = .tmpfs, megabytes: Int) throws {
         self.kind = kind
@@ -52,14 +60,12 @@ final class SmallVolume: Sendable {
             try FileManager.default.removeItem(at: root)
             throw error
         }
-        let live = Self.live
         folder = try Directory.openOrCreate(
-            FilePath(root.path), permissions: .ownerReadWriteExecute, in: live)
-        filler = try live.open("filler", in: folder.descriptor, .createNew(.ownerReadWrite))
+            FilePath(root.path), permissions: .ownerReadWriteExecute, in: Self.live)
+        try withFiller { _ in }
     }
 
     deinit {
-        Self.live.close(filler)
         do {
             try SystemCommand.run("/bin/umount", "-l", root.path)
             try FileManager.default.removeItem(at: root)
@@ -72,15 +78,27 @@ final class SmallVolume: Sendable {
         switch kind {
         case .tmpfs:
             try SystemCommand.run("/bin/mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", root.path)
-        case .ext4:
+        case .ext4, .xfs, .btrfs:
             let image = root.appendingPathExtension("img")
             // The mount keeps the image when its name is gone.
             defer { unlink(image.path) }
             try SystemCommand.run("/usr/bin/truncate", "-s", "\(megabytes)M", image.path)
-            // Nothing is set aside for root, who runs this.
-            try SystemCommand.run("/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", image.path)
-            try SystemCommand.run("/bin/mount", "-o", "loop,errors=remount-ro", image.path, root.path)
+            var options = "loop"
+            switch kind {
+            case .xfs: try SystemCommand.run("/usr/sbin/mkfs.xfs", "-q", image.path)
+            case .btrfs: try SystemCommand.run("/usr/sbin/mkfs.btrfs", "-q", image.path)
+            default:
+                // Nothing is set aside for root, who runs this.
+                try SystemCommand.run("/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", image.path)
+                options += ",errors=remount-ro"
+            }
+            try SystemCommand.run("/bin/mount", "-o", options, image.path, root.path)
         }
+    }
+
+    /// For a volume on which nothing is open for writing.
+    func remount(isReadOnly: Bool) throws {
+        try SystemCommand.run("/bin/mount", "-o", "remount,\(isReadOnly ? "ro" : "rw")", root.path)
     }
 
     /// Lets an ext4 volume find an error in itself: it takes no writes any more, whoever has files open on it.
@@ -96,40 +114,49 @@ final class SmallVolume: Sendable {
         get throws { try Self.live.volume(of: folder.descriptor).available }
     }
 
+    private func withFiller(_ body: (Descriptor) throws(FileSystemError) -> Void) throws {
+        try Self.live.withFile(
+            "filler", in: folder.descriptor, .createIfMissing(.ownerReadWrite), body)
+    }
+
     /// The outsider takes or gives back what it must for just `bytes` to be available, but for a few
     /// blocks of the file system's own.
     func leave(_ bytes: Int64) throws {
         for _ in 0..<4 {
             let excess = try available - bytes
-            let length = try Self.live.attributes(of: filler).allocated + excess
-            if excess > 0 {
-                do throws(FileSystemError) {
-                    try Self.live.allocate(length, for: filler)
-                } catch {
-                    // The file system's own blocks, for the longer file, are not there.
-                    guard error.isOutOfSpace else { throw error }
-                    try Self.live.allocate(max(0, length - (64 << 10)), for: filler)
+            try withFiller { filler throws(FileSystemError) in
+                let length = try Self.live.attributes(of: filler).allocated + excess
+                if excess > 0 {
+                    do throws(FileSystemError) {
+                        try Self.live.allocate(length, for: filler)
+                    } catch {
+                        // The file system's own blocks, for the longer file, are not there.
+                        guard error.isOutOfSpace else { throw error }
+                        try Self.live.allocate(max(0, length - (64 << 10)), for: filler)
+                    }
+                    try Self.live.resize(filler, to: length)
+                } else {
+                    try Self.live.resize(filler, to: max(0, length))
                 }
-                try Self.live.resize(filler, to: length)
-            } else {
-                try Self.live.resize(filler, to: max(0, length))
             }
         }
     }
 
     /// The outsider writes until not a byte is free.
     func fill() throws {
-        var offset = try Self.live.attributes(of: filler).length
-        for block in [1 << 20, 4096, 1] {
-            let bytes = [UInt8](repeating: 0x55, count: block)
-            do {
-                while true {
-                    try Self.live.writeAll(bytes, to: filler, at: offset)
-                    offset += Int64(block)
+        try withFiller { filler throws(FileSystemError) in
+            var offset = try Self.live.attributes(of: filler).length
+            for block in [1 << 20, 4096, 1] {
+                let bytes = [UInt8](repeating: 0x55, count: block)
+                do throws(FileSystemError) {
+                    while true {
+                        try Self.live.writeAll(bytes, to: filler, at: offset)
+                        offset += Int64(block)
+                    }
+                } catch {
+                    guard error.isOutOfSpace else { throw error }
+                    offset = try Self.live.attributes(of: filler).length
                 }
-            } catch {
-                guard error.isOutOfSpace else { throw error }
-                offset = try Self.live.attributes(of: filler).length
             }
         }
     }

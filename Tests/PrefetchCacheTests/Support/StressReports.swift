@@ -60,3 +60,10 @@ struct SampleReport: Decodable, Sendable {
     var largestLowerBound: Int64
     var lowerBoundsAboveBudget: Int
 }
+
+struct LockReport: Decodable {
+    let calls: [String: Int]
+    let checks: Int
+    let lost: [String]
+    let faults: [String]
+}

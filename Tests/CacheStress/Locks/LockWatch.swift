@@ -1,0 +1,142 @@
+internal import Foundation
+internal import GRDBSQLite
+internal import Synchronization
+
+/// Compares the locks that SQLite takes itself to hold with those that the kernel lists for this process.
+///
+/// Locks on byte ranges belong to the process: closing any descriptor of a file releases them all, and SQLite goes on
+/// without knowing. So what SQLite asks for is remembered, and before it asks again, in the middle of a transaction or
+/// at its end, `/proc/locks` must contain all of it.
+enum LockWatch {
+    struct Unavailable: Error {
+        let reason: String
+    }
+
+    #if os(Linux)
+        private typealias Control =
+            @Sendable @convention(c) (CInt, CInt, UnsafeMutableRawPointer?) -> CInt
+        private typealias Close = @Sendable @convention(c) (CInt) -> CInt
+
+        private struct File: Hashable, Sendable {
+            let device: UInt64
+            let inode: UInt64
+        }
+
+        private struct State: Sendable {
+            var folder = ""
+            var held: [File: LockedBytes] = [:]
+            var names: [File: String] = [:]
+            var checks = 0
+            var lost: Set<String> = []
+        }
+
+        private static let state = Mutex(State())
+        // Looked up when they are first used, which is before they are replaced.
+        private static let control = original("fcntl", as: Control.self)
+        private static let close = original("close", as: Close.self)
+
+        // Functions of C hold no context, not even the type: everything is named in full.
+
+        private static let watchedControl: Control = { file, command, argument in
+            guard command == F_SETLK, let request = argument?.assumingMemoryBound(to: flock.self).pointee
+            else { return LockWatch.control?(file, command, argument) ?? -1 }
+            return LockWatch.state.withLock { state in
+                let known = LockWatch.identify(file, &state)
+                if let known { LockWatch.check(known, &state) }
+                let result = LockWatch.control?(file, command, argument) ?? -1
+                if let known, result == 0 { state.held[known, default: LockedBytes()].apply(request) }
+                return result
+            }
+        }
+        private static let watchedClose: Close = { file in
+            LockWatch.state.withLock { state in
+                let known = LockWatch.identify(file, &state)
+                let result = LockWatch.close?(file) ?? -1
+                // A connection without locks of its own does not ask whether another one has some.
+                if let known {
+                    LockWatch.check(known, &state)
+                    state.held[known] = nil
+                }
+                return result
+            }
+        }
+    #endif
+
+    /// Begins to watch all databases below a folder. To be called before the first of them is opened.
+    static func begin(below folder: String) throws {
+        #if os(Linux)
+            guard control != nil, close != nil else { throw Unavailable(reason: "SQLite has no such calls") }
+            state.withLock { $0.folder = folder + "/" }
+            try replace("fcntl", by: unsafeBitCast(watchedControl, to: sqlite3_syscall_ptr.self))
+            try replace("close", by: unsafeBitCast(watchedClose, to: sqlite3_syscall_ptr.self))
+        #else
+            throw Unavailable(reason: "there is no /proc/locks")
+        #endif
+    }
+
+    /// How often the locks of a file were compared, and the names of the files whose locks were lost.
+    static func result() -> (checks: Int, lost: [String]) {
+        #if os(Linux)
+            state.withLock { state in
+                for file in state.held.keys { check(file, &state) }
+                return (state.checks, state.lost.sorted())
+            }
+        #else
+            (0, [])
+        #endif
+    }
+
+    #if os(Linux)
+        private static func identify(_ file: CInt, _ state: inout State) -> File? {
+            var attributes = stat()
+            guard fstat(file, &attributes) == 0 else { return nil }
+            let known = File(device: UInt64(attributes.st_dev), inode: UInt64(attributes.st_ino))
+            var path = [UInt8](repeating: 0, count: 4096)
+            let length = readlink("/proc/self/fd/\(file)", &path, path.count)
+            guard length > 0 else { return nil }
+            let name = String(decoding: path[..<length], as: UTF8.self)
+            guard name.hasPrefix(state.folder) else { return nil }
+            state.names[known] = URL(filePath: name).lastPathComponent
+            return known
+        }
+
+        private static func check(_ file: File, _ state: inout State) {
+            guard let held = state.held[file], !held.isEmpty else { return }
+            state.checks += 1
+            let listed = locks(on: file.inode)
+            guard !held.ranges.allSatisfy({ listed.contains($0) }) else { return }
+            state.lost.insert(state.names[file] ?? "inode \(file.inode)")
+        }
+
+        /// What the kernel lists of this process and a file.
+        private static func locks(on inode: UInt64) -> LockedBytes {
+            var found = LockedBytes()
+            guard let list = FileManager.default.contents(atPath: "/proc/locks") else { return found }
+            for line in String(decoding: list, as: UTF8.self).split(separator: "\n") {
+                // 1: POSIX ADVISORY WRITE 4711 fe:00:16236733 1073741826 1073742335
+                let words = line.split(separator: " ")
+                guard words.count == 8, words[1] == "POSIX", Int32(words[4]) == getpid(),
+                    words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == inode,
+                    let start = Int64(words[6])
+                else { continue }
+                let end = Int64(words[7]) ?? .max
+                found.add(start..<max(end, end &+ 1), isExclusive: words[3] == "WRITE")
+            }
+            return found
+        }
+
+        private static func original<Call>(_ name: String, as _: Call.Type) -> Call? {
+            guard let vfs = sqlite3_vfs_find(nil), let call = vfs.pointee.xGetSystemCall?(vfs, name) else {
+                return nil
+            }
+            // The table holds all calls as one type; the name tells the true one.
+            return unsafeBitCast(call, to: Call.self)
+        }
+
+        private static func replace(_ name: String, by call: sqlite3_syscall_ptr) throws {
+            guard let vfs = sqlite3_vfs_find(nil),
+                vfs.pointee.xSetSystemCall?(vfs, name, call) == SQLITE_OK
+            else { throw Unavailable(reason: "SQLite keeps its \(name)") }
+        }
+    #endif
+}

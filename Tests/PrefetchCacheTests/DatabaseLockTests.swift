@@ -1,0 +1,120 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Closing any descriptor of a file releases all locks of the process on it, those of SQLite included.
+@Suite struct DatabaseLockTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func folder(_ url: URL) throws -> Directory {
+        try Directory.openOrCreate(
+            FilePath(url.path), permissions: .ownerReadWriteExecute, in: LiveFileSystem())
+    }
+
+    #if os(Linux)
+        /// The locks of this process on a file, as the kernel lists them.
+        private func locks(on file: URL) throws -> [String] {
+            let attributes = try LiveFileSystem().attributes(of: FilePath(file.path), in: .workingDirectory)
+            let inode = try #require(attributes).identity.inode
+            let list = try String(decoding: Data(contentsOf: URL(filePath: "/proc/locks")), as: UTF8.self)
+            return list.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+                .filter { $0.count == 8 && $0[1] == "POSIX" && $0[5].hasSuffix(":\(inode)") }
+                .map { $0[3...].joined(separator: " ") }.sorted()
+        }
+
+        @Test func lookingAtTheCatalogLeavesATransactionItsLocks() throws {
+            let engine = try container.engine()
+            for number in 0..<8 { try engine.store(noise(1000), ItemKey(number: number)) }
+            let caches = try folder(container.caches.deletingLastPathComponent())
+            try engine.catalog.transaction { _ in
+                let before = try locks(on: container.catalog)
+                #expect(before.contains { $0.hasPrefix("WRITE") })
+                guard case .usable = try CatalogView.look(in: engine.folders, isThorough: true) else {
+                    Issue.record("not usable")
+                    return
+                }
+                #expect(try locks(on: container.catalog) == before)
+                _ = try CatalogView.version(in: engine.folders)
+                #expect(try locks(on: container.catalog) == before)
+                _ = try CatalogSnapshot.forEach(
+                    in: caches, at: FilePath(container.caches.deletingLastPathComponent().path)
+                ) { _ in }
+                #expect(try locks(on: container.catalog) == before)
+            }
+            try engine.close()
+        }
+
+        @Test func aSnapshotOfTheLedgerLeavesItsReadersTheirLocks() throws {
+            let engine = try container.engine()
+            try engine.store(noise(1000), "k")
+            _ = try engine.open("k")
+            let ledger = container.support.appending(path: "ledger.sqlite")
+            let files = [ledger, container.support.appending(path: "ledger.sqlite-shm")]
+            let reader = try DatabaseQueue(path: ledger.path)
+            try reader.read { database in
+                #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM promotion") == 1)
+                let before = try files.map { try locks(on: $0) }
+                #expect(before.allSatisfy { !$0.isEmpty })
+                let support = try folder(container.support.deletingLastPathComponent())
+                #expect(try LedgerSnapshot(
+                        in: support, at: FilePath(container.support.deletingLastPathComponent().path))?.entries.map(\.key) == ["k"])
+                #expect(try files.map { try locks(on: $0) } == before)
+            }
+            try reader.close()
+            try engine.close()
+        }
+    #endif
+
+    /// What eight items of another process look like that were stored beside a transaction without its lock.
+    @Test func anIndexThatLacksRowsIsFoundAndTheCatalogMadeAnew() throws {
+        let engine = try container.engine(isSettling: true)
+        for number in 0..<8 { try engine.store(noise(1000), ItemKey(number: number)) }
+        try engine.close()
+        try loseTheIndex("victim")
+
+        let second = try container.engine(now: { Int64(Date().timeIntervalSince1970 * 1000) + 60_000 })
+        for isDryRun in [true, false] {
+            let report = try second.repair(isDryRun: isDryRun)
+            #expect(report.failures.isEmpty)
+            #expect(report.steps.map(\.action) == [.catalogRemade])
+        }
+        #expect(try second.repair(isDryRun: true).steps.isEmpty)
+        #expect(try second.items().count == 8)
+        try second.close()
+    }
+
+    /// Takes all rows out of an index, as pages of an older state do that overwrite newer ones.
+    private func loseTheIndex(_ name: String) throws {
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        try queue.writeWithoutTransaction { database in
+            let definition = try #require(
+                try String.fetchOne(
+                    database, sql: "SELECT sql FROM sqlite_master WHERE name = ?", arguments: [name]))
+            try database.execute(sql: "PRAGMA writable_schema = ON")
+            try database.execute(sql: "UPDATE sqlite_master SET sql = ? WHERE name = ?", arguments: [
+                definition + " WHERE kind = 99", name,
+            ])
+            try database.execute(sql: "PRAGMA schema_version = 1000")
+        }
+        try queue.close()
+        let again = try DatabaseQueue(path: container.catalog.path)
+        try again.writeWithoutTransaction { database in
+            try database.execute(sql: "REINDEX \(name)")
+            try database.execute(sql: "PRAGMA writable_schema = ON")
+            try database.execute(
+                sql: "UPDATE sqlite_master SET sql = replace(sql, ' WHERE kind = 99', '') WHERE name = ?",
+                arguments: [name])
+            try database.execute(sql: "PRAGMA schema_version = 1001")
+        }
+        try again.close()
+    }
+}

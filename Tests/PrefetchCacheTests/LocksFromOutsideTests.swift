@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+#if os(Linux)
+    /// The locks that SQLite needs are those of the whole process, and any of its code can lose them: a busy process calls
+    /// everything that the cache can do, and the kernel's list of its locks is compared with what SQLite has asked for.
+    @Suite struct LocksFromOutsideTests {
+        private let container: TemporaryContainer
+
+        init() throws {
+            container = try TemporaryContainer(budget: .mebibytes(64), largestItem: .mebibytes(16))
+        }
+
+        private func report(_ flags: String...) async throws -> LockReport {
+            let process = try StressProcess(["locks", "--seconds", "3"] + flags, in: container)
+            let outcome = await process.outcome()
+            #expect(outcome.status == 0 && !outcome.wasKilled)
+            return try outcome.report()
+        }
+
+        @Test func noCallLosesALock() async throws {
+            let report = try await report()
+            #expect(report.lost == [])
+            #expect(report.faults == [])
+            #expect(report.checks > 1000)
+            #expect(report.calls.count >= 40)
+        }
+
+        /// Negative control.
+        @Test(arguments: ["Library/Caches/PrefetchCache/catalog.sqlite"] + ["", "-shm"].map {
+            "Library/Application Support/PrefetchCache/ledger.sqlite\($0)"
+        })
+        func aFileThatIsOpenedAndClosedIsNoticed(_ file: String) async throws {
+            let report = try await report("--meddling", file)
+            #expect(report.lost.contains(URL(filePath: file).lastPathComponent))
+        }
+    }
+#endif
