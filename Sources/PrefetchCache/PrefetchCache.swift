@@ -73,7 +73,8 @@ public final class PrefetchCache: Sendable {
         }
         self.engine = engine
         flushing = FlushSchedule(engine) { [maintenance] delay, work in
-            maintenance.asyncAfter(deadline: .now() + .nanoseconds(Int(delay / .nanoseconds(1))), execute: work)
+            let nanoseconds = Int(delay / .nanoseconds(1))
+            maintenance.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: work)
         }
         flushing.watchWhileIdle()
     }
@@ -95,9 +96,8 @@ public final class PrefetchCache: Sendable {
     /// maintenance, beyond their share of the processors.
     public var executor: any TaskExecutor { preferred }
 
-    /// The events of the cache in this process, from now on. A listener that falls behind by more than 1,024
-    /// events loses the oldest.
-    public var events: AsyncStream<CacheEvent> { engine.events.stream() }
+    /// The events of the cache in this process, from now on.
+    public var events: CacheEvents { engine.events.stream() }
 
     /// Runs work on a thread that may block, and schedules the writing of the changes that it leaves in
     /// memory.
