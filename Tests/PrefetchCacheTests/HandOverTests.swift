@@ -51,36 +51,50 @@ import Testing
         #expect(steps.withLock { $0 } > 20)
     }
 
-    @Test func twoWhoHoldTheLockOfAKeyDoNotBothHandItOver() throws {
-        let locks = container.support.appending(path: "staging")
-        for moment in stride(from: 1, through: 60, by: 2) {
-            let key = try ItemKey("Doc-\(moment).txt")
-            let fileSystem = InterceptingFileSystem()
-            let engine = try container.engine(fileSystem: fileSystem)
-            let other = try container.engine()
-            try engine.store(noise(9000), key, encoding: .forced(.identity))
-            let count = CallCounter()
-            let opened = OpenedFiles()
-            fileSystem.intercept { _ in
-                guard count.next() == moment else { return }
-                do {
-                    let lock = locks.appending(path: CacheLayout.keyLock(of: key.hash).string)
-                    if FileManager.default.fileExists(atPath: lock.path) {
-                        try FileManager.default.removeItem(at: lock)
+    /// At every moment of an open, its lock file is removed, and another process opens the key.
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func twoWhoHoldTheLockOfAKeyDoNotBothHandItOver(encoding: ItemEncoding) throws {
+        let item = SimulatedItem("Doc.txt", encoding)
+        let lock = SimulatedWorld.staging.pushing(CacheLayout.keyLock(of: item.key.hash))
+        var moment = 0
+        while true {
+            moment += 1
+            let world = SimulatedWorld()
+            try world.cache(item)
+            let (engine, other) = (try world.engine(), try world.engine())
+            let (count, at) = (CallCounter(), moment)
+            let paths = Mutex<Set<FilePath>>([])
+            world.fileSystem.intercept { _ in
+                guard count.next() == at else { return }
+                world.fileSystem.undisturbed {
+                    do {
+                        if world.fileSystem.disk.content(of: lock) != nil {
+                            try world.fileSystem.removeFile(lock)
+                        }
+                        if let path = try other.open(item.key).value?.path {
+                            paths.withLock { _ = $0.insert(path) }
+                        }
+                    } catch let error as CacheError {
+                        // It gives up; what counts is that there is one file.
+                        #expect("\(error)" != "")
+                    } catch {
+                        Issue.record(error)
                     }
-                    opened.add(try other.open(key).value)
-                } catch {
-                    // It gives up; what counts is that there is one file.
-                    #expect("\(error)" != "")
                 }
             }
-            do { opened.add(try engine.open(key).value) } catch { #expect("\(error)" != "") }
-            fileSystem.intercept { _ in }
-            let names = try container.files(below: container.documents).filter { $0.hasPrefix("Doc-\(moment)") }
-            #expect(names == ["\(key)"], "moment \(moment)")
-            #expect(try container.engine().open(key).value?.isFirstOpen != nil, "moment \(moment)")
-            #expect(opened.paths.count <= 1)
+            do {
+                if let path = try engine.open(item.key).value?.path { paths.withLock { _ = $0.insert(path) } }
+            } catch {
+                #expect("\(error)" != "")
+            }
+            world.fileSystem.intercept { _ in }
+            guard count.next() > moment else { break }
+            let last = try #require(try world.engine().open(item.key).value, "moment \(moment)")
+            #expect(paths.withLock { $0.union([last.path]).count } == 1, "moment \(moment)")
+            let files = world.fileSystem.disk.files(in: SimulatedWorld.areas.documents)
+            #expect(files == ["Doc.txt": item.content], "moment \(moment)")
         }
+        #expect(moment > 40)
     }
 
     /// Whoever waited for a lock file that was removed meanwhile takes the one in its place.

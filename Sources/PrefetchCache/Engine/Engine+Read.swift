@@ -79,10 +79,8 @@ extension Engine {
         if let cached, cached.expiresAt.map({ $0 > environment.now() }) ?? true {
             return .hit(.cached(cached))
         }
-        guard let entry = try promotedEntry(key), let file = try promoter.existingFile(of: entry) else {
-            return .miss(.absent)
-        }
-        return .hit(.promoted(file))
+        guard let entry = try promotedEntry(key), try isThere(entry) else { return .miss(.absent) }
+        return .hit(.promoted(promoter.opened(entry, isFirstOpen: false)))
     }
 
     /// The metadata of a cached item and the length of its content, read from its file. Does not count as a
@@ -108,7 +106,7 @@ extension Engine {
             if try canServe(key, from: file) { return true }
         }
         guard let entry = try promotedEntry(key) else { return false }
-        return try promoter.existingFile(of: entry) != nil
+        return try isThere(entry)
     }
 
     /// As far as the footer shows: no chunk is read.
