@@ -64,8 +64,10 @@ import Testing
             let (engine, other) = (try world.engine(), try world.engine())
             let (count, at) = (CallCounter(), moment)
             let paths = Mutex<Set<FilePath>>([])
-            world.fileSystem.intercept { _ in
+            let interrupted = Mutex("")
+            world.fileSystem.intercept { operation in
                 guard count.next() == at else { return }
+                interrupted.withLock { $0 = "\(operation)" }
                 world.fileSystem.undisturbed {
                     do {
                         if world.fileSystem.disk.content(of: lock) != nil {
@@ -89,10 +91,11 @@ import Testing
             }
             world.fileSystem.intercept { _ in }
             guard count.next() > moment else { break }
-            let last = try #require(try world.engine().open(item.key).value, "moment \(moment)")
-            #expect(paths.withLock { $0.union([last.path]).count } == 1, "moment \(moment)")
+            let place = "moment \(moment), before \(interrupted.withLock { $0 })"
+            let last = try #require(try world.engine().open(item.key).value, "\(place)")
+            #expect(paths.withLock { $0.union([last.path]).count } == 1, "\(place)")
             let files = world.fileSystem.disk.files(in: SimulatedWorld.areas.documents)
-            #expect(files == ["Doc.txt": item.content], "moment \(moment)")
+            #expect(files == ["Doc.txt": item.content], "\(place)")
         }
         #expect(moment > 40)
     }

@@ -81,9 +81,14 @@ extension Engine {
         }
         // The file first: an entry without a file lets its key be stored again, but a file without an entry
         // would not be accounted for.
-        try promoter.onDestination(entry) { () throws(FileSystemError) in
+        do {
             try environment.fileSystem.unlink(aside, in: staging.descriptor)
-            report.purged.append(purged)
+        } catch {
+            _ = try promoter.putBack(aside, of: entry, from: staging, in: folder)
+            throw .destination(promoter.path(of: entry), error)
+        }
+        report.purged.append(purged)
+        try promoter.onDestination(entry) { () throws(FileSystemError) in
             try environment.fileSystem.synchronize(folder.descriptor)
         }
         try ledger.remove(entry)

@@ -9,12 +9,6 @@ import Testing
 
 /// What the user does while a file is purged.
 @Suite struct PurgedAsideTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
-
     private func open(_ key: ItemKey, _ engine: Engine) throws -> URL {
         let metadata = ItemMetadata(
             key: key, destination: .applicationSupport(FileName(sanitizing: key.string), backup: .exclude))
@@ -29,10 +23,10 @@ import Testing
         var moment = 0
         while true {
             moment += 1
+            let container = try TemporaryContainer()
             let fileSystem = InterceptingFileSystem()
             let engine = try container.engine(fileSystem: fileSystem)
-            let key = try ItemKey("Doc-\(moment).txt")
-            let file = try open(key, engine)
+            let file = try open("Doc.txt", engine)
             let count = CallCounter()
             let at = moment
             let draft = container.root.appending(path: "draft")
@@ -50,25 +44,42 @@ import Testing
             fileSystem.intercept { _ in }
             guard count.next() > moment else { break }
             let folder = file.deletingLastPathComponent()
-            let contents = try container.files(below: folder).filter { $0.hasPrefix("Doc-\(moment)") }.map {
+            let contents = try container.files(below: folder).map {
                 try Data(contentsOf: folder.appending(path: $0))
             }
             #expect(contents == [Data("saved".utf8)], "moment \(moment): \(report)")
             let staging = try container.files(below: container.support.appending(path: "staging"))
             #expect(staging.allSatisfy { $0.hasSuffix(".lock") }, "moment \(moment)")
             try engine.close()
-            try FileManager.default.removeItem(at: file)
         }
         #expect(moment > 8)
     }
 
+    /// A file that cannot be removed after all is back under its name.
+    @Test func aFileThatCannotBeRemovedIsBackUnderItsName() throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let file = try open("Doc.txt", engine)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .unlink { throw FileSystemError("unlink", errno: .ioError) }
+        }
+        let report = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
+        #expect(report.purged.isEmpty && report.failures.map(\.key) == ["Doc.txt"])
+        #expect(try Data(contentsOf: file) == prose(9000))
+        #expect(try engine.ledger.entry(for: "Doc.txt")?.state == .committed)
+    }
+
     /// A process died after it had moved a file aside.
     @Test func aFileThatWasMovedAsideComesBack() throws {
+        let container = try TemporaryContainer()
+        let isDead = Mutex(false)
         let fileSystem = InterceptingFileSystem()
         let dying = try container.engine(fileSystem: fileSystem)
         let file = try open("Doc.txt", dying)
         fileSystem.intercept { operation in
-            guard operation.kind == .unlink else { return }
+            guard operation.kind == .unlink, !isDead.withLock({ $0 }) else { return }
+            isDead.withLock { $0 = true }
             do {
                 #expect(!FileManager.default.fileExists(atPath: file.path))
                 try Data("new".utf8).write(to: file)
