@@ -85,6 +85,10 @@ public protocol FileSystem: Sendable {
     /// The entries of an open folder (`readdir`), without `.` and `..`, in no particular order.
     func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry]
 
+    /// Whether anybody has an open regular file open for writing, as far as the file system tells (`fcntl` with
+    /// `F_SETLEASE`, which is not kept). `false` where it does not, or does not tell this user.
+    func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool
+
     /// Takes the advisory lock of an open file (`flock`), waiting for it if `waiting`. Returns `false`
     /// when another descriptor holds a conflicting lock. The lock ends with the descriptor, and so with
     /// the process.
@@ -142,6 +146,9 @@ extension FileSystem {
 
     /// Does nothing, for file systems that do not keep access times.
     public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {}
+
+    /// Returns `false`, for file systems that do not tell.
+    public func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool { false }
 
     /// Takes the exclusive lock of an open file.
     public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {

@@ -94,7 +94,7 @@ extension PrefetchCache {
     package func check(
         _ key: ItemKey, with sink: @Sendable (UnsafeRawBufferPointer) -> Void
     ) async throws(CacheError) -> Lookup<Void> {
-        try await run { engine throws(CacheError) in
+        try await run(isReading: true) { engine throws(CacheError) in
             try engine.stream(key, nil, isUse: false) { bytes throws(CacheError) in sink(bytes) }
         }
     }

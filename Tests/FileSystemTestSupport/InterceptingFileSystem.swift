@@ -232,6 +232,11 @@ public final class InterceptingFileSystem: FileSystem {
         return try live.entries(of: directory)
     }
 
+    public func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try note(Operation(kind: .attributes, name: name(of: file)), of: file)
+        return try live.isBeingWritten(file)
+    }
+
     public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .lock, name: name(of: file)), of: file)
         return try live.lock(file, mode, waiting: waiting)

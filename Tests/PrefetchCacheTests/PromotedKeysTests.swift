@@ -9,7 +9,7 @@ import Testing
 @Suite struct PromotedKeysTests {
     /// A ledger that changes without a trace: within one tick of the kernel's clock.
     private final class TracelessLedger: PromotionLedger {
-        let hashes = Mutex<Set<KeyHash>>([])
+        let promoted = Mutex<Set<KeyHash>>([])
         let readings = Atomic<Int>(0)
 
         func fingerprint() -> LedgerFingerprint? {
@@ -19,17 +19,16 @@ import Testing
                     linkCount: 1, owner: 0, permissions: [.ownerReadWrite], modified: 1_000_000_000))
         }
 
-        func committedHashes() -> Set<KeyHash> {
+        func hashes() -> Set<KeyHash> {
             readings.wrappingAdd(1, ordering: .relaxed)
-            return hashes.withLock { $0 }
+            return promoted.withLock { $0 }
         }
 
-        func entry(for key: ItemKey) -> LedgerEntry? { nil }
+        func entry(for hash: KeyHash) -> LedgerEntry? { nil }
         func intents() -> [LedgerEntry] { [] }
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }
-        func isShared(_ entry: LedgerEntry) -> Bool { false }
-        func put(_ entries: [LedgerEntry]) {}
-        func remove(_ key: ItemKey) {}
+        func others(withContentOf entry: LedgerEntry) -> [LedgerEntry] { [] }
+        func make(_ changes: [LedgerChange]) {}
         var isUntidy: Bool { false }
         func tidy() {}
         func close() {}
@@ -41,7 +40,7 @@ import Testing
     @Test func aLedgerThatWasChangedJustNowIsReadAgain() throws {
         let keys = PromotedKeys(ledger, now: { 1_005 })
         #expect(try !keys.contains(hash))
-        ledger.hashes.withLock { _ = $0.insert(hash) }
+        ledger.promoted.withLock { _ = $0.insert(hash) }
         #expect(try keys.contains(hash))
     }
 

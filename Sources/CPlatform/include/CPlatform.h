@@ -28,6 +28,9 @@ int cplatform_fremovexattr(int fd, const char *name);
 /// -1 with errno.
 int cplatform_birth_time(int fd, int64_t *nanoseconds);
 
+/// Returns 1 when somebody has the file open for writing, 0 when not, -1 with errno.
+int cplatform_is_being_written(int fd);
+
 /// The flag of `open` that leaves the access time unchanged (`O_NOATIME`).
 extern const int cplatform_o_noatime;
 

@@ -44,7 +44,12 @@ extension LiveFileSystem {
             // Creating a hard link also refuses an existing name; the old name is removed afterwards.
             guard mode == .exclusive, error.errno == .invalidArgument || error.errno == .notSupported
             else { throw error }
-            try link(name, in: directory, to: newName, in: newDirectory)
+            do throws(FileSystemError) {
+                try link(name, in: directory, to: newName, in: newDirectory)
+            } catch let failure {
+                // One that has no links either may know the flag, and have refused the name.
+                throw failure.isMissingLinks ? error : failure
+            }
             try unlink(name, in: directory)
         }
     }
@@ -108,5 +113,12 @@ extension LiveFileSystem {
         case CInt(DT_UNKNOWN): nil
         default: .other
         }
+    }
+}
+
+extension FileSystemError {
+    /// Whether the file system has no hard links: `EPERM`, `ENOTSUP`, `ENOSYS` or `EMLINK`.
+    fileprivate var isMissingLinks: Bool {
+        errno == .notPermitted || errno == .notSupported || errno == .noFunction || errno == .tooManyLinks
     }
 }

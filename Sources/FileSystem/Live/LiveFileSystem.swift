@@ -100,6 +100,16 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
+    public func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            return try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) } == 1
+        } catch {
+            // Only its owner may ask, and not every file system answers.
+            guard error.isNotPermitted || error.isUnsupported else { throw error }
+            return false
+        }
+    }
+
     public func unlock(_ file: Descriptor) {
         // A failure means that there was no lock.
         _ = flock(file.rawValue, LOCK_UN)

@@ -74,6 +74,9 @@
             return 1
         }
 
+        /// Darwin has no leases.
+        static func isBeingWritten(_ file: CInt) -> CInt { 0 }
+
         /// Darwin does not have the flag; iOS volumes do not keep access times.
         static let withoutAccessTime: CInt = 0
 

@@ -52,6 +52,10 @@
             cplatform_birth_time(file, &nanoseconds)
         }
 
+        static func isBeingWritten(_ file: CInt) -> CInt {
+            cplatform_is_being_written(file)
+        }
+
         static let withoutAccessTime = cplatform_o_noatime
 
         static func accessed(_ status: stat) -> Int64 {

@@ -88,6 +88,20 @@ enum CacheLayout {
         FilePath("\(hash.hexadecimal)-\(session)-\(number)")
     }
 
+    /// A name under ``staging`` for a file of the user's that is moved aside to be looked at. It is never removed as a
+    /// leftover, but moved back.
+    static func aside(_ hash: KeyHash, session: String, number: UInt64) -> FilePath {
+        FilePath(staged(hash, session: session, number: number).string + asideSuffix)
+    }
+
+    private static let asideSuffix = ".aside"
+
+    /// The key's hash in the name of a file that was moved aside, or `nil` for a name that is not one.
+    static func hash(ofAside name: FilePath.Component) -> KeyHash? {
+        guard name.string.hasSuffix(asideSuffix) else { return nil }
+        return FilePath.Component(String(name.string.dropLast(asideSuffix.count))).flatMap(hash(ofStaged:))
+    }
+
     /// The key's hash in a name under ``staging``, or `nil` for a name that is not ours.
     static func hash(ofStaged name: FilePath.Component) -> KeyHash? {
         let text = name.string

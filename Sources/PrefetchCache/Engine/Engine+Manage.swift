@@ -77,7 +77,15 @@ extension Engine {
     ///
     /// - Returns: Whether there was a record.
     func forget(_ key: ItemKey) throws(CacheError) -> Bool {
-        let wasKnown = try promoter.forget(key)
+        let wasKnown = try promoter.forget(key) { entry, file throws(CacheError) in
+            guard
+                let destination = Destination(
+                    area: entry.area, name: entry.plainName, in: entry.folder, backup: entry.backup)
+            else { return }
+            // When there is no room for it, it goes as any item may.
+            _ = try store(
+                file, entry.contentLength, as: ItemMetadata(key: entry.key, destination: destination))
+        }
         if wasKnown { events.send(.forgotten(key)) }
         return wasKnown
     }

@@ -10,15 +10,26 @@ internal import SystemPackage
 
 /// Reading promoted files. They are the user's, and may have changed in any way.
 extension Engine {
+    /// The promotion of a key, complete or under way.
     func promotedEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
-        guard try promotedKeys.contains(key.hash) else { return nil }
-        guard let entry = try ledger.entry(for: key), entry.state == .committed else { return nil }
-        return entry
+        try promotedKeys.contains(key.hash) ? ledger.entry(for: key) : nil
+    }
+
+    /// Whether there is content under an entry: the file is in place, or its promotion is under way.
+    func isThere(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        switch entry.state {
+        case .committed: return try promoter.existingFile(of: entry) != nil
+        case .intent:
+            guard let file = try promoter.openUnderWay(entry) else { return false }
+            environment.fileSystem.close(file)
+            return true
+        }
     }
 
     func withPromotedFile<Value>(
         _ entry: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
+        if entry.state == .intent { return try withFileUnderWay(entry, body) }
         // `body` is not coordinated, since it may run code of the app; the open descriptor keeps the content.
         let opened = try promoter.coordinated(.readContent, entry) { () throws(CacheError) in
             try openPromotedFile(entry)
@@ -35,6 +46,23 @@ extension Engine {
             return .miss(.absent)
         }
         let value = try body(file, attributes.length)
+        catalog.inMemory { $0.pending.count(.hits) }
+        return .hit(value)
+    }
+
+    private func withFileUnderWay<Value>(
+        _ intent: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
+    ) throws(CacheError) -> Lookup<Value> {
+        guard let file = try promoter.openUnderWay(intent) else {
+            // It was completed or undone since the entry was read.
+            if let now = try ledger.entry(for: intent.key), now != intent {
+                return try withPromotedFile(now, body)
+            }
+            catalog.noteMiss(intent.key.hash)
+            return .miss(.absent)
+        }
+        defer { environment.fileSystem.close(file) }
+        let value = try body(file, intent.contentLength)
         catalog.inMemory { $0.pending.count(.hits) }
         return .hit(value)
     }

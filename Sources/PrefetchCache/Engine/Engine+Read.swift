@@ -77,17 +77,19 @@ extension Engine {
     /// Returns what is known of a key.
     func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
         // First: what was opened and is cached all the same is removed by its next open.
-        if let entry = try promotedEntry(key), let file = try promoter.existingFile(of: entry) {
+        let promotion = try promotedEntry(key)
+        if let promotion, promotion.state == .committed, let file = try promoter.existingFile(of: promotion) {
             return .hit(.promoted(file))
         }
         let row = try catalog.reading { database in
             try CachedItem.fetch(key, from: database)
         }
         // Another process may have removed the item without having written that to the catalog.
-        guard let row, row.expiresAt.map({ $0 > environment.now() }) ?? true, try isCached(key.hash) else {
-            return .miss(.absent)
+        if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true, try isCached(key.hash) {
+            return .hit(.cached(row))
         }
-        return .hit(.cached(row))
+        guard let promotion, promotion.state == .intent, try isThere(promotion) else { return .miss(.absent) }
+        return .hit(.promoted(promoter.opened(promotion, isFirstOpen: false)))
     }
 
     /// Whether an item has a file.
@@ -118,7 +120,7 @@ extension Engine {
             if try canServe(key, from: file) { return true }
         }
         guard let entry = try promotedEntry(key) else { return false }
-        return try promoter.existingFile(of: entry) != nil
+        return try isThere(entry)
     }
 
     /// As far as the footer shows: no chunk is read.

@@ -110,8 +110,10 @@ extension Engine {
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         try usage.requireOpen()
         try onItem { () throws(ItemFormatError) in try metadata.validate() }
-        if !forgettingPromotion, let refusal = try refusalOfPromoted(metadata.key) {
-            return .refused(refused(refusal, metadata.key))
+        let replaced: ReplacedPromotion
+        switch try promotion(replacedBy: metadata.key, forgetting: forgettingPromotion) {
+        case .refused(let refusal): return .refused(refused(refusal, metadata.key))
+        case .begun(let promotion): replaced = promotion
         }
         var metadata = metadata
         metadata.storedAt = environment.now()
@@ -128,7 +130,7 @@ extension Engine {
                 {
                 case .refused(let refusal): return .refused(refusal)
                 case .begun(let store):
-                    store.forgetsPromotion = forgettingPromotion
+                    store.replaced = replaced
                     return .begun(store)
                 }
             } catch {
@@ -179,13 +181,15 @@ extension Engine {
                 keeping: (keepingPartial, expectedLength)))
     }
 
-    /// A promoted key is stored again only when its file is gone.
-    func refusalOfPromoted(_ key: ItemKey) throws(CacheError) -> Refusal? {
-        guard try promotedKeys.contains(key.hash),
-            let entry = try ledger.entry(for: key), entry.state == .committed,
-            try promoter.existingFile(of: entry) != nil
-        else { return nil }
-        return .alreadyPromoted
+    /// A promoted key is stored again only when its file is gone, or when the caller wants it to be `forgetting`.
+    func promotion(replacedBy key: ItemKey, forgetting: Bool) throws(CacheError)
+        -> BegunStore<ReplacedPromotion>
+    {
+        if forgetting { return .begun(.any) }
+        guard let entry = try promotedEntry(key) else { return .begun(.none) }
+        if try isThere(entry) { return .refused(.alreadyPromoted) }
+        // An intent without a file came to nothing, and is dropped when its key is opened.
+        return .begun(entry.state == .committed ? .lost(entry) : .none)
     }
 
     /// Counts and reports an item that went straight to its destination.

@@ -3,6 +3,16 @@ internal import ItemFormat
 internal import Logging
 internal import SystemPackage
 
+/// The promotion of a key whose record ends when a newer item of the key is published.
+enum ReplacedPromotion {
+    /// There is none.
+    case none
+    /// This one, whose file is gone.
+    case lost(LedgerEntry)
+    /// Whichever there is, as its caller wants it.
+    case any
+}
+
 /// One item on its way into the cache: a partial file in `incoming/`, and the space reserved for it.
 ///
 /// Used by one thread at a time. An object that is neither committed nor cancelled ends itself, by
@@ -19,8 +29,8 @@ final class ItemStore: StoreUnderWay {
     /// … which the keeper of whole chunks may have changed.
     private let keeper: PartialKeeper?
     private var isFinished = false
-    /// Whether a promotion of the key is forgotten once the item is complete.
-    var forgetsPromotion = false
+    /// The promotion whose record ends when the item is published.
+    var replaced = ReplacedPromotion.none
 
     init(
         _ engine: Engine, _ metadata: ItemMetadata, encoding: EncodingChoice, reservation: Reservation,
@@ -87,6 +97,7 @@ final class ItemStore: StoreUnderWay {
         if !isFinished { letGo() }
     }
 
+    private var promoter: Promoter { engine.promoter }
     private var partial: FilePath { keeper?.name ?? ordinaryName }
 
     var contentLength: Int64 { writer.contentLength }
@@ -111,12 +122,9 @@ final class ItemStore: StoreUnderWay {
             storedLength: summary.storedLength,
             chargedLength: engine.charge(storedLength: summary.storedLength))
         do {
-            // Before the item is published: a cached copy of a promoted item would be removed as a leftover.
-            if forgetsPromotion { _ = try engine.forget(metadata.key) }
-            try engine.locks.hold(metadata.key.hash) { () throws(CacheError) in
-                try publish()
-                removeJournal()
-                engine.catalog.noteStored(row, reserved: reservation.take())
+            guard try place(row) else {
+                cancel()
+                return .refused(engine.refused(.alreadyPromoted, metadata.key))
             }
         } catch {
             cancel()
@@ -128,6 +136,41 @@ final class ItemStore: StoreUnderWay {
         keeper?.close()
         engine.events.send(.stored(metadata.key, summary))
         return .stored(summary)
+    }
+
+    /// Publishes the item, unless its key was handed over since the store began.
+    ///
+    /// - Returns: Whether it is in the cache now.
+    private func place(_ row: CatalogRow) throws(CacheError) -> Bool {
+        let key = metadata.key
+        switch replaced {
+        case .none:
+            return try engine.locks.hold(key.hash) { () throws(CacheError) in
+                try publish()
+                removeJournal()
+                // Who hands an item over commits before it removes the cached copy, and here the copy is published
+                // before this look: one of both sees the other.
+                if try engine.promotedEntry(key)?.state == .committed {
+                    try promoter.discard(CacheLayout.file(of: key.hash), in: engine.folders.current.items)
+                    engine.catalog.noteRemoved(key.hash)
+                    return false
+                }
+                engine.catalog.noteStored(row, reserved: reservation.take())
+                return true
+            }
+        case .lost(let entry): return try replacePromotion(lost: entry, by: row)
+        case .any: return try replacePromotion(lost: nil, by: row)
+        }
+    }
+
+    private func replacePromotion(lost: LedgerEntry?, by row: CatalogRow) throws(CacheError) -> Bool {
+        try promoter.replacePromotion(of: metadata.key, lost: lost) { () throws(CacheError) in
+            try engine.locks.hold(metadata.key.hash) { () throws(CacheError) in
+                try publish()
+                removeJournal()
+                engine.catalog.noteStored(row, reserved: reservation.take())
+            }
+        }
     }
 
     /// Ends the store, removes the partial and releases its space.

@@ -55,17 +55,54 @@ extension Engine {
         let purged = PurgeReport.File(
             key: entry.key, location: promoter.opened(entry, isFirstOpen: false).location,
             length: found.length, lastUse: lastUse)
-        guard try isUnchanged(file, found, entry, in: folder) else { return report.changed.append(purged) }
-        guard try !ledger.isShared(entry) else { return report.shared.append(purged) }
+        guard try isUnchanged(file, found, entry) else { return report.changed.append(purged) }
+        guard try !isShared(file, entry) else { return report.shared.append(purged) }
         guard !isDryRun else { return report.purged.append(purged) }
+        let staging = try promoter.stagingFolder(for: folder, entry.area, entry.folder)
+        let aside = promoter.nextAsideName(entry.key)
+        // Its user may save another file under the name at any moment, so what is looked at before it is removed is
+        // no longer under the name. Nobody has the new name, so that nothing is replaced.
+        do {
+            try environment.fileSystem.rename(
+                entry.name.path, in: folder.descriptor, to: aside, in: staging.descriptor, .replacing)
+        } catch {
+            guard error.isNotFound else { throw .destination(promoter.path(of: entry), error) }
+            return
+        }
+        let moved = try promoter.attributes(of: aside, in: staging)
+        guard moved?.identity == found.identity, moved?.modified == found.modified,
+            moved?.length == found.length
+        else {
+            let place = try promoter.putBack(aside, of: entry, from: staging, in: folder)
+            return report.changed.append(
+                PurgeReport.File(
+                    key: entry.key, location: promoter.opened(place, isFirstOpen: false).location,
+                    length: moved?.length ?? found.length, lastUse: lastUse))
+        }
         // The file first: an entry without a file lets its key be stored again, but a file without an entry
         // would not be accounted for.
+        do {
+            try environment.fileSystem.unlink(aside, in: staging.descriptor)
+        } catch {
+            _ = try promoter.putBack(aside, of: entry, from: staging, in: folder)
+            throw .destination(promoter.path(of: entry), error)
+        }
+        report.purged.append(purged)
         try promoter.onDestination(entry) { () throws(FileSystemError) in
-            try environment.fileSystem.unlink(entry.name.path, in: folder.descriptor)
-            report.purged.append(purged)
             try environment.fileSystem.synchronize(folder.descriptor)
         }
-        try ledger.remove(entry.key)
+        try ledger.remove(entry)
+    }
+
+    /// Whether another key was handed the same file: one that is identical is adopted rather than stored twice.
+    private func isShared(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
+        let identity = try promoter.attributes(of: file).identity
+        for other in try ledger.others(withContentOf: entry) {
+            // The names may differ: the file system may take them for one, or one of the folders be a link.
+            guard let folder = try promoter.existingFolder(of: other) else { continue }
+            if try promoter.attributes(of: other, in: folder)?.identity == identity { return true }
+        }
+        return false
     }
 
     private func openUnnoticed(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Descriptor? {
@@ -79,18 +116,14 @@ extension Engine {
         }
     }
 
-    /// Whether a file holds exactly what was handed over, and still has its name and attributes after it was
-    /// read.
-    private func isUnchanged(
-        _ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry, in folder: Directory
-    ) throws(CacheError) -> Bool {
+    /// Whether a file is the one that was handed over, and holds exactly that.
+    private func isUnchanged(_ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry)
+        throws(CacheError) -> Bool
+    {
         guard found.length == entry.contentLength else { return false }
-        let checksum = try promoter.onDestination(entry) { () throws(FileSystemError) in
-            try environment.fileSystem.contentChecksum(of: file)
+        return try promoter.onDestination(entry) { () throws(FileSystemError) in
+            guard try promoter.isOurs(file, by: entry) else { return false }
+            return try environment.fileSystem.contentChecksum(of: file) == entry.contentChecksum
         }
-        guard checksum == entry.contentChecksum else { return false }
-        let now = try promoter.attributes(of: entry, in: folder)
-        return now?.identity == found.identity && now?.modified == found.modified
-            && now?.length == found.length
     }
 }

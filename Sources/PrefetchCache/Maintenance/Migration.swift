@@ -69,7 +69,7 @@ public struct MigratedFile: Hashable, Sendable {
         case keyIsTaken
         /// There is no room for it without evicting other items, or storing is refused.
         case refused(Refusal)
-        /// It was written to or replaced meanwhile, or another migration is taking it in.
+        /// It was changed or replaced meanwhile, somebody is writing it, or another migration is taking it in.
         case changed
         /// It is a folder of the cache, the tag of a cache folder, or where the files are to go.
         case ours
@@ -92,7 +92,7 @@ extension MigratedFile.Obstacle: CustomStringConvertible {
         case .name(let reason): reason
         case .keyIsTaken: "its key is taken by other content"
         case .refused(let refusal): refusal.description
-        case .changed: "it was changed meanwhile, or is being migrated; try again"
+        case .changed: "it was changed meanwhile, is being written or is being migrated; try again"
         case .ours: "it is the cache's own, or where the files are to go"
         case .failed(let error): error.description
         }

@@ -48,8 +48,12 @@ extension Migrator {
         return try body()
     }
 
-    /// Whether a file still has its name, and is as it was when it was opened.
+    /// Whether a file still has its name, is as it was when it was opened, and nobody is writing it.
     func isUnchanged(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
+        let isBeingWritten = try onFiles { () throws(FileSystemError) in
+            try fileSystem.isBeingWritten(opened.file)
+        }
+        guard !isBeingWritten else { return false }
         let now = try promoter.attributes(of: original.name, in: original.folder)
         return now?.identity == opened.attributes.identity && now?.modified == opened.attributes.modified
             && now?.length == opened.attributes.length

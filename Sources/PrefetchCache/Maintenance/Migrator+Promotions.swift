@@ -87,15 +87,20 @@ extension Migrator {
             let earlier = try engine.ledger.entry(for: original.key)
             if earlier?.state == .intent { return .left(.keyIsTaken) }
             if let earlier, try promoter.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
-            try engine.ledger.put(intent)
+            try engine.ledger.put(intent, replacing: earlier)
             do throws(CacheError) {
                 return try publish(original, opened, intent, replacing: earlier, in: place.folder)
             } catch {
                 // Whether it has its new name is found out when the intent is settled.
-                if try isUnchanged(original, opened) { try promoter.withdraw(intent, replacing: earlier) }
+                if try isUnchanged(original, opened) { try withdraw(intent, replacing: earlier) }
                 throw error
             }
         }
+    }
+
+    /// Takes back an intent that came to nothing.
+    private func withdraw(_ intent: LedgerEntry, replacing earlier: LedgerEntry?) throws(CacheError) {
+        try engine.ledger.make([LedgerChange(old: intent, new: earlier)])
     }
 
     private enum Placing {
@@ -111,15 +116,17 @@ extension Migrator {
         var number = 1
         var placing = try coordinatedPlace(original, opened, entry, in: folder)
         while placing == .isTaken {
+            let tried = entry
             number += 1
             entry.name = intent.plainName.numbered(number)
-            try engine.ledger.put(entry)
+            try engine.ledger.put(entry, replacing: tried)
             placing = try coordinatedPlace(original, opened, entry, in: folder)
         }
         guard placing != .changed else {
-            try promoter.withdraw(entry, replacing: earlier)
+            try withdraw(entry, replacing: earlier)
             return .left(.changed)
         }
+        if placing != .moved { entry = entry.adopted }
         let location = promoter.opened(try promoter.commit(entry, in: folder), isFirstOpen: false).location
         switch placing {
         case .moved:

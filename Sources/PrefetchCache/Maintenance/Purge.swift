@@ -27,7 +27,8 @@ public struct PurgeReport: Hashable, Sendable {
 
     /// The files that were removed, or would be.
     public internal(set) var purged: [File] = []
-    /// The files that stay because they are no longer what was handed over.
+    /// The files that stay because they are not, or no longer, what was handed over: their user has changed or replaced
+    /// them, or they were there before with the same content.
     public internal(set) var changed: [File] = []
     /// The files that stay because another key was handed the same file.
     public internal(set) var shared: [File] = []

@@ -82,8 +82,8 @@ extension Repair {
         }
     }
 
-    /// Restores lost marks. A file that the user has changed or replaced is their own, and belongs in a
-    /// backup.
+    /// Restores lost marks. A file that was there before, or that the user has changed or replaced, is their own, and
+    /// belongs in a backup.
     func renewMarks() throws(CacheError) {
         for (folder, location) in try stagingFolders() {
             attempt(location) { () throws(CacheError) in
@@ -91,7 +91,7 @@ extension Repair {
             }
         }
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
-            guard entry.backup == .exclude else { return }
+            guard entry.backup == .exclude, entry.origin != .adopted else { return }
             let place = engine.promoter.opened(entry, isFirstOpen: false).location
             attempt(place) { () throws(CacheError) in
                 try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
@@ -115,7 +115,7 @@ extension Repair {
         defer { fileSystem.close(file) }
         let attributes = try engine.promoter.attributes(of: file)
         guard attributes.kind == .regular, attributes.length == entry.contentLength,
-            try !isMarked(file), try checksum(of: file) == entry.contentChecksum
+            try !isMarked(file), try isOurs(file, entry)
         else { return }
         try renewMark(of: file, at: place, key: entry.key)
     }
@@ -126,8 +126,11 @@ extension Repair {
         }
     }
 
-    private func checksum(of file: Descriptor) throws(CacheError) -> UInt64 {
-        try onFiles { () throws(FileSystemError) in try fileSystem.contentChecksum(of: file) }
+    private func isOurs(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
+        try onFiles { () throws(FileSystemError) in
+            guard try engine.promoter.isOurs(file, by: entry) else { return false }
+            return try fileSystem.contentChecksum(of: file) == entry.contentChecksum
+        }
     }
 
     private func renewMark(of file: Descriptor, at place: AreaPath, key: ItemKey?) throws(CacheError) {

@@ -30,6 +30,9 @@ public enum CacheError: Error, Hashable, Sendable {
     case insufficientSpace(needed: Int64, available: Int64)
     /// The item was opened before, and the user has since moved or deleted its file.
     case movedOrDeleted(key: ItemKey, FilePath)
+    /// Another process has opened or forgotten the item at the same time, although it should have waited: a lock
+    /// file was removed. Nothing is lost.
+    case overtaken(ItemKey)
     /// The catalog or the ledger failed, with the message of SQLite.
     case database(name: String, message: String)
     /// The catalog's own rows do not fit into the budget beside what may not be evicted. The changes stay in
@@ -90,6 +93,8 @@ extension CacheError: CustomStringConvertible {
             "\(needed) bytes are needed, and \(available) bytes are available; make room on the volume"
         case .movedOrDeleted(let key, let path):
             "'\(key)' was opened before, and its file \(path) has since been moved or deleted"
+        case .overtaken(let key):
+            "another process has opened or forgotten '\(key)' at the same time; open it again"
         case .database(let name, let message): "the \(name) failed: \(message)"
         case .catalogOverBudget:
             "the catalog finds no room in the budget beside what may not be evicted; "

@@ -97,9 +97,12 @@ extension Engine {
     ) throws(CacheError) -> ResumedStore {
         try usage.requireOpen()
         let key = partial.metadata.key
-        if !forgettingPromotion, let refusal = try refusalOfPromoted(key) {
+        let replaced: ReplacedPromotion
+        switch try promotion(replacedBy: key, forgetting: forgettingPromotion) {
+        case .refused(let refusal):
             try discardPartial(key)
             return .refused(refused(refusal, key))
+        case .begun(let promotion): replaced = promotion
         }
         if let refusal = try admission.refusal() { return .refused(refused(refusal, key)) }
         guard try self.partial(of: key)?.generation == partial.generation else { return .gone }
@@ -110,7 +113,7 @@ extension Engine {
             case .refused(let refusal): return .refused(refused(refusal, key))
             case .taken(let taken, let charged):
                 return try resume(
-                    taken, as: partial, charged: charged, forgettingPromotion, replay: replay)
+                    taken, as: partial, charged: charged, replaced, replay: replay)
             }
         } catch {
             guard error.isOutOfSpace else { throw error }
@@ -119,7 +122,7 @@ extension Engine {
     }
 
     private func resume(
-        _ taken: TakenPartial, as partial: PartialItem, charged: Int64, _ forgettingPromotion: Bool,
+        _ taken: TakenPartial, as partial: PartialItem, charged: Int64, _ replaced: ReplacedPromotion,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> ResumedStore {
         let reservation = Reservation(
@@ -129,7 +132,7 @@ extension Engine {
         case nil: return .gone
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store):
-            store.forgetsPromotion = forgettingPromotion
+            store.replaced = replaced
             return .begun(try stores.add(store))
         }
     }

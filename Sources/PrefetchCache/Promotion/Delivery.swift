@@ -125,8 +125,8 @@ final class Delivery: StoreUnderWay {
         // removes it. The lock is held until then.
         isFinished = true
         defer { fileSystem.close(file) }
-        if forgetsPromotion { _ = try engine.forget(metadata.key) }
-        return .delivered(engine.delivered(try promoter.deliver(entry(), from: staging)))
+        return .delivered(
+            engine.delivered(try promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)))
     }
 
     func cancel() {

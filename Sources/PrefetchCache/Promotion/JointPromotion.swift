@@ -26,8 +26,8 @@ struct JointPromotion {
         let item: FileAttributes
         let place: PromotionPlace
         var entry: LedgerEntry
-        /// Whether the name it is to have was taken.
-        var isNameTaken = false
+        /// Whether the name it is to have is taken or refused.
+        var isWaiting = false
     }
 
     /// What happens next to an item.
@@ -152,17 +152,30 @@ struct JointPromotion {
         leave(failure)
     }
 
-    private func put() -> CacheError? {
+    /// Enters all promotions in their present state.
+    ///
+    /// - Parameter state: The state that they are in.
+    private func put(replacing state: LedgerEntry.State? = nil) -> CacheError? {
         guard !members.isEmpty else { return nil }
         do throws(CacheError) {
-            try promoter.ledger.put(members.map(\.entry))
+            try promoter.ledger.make(
+                members.map { member in
+                    var old = member.entry
+                    old.state = state ?? old.state
+                    return LedgerChange(old: state == nil ? nil : old, new: member.entry)
+                })
             return nil
         } catch {
             return error
         }
     }
 
+    /// Ends all promotions. Those that another process has overtaken are opened one by one.
     private mutating func leave(_ failure: CacheError) {
+        if case .overtaken = failure {
+            members = []
+            return
+        }
         for member in members { results[member.index] = .failure(failure) }
         members = []
     }
@@ -172,7 +185,7 @@ struct JointPromotion {
         forEach(where: Self.isRenamed) { member throws(CacheError) in
             if try promoter.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
             // Replaced by another store meanwhile.
-            try promoter.ledger.remove(member.entry.key)
+            try promoter.ledger.remove(member.entry)
             return .alone
         }
         // The names are flushed before the files are cut, as for a single item.
@@ -181,31 +194,36 @@ struct JointPromotion {
             if try promoter.finishTaking(member.entry, of: member.item, in: member.place.staging) {
                 return .stays
             }
-            try promoter.ledger.remove(member.entry.key)
+            try promoter.ledger.remove(member.entry)
             return .alone
         }
     }
 
     private static func isRenamed(_ member: Member) -> Bool { member.entry.mode == .rename }
 
-    /// Publishes every file and makes the names durable. An item whose name is taken waits until the others
-    /// are committed: it may be one of them that took the name.
+    /// Publishes every file and makes the names durable. An item whose name is taken or refused waits until the
+    /// others are committed: it may be one of them that took the name.
     private mutating func publish() {
         let promoter = promoter
         forEach { member throws(CacheError) in
-            member.isNameTaken = try !promoter.publishOnce(
+            let outcome = try promoter.publishOnce(
                 member.entry, from: member.place.staging, in: member.place.folder)
-            if !member.isNameTaken { try promoter.renewMark(of: member.entry, in: member.place.folder) }
+            if case .isInPlace(let entry) = outcome {
+                member.entry = entry
+                try promoter.renewMark(of: entry, in: member.place.folder)
+            } else {
+                member.isWaiting = true
+            }
             return .stays
         }
-        flush(\.place.folder, where: { !$0.isNameTaken })
+        flush(\.place.folder, where: { !$0.isWaiting })
     }
 
     private mutating func commit() {
-        let waiting = members.filter(\.isNameTaken)
-        members.removeAll(where: \.isNameTaken)
+        let waiting = members.filter(\.isWaiting)
+        members.removeAll(where: \.isWaiting)
         for index in members.indices { members[index].entry.state = .committed }
-        if let failure = put() { leave(failure) }
+        if let failure = put(replacing: .intent) { leave(failure) }
         for member in members {
             promoter.removeCommitted(member.entry.key)
             results[member.index] = .success(.hit(promoter.opened(member.entry, isFirstOpen: true)))

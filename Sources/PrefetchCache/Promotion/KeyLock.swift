@@ -18,12 +18,12 @@ struct KeyLock: Sendable {
 
     /// Runs `body` under the lock of a key, unless it is held elsewhere.
     func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
-        let fileSystem = staging.fileSystem
-        let file = try onFiles { () throws(FileSystemError) in try open(CacheLayout.keyLock(of: hash)) }
-        defer { fileSystem.unlock(file) }
-        if try onFiles({ () throws(FileSystemError) in try fileSystem.lock(file, waiting: false) }) {
-            try body()
+        let file = try onFiles { () throws(FileSystemError) in
+            try take(CacheLayout.keyLock(of: hash), waiting: false)
         }
+        guard let file else { return }
+        defer { staging.fileSystem.unlock(file) }
+        try body()
     }
 
     /// Takes the locks of several keys, waiting for each.
@@ -38,9 +38,7 @@ struct KeyLock: Sendable {
         var held: [Descriptor] = []
         do {
             for name in Set(hashes.map { CacheLayout.keyLock(of: $0).string }).sorted() {
-                let file = try open(FilePath(name))
-                held.append(file)
-                _ = try fileSystem.lock(file, waiting: true)
+                if let file = try take(FilePath(name), waiting: true) { held.append(file) }
             }
         } catch {
             for file in held { fileSystem.unlock(file) }
@@ -49,8 +47,28 @@ struct KeyLock: Sendable {
         return held
     }
 
-    private func open(_ name: FilePath) throws(FileSystemError) -> Descriptor {
-        try staging.fileSystem.open(
-            name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
+    /// Takes one lock. That of a file which was removed meanwhile keeps nobody out: others lock the file that took its
+    /// place.
+    ///
+    /// - Returns: `nil` when it is held elsewhere.
+    private func take(_ name: FilePath, waiting: Bool) throws(FileSystemError) -> Descriptor? {
+        let fileSystem = staging.fileSystem
+        while true {
+            let file = try fileSystem.open(
+                name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
+            do {
+                guard try fileSystem.lock(file, waiting: waiting) else {
+                    fileSystem.close(file)
+                    return nil
+                }
+                let locked = try fileSystem.attributes(of: file).identity
+                let found = try fileSystem.attributes(of: name, in: staging.descriptor)
+                if found?.identity == locked { return file }
+            } catch {
+                fileSystem.close(file)
+                throw error
+            }
+            fileSystem.unlock(file)
+        }
     }
 }

@@ -22,6 +22,8 @@ final class Ledger: PromotionLedger {
     private let path: FilePath
     private let open = Mutex<OpenFile?>(nil)
     private let isLogWritten = Atomic<Bool>(false)
+    /// Whether there was a log when it was last looked for.
+    private let hasLog = Atomic<Bool>(false)
 
     private struct OpenFile: Sendable {
         let queue: DatabaseQueue
@@ -37,8 +39,14 @@ final class Ledger: PromotionLedger {
     }
 
     func fingerprint() throws(CacheError) -> LedgerFingerprint? {
+        // One call where there was a log before, and one where there is no ledger: every store asks twice.
+        if hasLog.load(ordering: .relaxed), let log = try attributes(of: CacheLayout.ledgerLog) {
+            return LedgerFingerprint(file: log)
+        }
         guard let file = try attributes() else { return nil }
-        return LedgerFingerprint(file: file, log: try attributes(of: CacheLayout.ledgerLog))
+        let log = try attributes(of: CacheLayout.ledgerLog)
+        hasLog.store(log != nil, ordering: .relaxed)
+        return LedgerFingerprint(file: log ?? file)
     }
 
     private func attributes(of name: String = CacheLayout.ledger) throws(CacheError) -> FileAttributes? {
@@ -47,13 +55,8 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
-        try read { database in
-            let rows = try Row.fetchAll(
-                database.cachedStatement(sql: LedgerEntry.select + " WHERE hash = ?"),
-                arguments: [key.hash.data])
-            return rows.lazy.compactMap(LedgerEntry.init).first { $0.key == key }
-        } ?? nil
+    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
+        try read { database in try LedgerEntry.fetch(hash, from: database) } ?? nil
     }
 
     func intents() throws(CacheError) -> [LedgerEntry] { try entries(.intent) }
@@ -67,13 +70,9 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
-    func committedHashes() throws(CacheError) -> Set<KeyHash> {
+    func hashes() throws(CacheError) -> Set<KeyHash> {
         try read { database in
-            try Set(
-                Data.fetchAll(
-                    database, sql: "SELECT hash FROM promotion WHERE state = ?",
-                    arguments: [LedgerEntry.State.committed.rawValue]
-                ).compactMap(KeyHash.init))
+            try Set(Data.fetchAll(database, sql: "SELECT hash FROM promotion").compactMap(KeyHash.init))
         } ?? []
     }
 
@@ -95,46 +94,40 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
-    func isShared(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         try read { database in
-            try Bool.fetchOne(
+            try Row.fetchAll(
                 database.cachedStatement(
-                    sql: """
-                        SELECT EXISTS (
-                            SELECT 1 FROM promotion
-                            WHERE name = ? AND area = ? AND folder = ? AND hash <> ?)
-                        """),
+                    sql: LedgerEntry.select
+                        + " WHERE contentChecksum = ? AND contentLength = ? AND hash <> ?"),
                 arguments: [
-                    entry.name.string, Int(entry.area.rawValue), entry.folder?.string ?? "",
-                    entry.key.hash.data,
-                ])
-        } == true
+                    Int64(bitPattern: entry.contentChecksum), entry.contentLength, entry.key.hash.data,
+                ]
+            ).compactMap(LedgerEntry.init)
+        } ?? []
     }
 
-    func put(_ entries: [LedgerEntry]) throws(CacheError) {
+    func make(_ changes: [LedgerChange]) throws(CacheError) {
         // In any case: even after an error something may have been entered.
         isLogWritten.store(true, ordering: .relaxed)
-        try write(creating: true) { database, log in
+        try write(creating: changes.contains { $0.new != nil }) { database, log in
             try log.lengthen()
-            if let entry = entries.first, entries.count == 1 {
+            if let change = changes.first, changes.count == 1 {
                 // A single statement is its own transaction.
-                try entry.write(to: database)
+                try Self.make(change, in: database)
             } else {
                 try database.inTransaction(.immediate) {
-                    for entry in entries { try entry.write(to: database) }
+                    for change in changes { try Self.make(change, in: database) }
                     return .commit
                 }
             }
-            log.noteEntered(entries.count, in: database)
+            log.noteEntered(changes.count, in: database)
         }
     }
 
-    func remove(_ key: ItemKey) throws(CacheError) {
-        try write(creating: false) { database, _ in
-            try database.execute(
-                sql: "DELETE FROM promotion WHERE hash = ?", arguments: [key.hash.data])
-        }
-        isLogWritten.store(true, ordering: .relaxed)
+    private static func make(_ change: LedgerChange, in database: Database) throws {
+        guard try !change.make(in: database), let key = (change.old ?? change.new)?.key else { return }
+        throw CacheError.overtaken(key)
     }
 
     var isUntidy: Bool { isLogWritten.load(ordering: .relaxed) }

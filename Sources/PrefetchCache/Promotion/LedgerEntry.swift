@@ -28,6 +28,17 @@ struct LedgerEntry: Sendable, Hashable {
         case rename = 2
     }
 
+    /// Where the file under the name comes from. What was not written here is never purged, marked or unmarked.
+    /// The raw values are stored.
+    enum Origin: Int, Sendable {
+        /// A version that did not record it has entered the promotion.
+        case unknown = 0
+        /// It is the staged file.
+        case written = 1
+        /// It was there already, with the same content.
+        case adopted = 2
+    }
+
     var key: ItemKey
     var state: State
     var mode: Mode
@@ -51,6 +62,7 @@ struct LedgerEntry: Sendable, Hashable {
     var birthTime: Int64?
     /// When the item was opened, in milliseconds since 1970.
     var openedAt: Int64
+    var origin = Origin.written
 }
 
 extension LedgerEntry {
@@ -59,7 +71,7 @@ extension LedgerEntry {
 
     static let select = """
         SELECT key, state, mode, area, name, backup, contentLength, contentChecksum, stagedName,
-            inode, openedAt, folder, plainName, birthTime, hash
+            inode, openedAt, folder, plainName, birthTime, hash, origin
         FROM promotion
         """
 
@@ -75,6 +87,7 @@ extension LedgerEntry {
             let stagedName: String = try row.value(8)
             guard let state = State(rawValue: try row.value(1)), let mode = Mode(rawValue: try row.value(2)),
                 let area = Area(rawValue: try row.value(3)),
+                let origin = Origin(rawValue: try row.value(15)),
                 let backup = BackupPolicy(rawValue: try row.value(5)),
                 (0...Self.longestContent).contains(contentLength),
                 let component = FilePath.Component(stagedName),
@@ -85,33 +98,80 @@ extension LedgerEntry {
                 plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
                 contentLength: contentLength, contentChecksum: UInt64(bitPattern: try row.value(7)),
                 stagedName: stagedName, inode: UInt64(bitPattern: try row.value(9)),
-                birthTime: try row.value(13), openedAt: try row.value(10))
+                birthTime: try row.value(13), openedAt: try row.value(10), origin: origin)
         } catch {
             return nil
         }
     }
 
-    /// Updates an existing row in place: replacing it would insert a new one, and write more pages.
-    func write(to database: Database) throws {
+    /// The entry of a key.
+    static func fetch(_ hash: KeyHash, from database: Database) throws -> LedgerEntry? {
+        try Row.fetchOne(
+            database.cachedStatement(sql: select + " WHERE hash = ?"), arguments: [hash.data]
+        ).flatMap(LedgerEntry.init)
+    }
+
+    /// Writes the entry, if the row of its key is still that of `old`. An existing row is updated in place:
+    /// replacing it would insert a new one, and write more pages.
+    ///
+    /// - Parameter old: `nil` when there must be none.
+    /// - Returns: Whether it was written.
+    func write(replacing old: LedgerEntry?, to database: Database) throws -> Bool {
+        if try write(over: old, isForced: false, to: database) { return true }
+        // A row that this code could not have written is none.
+        guard old == nil, try Self.fetch(key.hash, from: database) == nil else { return false }
+        return try write(over: nil, isForced: true, to: database)
+    }
+
+    private func write(over old: LedgerEntry?, isForced: Bool, to database: Database) throws -> Bool {
         try database.cachedStatement(
             sql: """
                 INSERT INTO promotion (hash, key, state, mode, area, name, backup, contentLength,
-                    contentChecksum, stagedName, inode, openedAt, folder, plainName, birthTime)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    contentChecksum, stagedName, inode, openedAt, folder, plainName, birthTime, origin)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (hash) DO UPDATE SET
                     key = excluded.key, state = excluded.state, mode = excluded.mode,
                     area = excluded.area, name = excluded.name, backup = excluded.backup,
                     contentLength = excluded.contentLength, contentChecksum = excluded.contentChecksum,
                     stagedName = excluded.stagedName, inode = excluded.inode,
                     openedAt = excluded.openedAt, folder = excluded.folder,
-                    plainName = excluded.plainName, birthTime = excluded.birthTime
+                    plainName = excluded.plainName, birthTime = excluded.birthTime,
+                    origin = excluded.origin
+                WHERE ? OR (promotion.stagedName = ? AND promotion.state = ?)
                 """
         ).execute(
             arguments: [
                 key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue), name.string,
                 Int(backup.rawValue), contentLength, Int64(bitPattern: contentChecksum), stagedName,
                 Int64(bitPattern: inode), openedAt, folder?.string ?? "", plainName.string,
-                birthTime,
+                birthTime, origin.rawValue, isForced, old?.stagedName ?? "", old?.state.rawValue ?? 0,
             ])
+        // No staged file has an empty name, so that without `old` only a new row is written.
+        return database.changesCount > 0
+    }
+
+    /// Deletes the row of the entry, if it is still there as it was.
+    ///
+    /// - Returns: Whether it was deleted.
+    func delete(from database: Database) throws -> Bool {
+        try database.execute(
+            sql: "DELETE FROM promotion WHERE hash = ? AND stagedName = ? AND state = ?",
+            arguments: [key.hash.data, stagedName, state.rawValue])
+        return database.changesCount > 0
+    }
+}
+
+/// A change of one row of the ledger, made only if the row is what whoever makes it has seen. This stands
+/// behind the locks of the keys: of two who believe to hold one, only one can go on.
+struct LedgerChange: Sendable, Hashable {
+    /// What must be there; `nil` for nothing.
+    let old: LedgerEntry?
+    /// What takes its place; `nil` to remove it.
+    let new: LedgerEntry?
+
+    /// - Returns: Whether the row was as expected.
+    func make(in database: Database) throws -> Bool {
+        if let new { return try new.write(replacing: old, to: database) }
+        return try old?.delete(from: database) ?? true
     }
 }

@@ -32,6 +32,10 @@ enum LedgerSchema {
         ALTER TABLE promotion ADD COLUMN plainName TEXT NOT NULL DEFAULT '';
         ALTER TABLE promotion ADD COLUMN birthTime INTEGER;
         """,
+        // Version 2 did not record which files were adopted (0 means unknown).
+        """
+        ALTER TABLE promotion ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
+        """,
     ]
 
     /// - Throws: ``CacheError/newerLedger(version:)``; nothing was written then.

@@ -2,10 +2,9 @@ internal import FileSystem
 internal import ItemFormat
 internal import Synchronization
 
-/// The hashes of all promoted keys, so that storing an item need not query the ledger.
+/// The hashes of all keys that are or were handed over, so that storing an item need not query the ledger.
 ///
-/// They are read again when the ledger's files have changed, which costs two `stat`s per lookup. 16 bytes per
-/// promoted key.
+/// They are read again when the ledger has changed, which costs a `stat` per lookup. 16 bytes per key.
 final class PromotedKeys: Sendable {
     private struct Snapshot: Sendable {
         var fingerprint: LedgerFingerprint?
@@ -34,7 +33,7 @@ final class PromotedKeys: Sendable {
             return snapshot.hashes
         }
         // The fingerprint is from before the reading, so a change in between is read again.
-        let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.committedHashes())
+        let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.hashes())
         let isSettled = fingerprint?.lastChange ?? 0 < now() - Self.settlingMilliseconds
         snapshot.withLock { $0 = isSettled ? fresh : nil }
         return fresh.hashes

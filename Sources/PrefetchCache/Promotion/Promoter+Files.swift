@@ -90,19 +90,57 @@ extension Promoter {
     /// Sets the mark again when publishing has lost it: otherwise the next backup would include the file.
     func renewMark(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
         guard entry.backup == .exclude else { return }
-        do {
-            try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
-                file throws(FileSystemError) in
-                guard try BackupMark(fileSystem: fileSystem).policy(of: file) != entry.backup,
-                    try fileSystem.attributes(of: file).identity.inode == entry.inode
-                else { return }
-                if try mark(file, entry.backup) { try fileSystem.synchronize(file) }
+        _ = try withFile(of: entry, in: folder) { file throws(FileSystemError) in
+            guard try BackupMark(fileSystem: fileSystem).policy(of: file) != entry.backup,
+                try isOurs(file, by: entry)
+            else { return }
+            if try mark(file, entry.backup) { try fileSystem.synchronize(file) }
+        }
+    }
+
+    /// Includes a file in backups that was written here for other keys which did not want that, and is now wanted
+    /// there.
+    ///
+    /// - Parameter others: The entries with the same content.
+    /// - Returns: What is to change in the ledger with the promotion.
+    func include(_ entry: LedgerEntry, in folder: Directory, despite others: [LedgerEntry])
+        throws(CacheError) -> [LedgerChange]
+    {
+        guard !others.isEmpty else { return [] }
+        return try withFile(of: entry, in: folder) { file throws(FileSystemError) in
+            var changes: [LedgerChange] = []
+            for other in others where try isOurs(file, by: other) {
+                var included = other
+                included.backup = .include
+                changes.append(LedgerChange(old: other, new: included))
             }
+            if !changes.isEmpty, try mark(file, .include) { try fileSystem.synchronize(file) }
+            return changes
+        } ?? []
+    }
+
+    /// Whether a file is the one that was written for an entry, and not one that was there already, or that its user
+    /// has put in its place.
+    func isOurs(_ file: Descriptor, by entry: LedgerEntry) throws(FileSystemError) -> Bool {
+        guard entry.origin != .adopted, try fileSystem.attributes(of: file).identity.inode == entry.inode
+        else { return false }
+        guard let birthTime = entry.birthTime else { return entry.origin == .written }
+        return try fileSystem.birthTime(of: file) == birthTime
+    }
+
+    /// Opens the file of an entry.
+    ///
+    /// - Returns: `nil` when there is none: it is the user's, who may have moved or replaced it.
+    private func withFile<Result>(
+        of entry: LedgerEntry, in folder: Directory, _ body: (Descriptor) throws(FileSystemError) -> Result
+    ) throws(CacheError) -> Result? {
+        do {
+            return try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read, body)
         } catch {
-            // The file is the user's already, who may have moved or replaced it.
             guard error.isNotFound || error.isNoRegularFile else {
                 throw .destination(path(of: entry), error)
             }
+            return nil
         }
     }
 

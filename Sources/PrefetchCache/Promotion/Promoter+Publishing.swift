@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Giving a staged file its name, and committing.
 extension Promoter {
-    /// Publishes the staged file under its name, or under the next free one, and commits.
+    /// Publishes the staged file under its name, or under the next one that is free and accepted, and commits.
     func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> LedgerEntry
     {
@@ -14,16 +14,26 @@ extension Promoter {
             let outcome = try coordinated(.publish, tried) { () throws(CacheError) in
                 try putInPlace(tried, from: staging, in: folder)
             }
-            guard case .isTaken(let failure) = outcome else { break }
-            repeat {
-                number += 1
-                entry.name = intent.plainName.numbered(number)
-            } while try isSurelyTaken(entry, in: folder, intent)
-            try ledger.put(entry)
+            var failure: CacheError?
+            switch outcome {
+            case .isInPlace(let placed): return try commit(placed, in: folder)
+            case .isTaken(let error):
+                failure = error
+                repeat {
+                    number += 1
+                    entry.name = entry.plainName.numbered(number)
+                } while try isSurelyTaken(entry, in: folder, intent)
+            case .isRefused(let error):
+                guard let name = entry.plainName.adapted(to: error.errno) else {
+                    throw .destination(path(of: intent), error)
+                }
+                number = 1
+                (entry.name, entry.plainName) = (name, name)
+            }
+            try ledger.put(entry, replacing: tried)
             // After a failed flush a later one would mean nothing, so the file is not adopted.
             if let failure { throw failure }
         }
-        return try commit(entry, in: folder)
     }
 
     /// Whether a name is certain to be taken. Trying it would cost a transaction of the ledger.
@@ -39,17 +49,21 @@ extension Promoter {
         return found.kind != .regular || found.length != entry.contentLength
     }
 
-    private enum Placing {
-        case isInPlace
+    enum Placing {
+        /// The entry says where the file comes from.
+        case isInPlace(LedgerEntry)
         /// The name is taken by another file, or that file could not be adopted.
         case isTaken(CacheError?)
+        /// The file system does not accept the name.
+        case isRefused(FileSystemError)
     }
 
     /// Publishes the staged file under the entry's name, or adopts the file that has it.
     private func putInPlace(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> Placing
     {
-        if try publishOnce(entry, from: staging, in: folder) { return .isInPlace }
+        let outcome = try publishOnce(entry, from: staging, in: folder)
+        guard case .isTaken = outcome else { return outcome }
         do {
             guard try isIdentical(entry, in: folder) else { return .isTaken(nil) }
         } catch .destination(_, let error) where error.isNotPermitted {
@@ -63,7 +77,7 @@ extension Promoter {
                 try fileSystem.synchronize(folder.descriptor)
             }
             try discard(FilePath(entry.stagedName), in: staging)
-            return .isInPlace
+            return .isInPlace(entry.adopted)
         } catch {
             return .isTaken(error)
         }
@@ -81,17 +95,29 @@ extension Promoter {
     /// Makes the name of a published file durable, and then commits: after a crash, finding the file there
     /// does not mean that its name would survive the next one.
     func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
-        try coordinated(.write, intent) { () throws(CacheError) in
+        let others = try excludedOthers(than: intent)
+        let changes = try coordinated(.write, intent) { () throws(CacheError) in
             try renewMark(of: intent, in: folder)
+            let changes = try include(intent, in: folder, despite: others)
             try onDestination(intent) { () throws(FileSystemError) in
                 try fileSystem.synchronize(folder.descriptor)
             }
+            return changes
         }
         var entry = intent
         entry.state = .committed
-        try ledger.put(entry)
+        try ledger.make([LedgerChange(old: intent, new: entry)] + changes)
         removeCommitted(entry.key)
         return entry
+    }
+
+    /// The entries of other keys that may be those of the file which an item has adopted, and that keep it out of
+    /// backups, which the item does not want.
+    private func excludedOthers(than entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+        guard entry.origin == .adopted, entry.backup == .include else { return [] }
+        return try ledger.others(withContentOf: entry).filter {
+            $0.state == .committed && $0.backup == .exclude
+        }
     }
 
     /// Removes the cached copy of an item whose promotion is durable.
@@ -103,22 +129,27 @@ extension Promoter {
     /// Gives the staged file its name, and sees that it is the very one that was staged: whoever may write to a
     /// staging folder can exchange it until then. Where inodes do not survive a rename, its content decides.
     ///
-    /// - Returns: `false` when there is a file of that name.
     /// - Throws: `ESTALE` for another file, which goes back into staging.
     func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
-        throws(CacheError) -> Bool
+        throws(CacheError) -> Placing
     {
         do {
             try fileSystem.rename(
                 FilePath(entry.stagedName), in: staging.descriptor, to: entry.name.path,
                 in: folder.descriptor, .exclusive)
         } catch {
-            if error.errno == .fileExists { return false }
+            if error.errno == .fileExists { return .isTaken(nil) }
+            if error.isRefusedName { return .isRefused(error) }
             throw .destination(path(of: entry), error)
         }
-        guard let file = try attributes(of: entry, in: folder), file.identity.inode != entry.inode,
-            try !isIdentical(entry, in: folder)
-        else { return true }
+        guard let file = try attributes(of: entry, in: folder), file.identity.inode != entry.inode else {
+            return .isInPlace(entry)
+        }
+        if try isIdentical(entry, in: folder) {
+            var placed = entry
+            placed.inode = file.identity.inode
+            return .isInPlace(placed)
+        }
         try onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.rename(
                 entry.name.path, in: folder.descriptor, to: FilePath(entry.stagedName),
@@ -142,5 +173,21 @@ extension Promoter {
             }
             return false
         }
+    }
+}
+
+extension LedgerEntry {
+    /// The same promotion, of a file that was there already.
+    var adopted: LedgerEntry {
+        var entry = self
+        entry.origin = .adopted
+        return entry
+    }
+}
+
+extension FileSystemError {
+    /// Whether the file system does not accept a name: `ENAMETOOLONG`, `EILSEQ` or `EINVAL`.
+    var isRefusedName: Bool {
+        errno == .fileNameTooLong || errno == .illegalByteSequence || errno == .invalidArgument
     }
 }

@@ -48,6 +48,7 @@ extension Promoter {
         do {
             entry.inode = try attributes(of: file).identity.inode
             entry.birthTime = try birthTime(of: file)
+            entry.origin = .written
             try body(entry, file)
         } catch {
             try discard(name, in: staging)
@@ -61,26 +62,19 @@ extension Promoter {
 
     /// Makes a staged file durable and enters its intent, both at the same time: neither means anything
     /// without the other, and until both are durable the cached copy is the item.
-    func flush(_ file: Descriptor, entering entry: LedgerEntry, replacing earlier: LedgerEntry?)
-        throws(CacheError)
-    {
+    func flush(_ file: Descriptor, entering entry: LedgerEntry) throws(CacheError) {
         let outcomes = both(
-            { () throws(CacheError) in try ledger.put(entry) },
+            { () throws(CacheError) in try ledger.put(entry, replacing: nil) },
             { () throws(CacheError) in try flush(file, for: entry) })
         do {
             for outcome in outcomes { try outcome.get() }
         } catch {
             // Even after an error of the ledger the intent may have been entered.
             if try ledger.entry(for: entry.key)?.stagedName == entry.stagedName {
-                try withdraw(entry, replacing: earlier)
+                try ledger.remove(entry)
             }
             throw error
         }
-    }
-
-    /// Takes back an intent that came to nothing.
-    func withdraw(_ intent: LedgerEntry, replacing earlier: LedgerEntry?) throws(CacheError) {
-        if let earlier { try ledger.put(earlier) } else { try ledger.remove(intent.key) }
     }
 
     /// Runs both in parallel, if there are two threads.
@@ -124,9 +118,11 @@ extension Promoter {
 
     /// Enters an intent whose file is staged. On failure the file is removed: it may be large, and the cause
     /// may be a lack of space.
-    func enter(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
+    func enter(_ intent: LedgerEntry, replacing old: LedgerEntry?, stagedIn staging: Directory)
+        throws(CacheError)
+    {
         do {
-            try ledger.put(intent)
+            try ledger.put(intent, replacing: old)
         } catch {
             try discardUnlessEntered(intent, stagedIn: staging)
             throw error
@@ -173,7 +169,7 @@ extension Promoter {
             try discard(FilePath(copy.stagedName), in: staging)
             return nil
         }
-        try enter(copy, stagedIn: staging)
+        try enter(copy, replacing: intent, stagedIn: staging)
         try discard(origin, in: folder)
         return copy
     }

@@ -59,49 +59,88 @@ final class Promoter: Sendable {
             noteUse(of: entry)
             return .hit(opened)
         }
-        do throws(CacheError) {
-            return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }
+        do {
+            return try openUnderLock(key, watcher)
+        } catch .overtaken {
+            return try openUnderLock(key, watcher)
         } catch {
             // The file of the lock is made when it is first needed, and even an empty one takes room.
             guard case .fileSystem(let cause) = error, cause.isOutOfSpace else { throw error }
             try admission.makeRoomToOpen(0, in: support.staging)
-            return try locks.hold(key.hash) { () throws(CacheError) in try openLocked(key, watcher) }
+            return try openUnderLock(key, watcher)
         }
     }
 
-    private func openLocked(_ key: ItemKey, _ watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {
-        var entry = try ledger.entry(for: key)
-        if let intent = entry, intent.state == .intent {
-            try Recovery(self).complete(intent)
-            entry = try ledger.entry(for: key)
-        }
-        if let entry, let opened = try existingFile(of: entry) {
-            noteUse(of: entry)
+    private func openUnderLock(_ key: ItemKey, _ watcher: OpenWatcher)
+        throws(CacheError) -> Lookup<OpenedItem>
+    {
+        try locks.hold(key.hash) { () throws(CacheError) in
+            guard let entry = try settledEntry(of: key) else { return try promote(key, for: watcher) }
+            let opened = try existingFile(of: entry)
+            // A leftover, whether its user has kept the file or not: a store of a key whose file is gone drops the
+            // entry.
             dropCachedCopy(key)
+            guard let opened else { throw .movedOrDeleted(key: key, path(of: entry)) }
+            noteUse(of: entry)
             return .hit(opened)
         }
-        let result = try promote(key, replacing: entry, for: watcher)
-        if let entry, case .miss(.absent) = result {
-            throw .movedOrDeleted(key: key, path(of: entry))
-        }
-        return result
+    }
+
+    /// The entry of a key after its promotion was completed or undone, if a crash interrupted it. The caller holds
+    /// the lock of the key.
+    private func settledEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        let entry = try ledger.entry(for: key)
+        guard let entry, entry.state == .intent else { return entry }
+        try Recovery(self).complete(entry)
+        return try ledger.entry(for: key)
     }
 
     /// Drops the record of a promotion. The file that the item became is the user's and stays.
     ///
     /// A promotion that a crash interrupted is settled first: a file that is about to get its name must not
-    /// be forgotten half-way.
+    /// be forgotten half-way. One whose name the destination refuses will never be complete, and ends here.
     ///
+    /// - Parameter takeBack: Receives the content of an item that is no longer in the cache and will not be handed
+    ///   over.
     /// - Returns: Whether there was a record.
-    func forget(_ key: ItemKey) throws(CacheError) -> Bool {
+    func forget(_ key: ItemKey, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void)
+        throws(CacheError) -> Bool
+    {
         // Without a ledger there is nothing to forget, and no lock file to leave behind.
         guard try ledger.entry(for: key) != nil else { return false }
         return try locks.hold(key.hash) { () throws(CacheError) in
-            if let intent = try ledger.entry(for: key), intent.state == .intent {
-                try Recovery(self).complete(intent)
+            do throws(CacheError) {
+                guard let entry = try settledEntry(of: key) else { return false }
+                try ledger.remove(entry)
+            } catch .destination(_, let error) where error.isRefusedName {
+                guard let intent = try ledger.entry(for: key) else { return false }
+                try Recovery(self).abandon(intent, takingBack: takeBack)
             }
-            guard try ledger.entry(for: key) != nil else { return false }
-            try ledger.remove(key)
+            return true
+        }
+    }
+
+    /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion: until the item
+    /// is there, the record is true.
+    ///
+    /// - Parameter lost: The only entry that may be dropped, and only while its file is gone; `nil` for any.
+    /// - Returns: Whether `body` was run.
+    func replacePromotion(of key: ItemKey, lost: LedgerEntry?, _ body: () throws(CacheError) -> Void)
+        throws(CacheError) -> Bool
+    {
+        try locks.hold(key.hash) { () throws(CacheError) in
+            let entry = try settledEntry(of: key)
+            if let lost, let entry {
+                guard entry == lost, try existingFile(of: entry) == nil else { return false }
+            }
+            try body()
+            do throws(CacheError) {
+                if let entry { try ledger.remove(entry) }
+            } catch {
+                // Beside the record it would be a leftover.
+                dropCachedCopy(key)
+                throw error
+            }
             return true
         }
     }
@@ -109,18 +148,16 @@ final class Promoter: Sendable {
     /// Publishes a completely written staged file, unless its key was handed over meanwhile.
     ///
     /// The destination folder is opened again: while the item was written it may have been moved or removed.
-    func deliver(_ entry: LedgerEntry, from staging: Directory) throws(CacheError) -> OpenedItem {
+    ///
+    /// - Parameter isAnew: Whether the file takes the place of one that was handed over before, in the ledger.
+    func deliver(_ entry: LedgerEntry, from staging: Directory, isAnew: Bool) throws(CacheError) -> OpenedItem {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
-            var earlier = try ledger.entry(for: entry.key)
-            if let intent = earlier, intent.state == .intent {
-                try Recovery(self).complete(intent)
-                earlier = try ledger.entry(for: entry.key)
-            }
-            if let earlier, let opened = try existingFile(of: earlier) {
+            let earlier = try settledEntry(of: entry.key)
+            if !isAnew, let earlier, let opened = try existingFile(of: earlier) {
                 try discard(FilePath(entry.stagedName), in: staging)
                 return opened
             }
-            try enter(entry, stagedIn: staging)
+            try enter(entry, replacing: earlier, stagedIn: staging)
             let folder = try destination(in: entry.area, entry.folder)
             return opened(try publish(entry, from: staging, in: folder), isFirstOpen: true)
         }
@@ -138,10 +175,7 @@ final class Promoter: Sendable {
     /// How often an item that was replaced while it was being promoted is looked up again.
     private static let attempts = 3
 
-    /// - Parameter earlier: The entry of a file that is no longer there.
-    private func promote(
-        _ key: ItemKey, replacing earlier: LedgerEntry?, for watcher: OpenWatcher
-    ) throws(CacheError) -> Lookup<OpenedItem> {
+    private func promote(_ key: ItemKey, for watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {
         for _ in 0..<Self.attempts {
             try watcher.requireInterest()
             guard let file = try folders.openItem(key.hash) else { break }
@@ -149,7 +183,7 @@ final class Promoter: Sendable {
             switch try reader(of: file, for: key) {
             case .miss(let miss): return .miss(miss)
             case .hit(let reader):
-                let result = try promote(key, file, reader, replacing: earlier, for: watcher)
+                let result = try promote(key, file, reader, for: watcher)
                 if let result { return result }
             }
         }
@@ -158,8 +192,7 @@ final class Promoter: Sendable {
 
     /// - Returns: `nil` when the item was evicted or replaced in the meantime; nothing has changed then.
     private func promote(
-        _ key: ItemKey, _ file: Descriptor, _ reader: ItemReader, replacing earlier: LedgerEntry?,
-        for watcher: OpenWatcher
+        _ key: ItemKey, _ file: Descriptor, _ reader: ItemReader, for watcher: OpenWatcher
     ) throws(CacheError) -> Lookup<OpenedItem>? {
         // The ledger, and folders that are created now, need room whatever the encoding.
         try admission.makeRoomToOpen(0, in: support.staging)
@@ -171,7 +204,7 @@ final class Promoter: Sendable {
             do {
                 try decode(reader, to: &entry, in: place.staging, for: watcher) {
                     entry, file throws(CacheError) in
-                    try flush(file, entering: entry, replacing: earlier)
+                    try flush(file, entering: entry)
                 }
             } catch .item(let damage) {
                 return .miss(try Miss(damage))
@@ -179,14 +212,19 @@ final class Promoter: Sendable {
         case .rename:
             try requireWritable(place, for: entry)
             if let damage = try damage(reader, for: watcher) { return .miss(damage) }
-            try ledger.put(entry)
+            try ledger.put(entry, replacing: nil)
             guard try take(item, as: entry, into: place.staging) else {
-                try withdraw(entry, replacing: earlier)
+                try ledger.remove(entry)
                 return nil
             }
         }
         let committed = try publish(entry, from: place.staging, in: place.folder)
         return .hit(opened(committed, isFirstOpen: true))
+    }
+
+    func nextAsideName(_ key: ItemKey) -> FilePath {
+        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        return CacheLayout.aside(key.hash, session: environment.session, number: number)
     }
 
     func nextStagedName(_ key: ItemKey) -> String {

@@ -6,26 +6,25 @@ protocol PromotionLedger: Sendable {
     /// A value that changes with every promotion; `nil` before the first.
     func fingerprint() throws(CacheError) -> LedgerFingerprint?
 
-    func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry?
+    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry?
 
     /// The promotions that were begun and not completed.
     func intents() throws(CacheError) -> [LedgerEntry]
 
-    /// The hashes of all promoted keys.
-    func committedHashes() throws(CacheError) -> Set<KeyHash>
+    /// The hashes of all keys that are or were handed over, completely or not yet.
+    func hashes() throws(CacheError) -> Set<KeyHash>
 
     /// At most `limit` committed promotions, in the order of their hashes: those after `hash`, or the first.
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry]
 
-    /// Whether another key has the same file: one that is identical is adopted rather than stored twice.
-    func isShared(_ entry: LedgerEntry) throws(CacheError) -> Bool
+    /// The entries of other keys with the same content, which may have the same file: one that is identical is
+    /// adopted rather than stored twice.
+    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry]
 
-    /// Enters promotions, or replaces the entries of the same keys: all of them or none, even in a crash.
-    /// Durable when it returns.
-    func put(_ entries: [LedgerEntry]) throws(CacheError)
-
-    /// Drops the entry of a key. Durable when it returns.
-    func remove(_ key: ItemKey) throws(CacheError)
+    /// Makes all changes or none, even in a crash. Durable when it returns.
+    ///
+    /// - Throws: ``CacheError/overtaken(_:)`` when an entry is not what was expected; nothing has changed then.
+    func make(_ changes: [LedgerChange]) throws(CacheError)
 
     /// Whether there is anything for ``tidy()`` to do.
     var isUntidy: Bool { get }
@@ -36,17 +35,19 @@ protocol PromotionLedger: Sendable {
     func close() throws(CacheError)
 }
 
-/// The attributes of a ledger's files.
+/// The attributes of the file that a commit is written to: of the log or, without one, of the ledger itself.
 struct LedgerFingerprint: Sendable, Hashable {
     let file: FileAttributes
-    /// The attributes of the log, which holds what is newer than the file.
-    var log: FileAttributes?
 
-    /// When one of the files was last changed, in milliseconds since 1970.
-    var lastChange: Int64 { max(file.modified, log?.modified ?? .min) / 1_000_000 }
+    /// When the file was last changed, in milliseconds since 1970.
+    var lastChange: Int64 { file.modified / 1_000_000 }
 }
 
 extension PromotionLedger {
+    func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        try entry(for: key.hash).flatMap { $0.key == key ? $0 : nil }
+    }
+
     /// Hands all committed promotions to `body`, in the order of their hashes. Only a few are in memory at a
     /// time.
     func forEachCommitted(_ body: (LedgerEntry) throws(CacheError) -> Void) throws(CacheError) {
@@ -59,6 +60,15 @@ extension PromotionLedger {
         }
     }
 
-    /// Enters one promotion, or replaces the entry of the same key. Durable when it returns.
-    func put(_ entry: LedgerEntry) throws(CacheError) { try put([entry]) }
+    /// Enters a promotion, or a new state of it. Durable when it returns.
+    ///
+    /// - Parameter old: The entry that it replaces; `nil` when there must be none.
+    func put(_ entry: LedgerEntry, replacing old: LedgerEntry?) throws(CacheError) {
+        try make([LedgerChange(old: old, new: entry)])
+    }
+
+    /// Drops an entry. Durable when it returns.
+    func remove(_ entry: LedgerEntry) throws(CacheError) {
+        try make([LedgerChange(old: entry, new: nil)])
+    }
 }

@@ -7,6 +7,7 @@ internal import SystemPackage
 ///
 /// | found | done |
 /// |---|---|
+/// | file moved aside | moved back: it is the user's |
 /// | staged file without an entry | deleted, unless it is still being written: it never reached its intent |
 /// | intent, staged file, no destination | verified, written again, then published; if damaged, dropped |
 /// | intent, staged file, destination | one inode: committed; else published under the next name |
@@ -26,6 +27,8 @@ struct Recovery {
         let hash: KeyHash
         let name: FilePath.Component
         let folder: Directory
+        /// Whether it is a file of the user's that was moved aside.
+        let isAside: Bool
     }
 
     /// Settles everything that is not in the hands of a living process. With nothing to do, costs one listing
@@ -95,12 +98,20 @@ struct Recovery {
 
     private func stagedFiles(in folder: Directory) throws(FileSystemError) -> [Staged] {
         try promoter.fileSystem.entries(of: folder.descriptor).compactMap { entry in
-            CacheLayout.hash(ofStaged: entry.name).map { Staged(hash: $0, name: entry.name, folder: folder) }
+            if let hash = CacheLayout.hash(ofAside: entry.name) {
+                return Staged(hash: hash, name: entry.name, folder: folder, isAside: true)
+            }
+            return CacheLayout.hash(ofStaged: entry.name).map {
+                Staged(hash: $0, name: entry.name, folder: folder, isAside: false)
+            }
         }
     }
 
     /// The caller holds the lock of the file's key.
     private func discardUnclaimed(_ file: Staged) throws(CacheError) {
+        if file.isAside {
+            return try promoter.putBack(FilePath(root: nil, [file.name]), file.hash, from: file.folder)
+        }
         let isClaimed = try promoter.ledger.intents().contains { $0.stagedName == file.name.string }
         if !isClaimed { try discardLeftover(FilePath(root: nil, [file.name]), in: file.folder) }
     }
@@ -144,30 +155,50 @@ struct Recovery {
         case (_?, _):
             guard let trusted = try promoter.restage(intent, from: origin, in: staging) else {
                 try promoter.discard(FilePath(intent.stagedName), in: origin)
-                return try promoter.ledger.remove(intent.key)
+                return try promoter.ledger.remove(intent)
             }
             _ = try promoter.publish(trusted, from: staging, in: folder)
         case (nil, let destination?):
-            let isClaimed = try promoter.coordinated(.write, intent) { () throws(CacheError) in
-                try isOurs(destination, by: intent, in: folder)
+            let claimed = try promoter.coordinated(.write, intent) { () throws(CacheError) in
+                try claim(destination, by: intent, in: folder)
             }
-            guard isClaimed else { return try promoter.ledger.remove(intent.key) }
-            _ = try promoter.commit(intent, in: folder)
+            guard let claimed else { return try promoter.ledger.remove(intent) }
+            _ = try promoter.commit(claimed, in: folder)
         case (nil, nil):
-            try promoter.ledger.remove(intent.key)
+            try promoter.ledger.remove(intent)
         }
     }
 
-    /// Whether the file under an intent's name is the one of the intent. The ledger may come from a backup,
-    /// and the file be unrelated.
-    private func isOurs(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
-        throws(CacheError) -> Bool
+    /// Gives up a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.
+    ///
+    /// - Parameter takeBack: Receives the content that is no longer in the cache, once the entry is gone.
+    func abandon(_ intent: LedgerEntry, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void)
+        throws(CacheError)
     {
-        if try wasStaged(file, by: intent, in: folder) { return true }
-        guard try promoter.isIdentical(intent, in: folder) else { return false }
+        let name = FilePath(intent.stagedName)
+        let folder = try promoter.destination(in: intent.area, intent.folder)
+        let staging = try promoter.stagingFolder(for: folder, intent.area, intent.folder)
+        let (origin, staged) = try stagedFile(of: intent, in: staging)
+        guard staged != nil else { return try promoter.ledger.remove(intent) }
+        let file = try onFiles { () throws(FileSystemError) in
+            try promoter.fileSystem.open(name, in: origin.descriptor, .read)
+        }
+        defer { promoter.fileSystem.close(file) }
+        try promoter.ledger.remove(intent)
+        if intent.mode == .rename, try !promoter.hasCachedCopy(intent.key) { try takeBack(intent, file) }
+        try promoter.discard(name, in: origin)
+    }
+
+    /// The entry of the file under an intent's name, if it is the one of the intent; otherwise `nil`. The ledger may
+    /// come from a backup, and the file be unrelated.
+    private func claim(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
+        throws(CacheError) -> LedgerEntry?
+    {
+        if try wasStaged(file, by: intent, in: folder) { return intent }
+        guard try promoter.isIdentical(intent, in: folder) else { return nil }
         // Adopted, or about to be: it may never have been flushed.
         try promoter.flushFile(of: intent, in: folder)
-        return true
+        return intent.adopted
     }
 
     /// Whether the file under an intent's name is the one that was staged, even if the user has changed it
@@ -175,16 +206,16 @@ struct Recovery {
     private func wasStaged(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
         throws(CacheError) -> Bool
     {
-        guard let birthTime = intent.birthTime, file.kind == .regular,
-            file.identity.inode == intent.inode
-        else { return false }
+        guard intent.birthTime != nil, file.kind == .regular, file.identity.inode == intent.inode else {
+            return false
+        }
         do {
             return try promoter.fileSystem.withFile(intent.name.path, in: folder.descriptor, .read) {
                 opened throws(FileSystemError) in
                 guard try promoter.fileSystem.attributes(of: opened).identity == file.identity else {
                     return false
                 }
-                return try promoter.fileSystem.birthTime(of: opened) == birthTime
+                return try promoter.isOurs(opened, by: intent)
             }
         } catch {
             guard error.isNotFound || error.isNoRegularFile else {
@@ -196,7 +227,7 @@ struct Recovery {
 
     /// The staged file of an intent and its folder: `staging`, or another one when a volume was mounted or
     /// unmounted since the file was staged.
-    private func stagedFile(of intent: LedgerEntry, in staging: Directory)
+    func stagedFile(of intent: LedgerEntry, in staging: Directory)
         throws(CacheError) -> (folder: Directory, file: FileAttributes?)
     {
         let name = FilePath(intent.stagedName)

@@ -61,7 +61,7 @@ extension ExitCode {
             case .fileSystem(let error): ExitCode(error)
             case .notOurs: .notPermitted
             case .destination, .destinationUnavailable: .cannotCreate
-            case .insufficientSpace, .catalogOverBudget, .tooManyPins: .refused
+            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken: .refused
             case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput
             case .newerLedger, .configuration, .pathTooLong: .configuration

@@ -22,7 +22,8 @@ extension SimulatedFileSystem.State {
             return Place(folder: parent, name: "", node: parent)
         }
         for component in components.dropLast() {
-            guard let next = disk.node(folder).entries[String(Substring(component))] else {
+            let entries = disk.node(folder).entries
+            guard let next = entries[naming.entry(String(Substring(component)), in: entries)] else {
                 throw FileSystemError(call, path: path, errno: .noSuchFileOrDirectory)
             }
             guard disk.node(next).kind == .directory else {
@@ -31,8 +32,18 @@ extension SimulatedFileSystem.State {
             }
             folder = next
         }
-        let name = String(Substring(last))
-        return Place(folder: folder, name: name, node: disk.node(folder).entries[name])
+        let entries = disk.node(folder).entries
+        guard last.count <= naming.longest else {
+            throw FileSystemError(call, path: path, errno: .fileNameTooLong)
+        }
+        let name = naming.entry(String(Substring(last)), in: entries)
+        return Place(folder: folder, name: name, node: entries[name])
+    }
+
+    /// Checks a name that is about to be made.
+    func requireAcceptable(_ place: Place, _ call: String) throws(FileSystemError) {
+        guard place.node == nil, let errno = naming.refusal(of: place.name) else { return }
+        throw FileSystemError(call, path: FilePath(place.name), errno: errno)
     }
 
     func node(of file: Descriptor, _ call: String) throws(FileSystemError) -> SimulatedDisk.NodeID {
@@ -65,6 +76,7 @@ extension SimulatedFileSystem {
             switch (mode, place.node) {
             case (.createNew, .some): throw fail(.fileExists)
             case (.createNew(let permissions), nil), (.createIfMissing(let permissions), nil):
+                try state.requireAcceptable(place, "openat")
                 node = state.makeNode(.regular, permissions, place.name, in: place.folder)
             case (_, nil): throw fail(.noSuchFileOrDirectory)
             case (_, let found?): node = found
@@ -110,6 +122,7 @@ extension SimulatedFileSystem {
         try perform(Operation(kind: .makeDirectory, name: name.string)) { state throws(FileSystemError) in
             let place = try state.place(of: name, in: directory, "mkdirat")
             guard place.node == nil else { return false }
+            try state.requireAcceptable(place, "mkdirat")
             _ = state.makeNode(.directory, permissions, place.name, in: place.folder)
             return true
         }
@@ -130,6 +143,7 @@ extension SimulatedFileSystem {
             guard state.disk.node(old.folder).device == state.disk.node(new.folder).device else {
                 throw fail(.improperLink)
             }
+            try state.requireAcceptable(new, "renameat2")
             switch mode {
             case .exclusive: if new.node != nil, !isSabotaged(operation) { throw fail(.fileExists) }
             case .exchanging: throw fail(.notSupported)

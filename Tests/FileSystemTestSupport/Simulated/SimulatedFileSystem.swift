@@ -34,6 +34,7 @@ public final class SimulatedFileSystem: FileSystem {
         var lastNode: SimulatedDisk.NodeID
         var history = SimulatedHistory()
         var isIntercepted = true
+        var naming = SimulatedNaming()
     }
 
     let state: Mutex<State>
@@ -92,6 +93,11 @@ public final class SimulatedFileSystem: FileSystem {
     /// Replaces the interceptor.
     public func intercept(_ interceptor: @escaping Interceptor) {
         self.interceptor.withLock { $0 = interceptor }
+    }
+
+    /// Chooses what names the file system accepts, and which it takes for the same.
+    public func setNaming(_ naming: SimulatedNaming) {
+        state.withLock { $0.naming = naming }
     }
 
     /// The disk as processes see it.

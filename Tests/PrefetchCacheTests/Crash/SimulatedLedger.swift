@@ -30,16 +30,16 @@ struct SimulatedLedger: PromotionLedger {
 
     func tidy() {}
 
-    func entry(for key: ItemKey) -> LedgerEntry? {
-        fileSystem.records[key.hash.hexadecimal].map(Self.entry)
+    func entry(for hash: KeyHash) -> LedgerEntry? {
+        fileSystem.records[hash.hexadecimal].map(Self.entry)
     }
 
     func intents() -> [LedgerEntry] {
         all.filter { $0.state == .intent }
     }
 
-    func committedHashes() -> Set<KeyHash> {
-        Set(all.lazy.filter { $0.state == .committed }.map(\.key.hash))
+    func hashes() -> Set<KeyHash> {
+        Set(all.map(\.key.hash))
     }
 
     func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] {
@@ -49,24 +49,30 @@ struct SimulatedLedger: PromotionLedger {
         return Array(later.sorted { $0.key.hash < $1.key.hash }.prefix(limit))
     }
 
-    func isShared(_ entry: LedgerEntry) -> Bool {
-        all.contains { other in
-            other.key != entry.key && other.name == entry.name && other.area == entry.area
-                && other.folder == entry.folder
+    func others(withContentOf entry: LedgerEntry) -> [LedgerEntry] {
+        all.filter { other in
+            other.key != entry.key && other.contentLength == entry.contentLength
+                && other.contentChecksum == entry.contentChecksum
         }
     }
 
-    func put(_ entries: [LedgerEntry]) throws(CacheError) {
-        let entered = entries.filter { !omitted.contains($0.state) }
-        guard !entered.isEmpty else { return }
-        let values = entered.map { ($0.key.hash.hexadecimal, Self.value(of: $0)) }
+    func make(_ changes: [LedgerChange]) throws(CacheError) {
+        var values: [String: [UInt8]] = [:]
+        for change in changes {
+            guard let key = (change.new ?? change.old)?.key else { continue }
+            if let state = change.new?.state, omitted.contains(state) { continue }
+            // What was omitted is not missed.
+            if omitted.isEmpty {
+                let found = entry(for: key.hash)
+                guard found?.stagedName == change.old?.stagedName, found?.state == change.old?.state else {
+                    throw .overtaken(key)
+                }
+            }
+            values[key.hash.hexadecimal] = change.new.map(Self.value) ?? []
+        }
+        guard !values.isEmpty else { return }
         try commit(
-            Dictionary(uniqueKeysWithValues: values),
-            isFlushed: !entered.contains { unflushed.contains($0.state) })
-    }
-
-    func remove(_ key: ItemKey) throws(CacheError) {
-        try commit([key.hash.hexadecimal: []], isFlushed: true)
+            values, isFlushed: !changes.contains { $0.new.map { unflushed.contains($0.state) } ?? false })
     }
 
     func close() {}

@@ -1,6 +1,7 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -150,8 +151,10 @@ import Testing
         let file = try open("old")
         let fileSystem = InterceptingFileSystem()
         let engine = try engine(0, fileSystem)
+        let isRemoved = Mutex(false)
         fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .synchronize else { return }
+            if operation.kind == .unlink { isRemoved.withLock { $0 = true } }
+            guard operation.kind == .synchronize, isRemoved.withLock({ $0 }) else { return }
             throw FileSystemError("fsync", errno: .ioError)
         }
         let report = try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
@@ -166,7 +169,7 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try engine(0, fileSystem)
         fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .unlink, operation.name == files[2].lastPathComponent else { return }
+            guard operation.kind == .rename, operation.name == files[2].lastPathComponent else { return }
             throw FileSystemError("unlink", errno: .notPermitted)
         }
         let report = try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
@@ -179,7 +182,7 @@ import Testing
     @Test func aFileThatAnotherKeyWasHandedStays() throws {
         let file = try open("one")
         let engine = try engine()
-        let destination = Destination.applicationSupport("one", backup: .include)
+        let destination = Destination.applicationSupport("one", backup: .exclude)
         try prose(9000, seed: ItemKey("one").hash.low).withBytes { bytes throws(CacheError) in
             _ = try engine.store(
                 bytes, as: ItemMetadata(key: "other", destination: destination), encoding: .automatic)

@@ -94,9 +94,9 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.fingerprint()
     }
 
-    func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
+    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
         watch.expectNoAccess("entry")
-        return try ledger.entry(for: key)
+        return try ledger.entry(for: hash)
     }
 
     func intents() throws(CacheError) -> [LedgerEntry] {
@@ -104,9 +104,9 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.intents()
     }
 
-    func committedHashes() throws(CacheError) -> Set<KeyHash> {
-        watch.expectNoAccess("committedHashes")
-        return try ledger.committedHashes()
+    func hashes() throws(CacheError) -> Set<KeyHash> {
+        watch.expectNoAccess("hashes")
+        return try ledger.hashes()
     }
 
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
@@ -114,19 +114,14 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.committed(after: hash, atMost: limit)
     }
 
-    func isShared(_ entry: LedgerEntry) throws(CacheError) -> Bool {
-        watch.expectNoAccess("isShared")
-        return try ledger.isShared(entry)
+    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+        watch.expectNoAccess("others")
+        return try ledger.others(withContentOf: entry)
     }
 
-    func put(_ entries: [LedgerEntry]) throws(CacheError) {
-        watch.expectNoAccess("put")
-        try ledger.put(entries)
-    }
-
-    func remove(_ key: ItemKey) throws(CacheError) {
-        watch.expectNoAccess("remove")
-        try ledger.remove(key)
+    func make(_ changes: [LedgerChange]) throws(CacheError) {
+        watch.expectNoAccess("make")
+        try ledger.make(changes)
     }
 
     var isUntidy: Bool { ledger.isUntidy }

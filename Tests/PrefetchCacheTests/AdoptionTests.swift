@@ -1,0 +1,168 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import StorageAreas
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Files that were there with the same content before an item was opened: their user's, whatever the item asks for.
+@Suite struct AdoptionTests {
+    private let container: TemporaryContainer
+    private static let content = prose(9000, seed: 3)
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func document(_ name: String) -> URL { container.documents.appending(path: name) }
+
+    private func write(_ content: Data, _ name: String) throws {
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        try content.write(to: document(name))
+    }
+
+    @discardableResult
+    private func open(
+        _ key: ItemKey, as name: FileName, _ backup: BackupPolicy, _ engine: Engine,
+        encoding: EncodingChoice = .automatic
+    ) throws -> URL {
+        let metadata = ItemMetadata(key: key, destination: .documents(name, backup: backup))
+        _ = try Self.content.withBytes { bytes throws(CacheError) in
+            try engine.store(bytes, as: metadata, encoding: encoding)
+        }
+        return try #require(try engine.open(key).value).url
+    }
+
+    private func policy(of file: URL) throws -> BackupPolicy {
+        try LiveFileSystem().withFile(FilePath(file.path), in: .workingDirectory, .read) {
+            file throws(FileSystemError) in try BackupMark(fileSystem: LiveFileSystem()).policy(of: file)
+        }
+    }
+
+    private func removeMark(of file: URL) throws {
+        try LiveFileSystem().withFile(FilePath(file.path), in: .workingDirectory, .readWrite) {
+            file throws(FileSystemError) in
+            try BackupMark(fileSystem: LiveFileSystem()).set(.include, on: file)
+        }
+    }
+
+    private func purge(_ engine: Engine) throws -> PurgeReport {
+        try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
+    }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func aFileOfTheUsersIsNeitherPurgedNorMarked(encoding: ItemEncoding) throws {
+        try write(Self.content, "film.txt")
+        let engine = try container.engine()
+        let file = try open("k", as: "film.txt", .exclude, engine, encoding: .forced(encoding))
+        #expect(file.path == document("film.txt").path)
+        let repair = try engine.repair(isDryRun: false)
+        #expect(!repair.steps.contains { $0.action == .markRenewed && $0.key != nil })
+        #expect(try policy(of: file) == .include)
+        let report = try purge(engine)
+        #expect(report.purged.isEmpty && report.changed.map(\.key) == ["k"])
+        #expect(try Data(contentsOf: file) == Self.content)
+    }
+
+    /// The user deletes the file and puts a copy of their own in its place.
+    @Test func aCopyOfTheUsersInPlaceOfOurFileIsNeitherPurgedNorMarked() throws {
+        let engine = try container.engine()
+        let file = try open("k", as: "film.txt", .exclude, engine)
+        try Self.content.write(to: document("copy"))
+        _ = try FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: document("copy"), to: file)
+        let repair = try engine.repair(isDryRun: false)
+        #expect(!repair.steps.contains { $0.action == .markRenewed && $0.key != nil })
+        #expect(try purge(engine).purged.isEmpty)
+        #expect(try Data(contentsOf: file) == Self.content)
+    }
+
+    @Test func ourFileIsPurgedAndItsMarkRenewed() throws {
+        let engine = try container.engine()
+        let file = try open("k", as: "film.txt", .exclude, engine)
+        try removeMark(of: file)
+        let repair = try engine.repair(isDryRun: false)
+        #expect(repair.steps.contains { $0.action == .markRenewed && $0.key == "k" })
+        #expect(try policy(of: file) == .exclude)
+        #expect(try purge(engine).purged.map(\.key) == ["k"])
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    /// A process died between the adoption and the commit.
+    @Test func anAdoptionThatRecoveryCompletesIsOne() throws {
+        try write(Self.content, "film.txt")
+        let fileSystem = InterceptingFileSystem()
+        let dying = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation in
+            if operation.kind == .unlink, operation.name.contains("-") { fileSystem.die() }
+        }
+        #expect(throws: (any Error).self) { try open("k", as: "film.txt", .exclude, dying) }
+        let engine = try container.engine()
+        let file = try #require(try engine.open("k").value).url
+        #expect(file.path == document("film.txt").path)
+        _ = try engine.repair(isDryRun: false)
+        #expect(try policy(of: file) == .include)
+        #expect(try purge(engine).purged.isEmpty)
+        #expect(try Data(contentsOf: file) == Self.content)
+    }
+
+    @Test func aFileOfOursThatIsWantedInBackupsGetsThere() throws {
+        let engine = try container.engine()
+        let file = try open("out", as: "film.txt", .exclude, engine)
+        #expect(try policy(of: file) == .exclude)
+        #expect(try open("in", as: "film.txt", .include, engine).path == file.path)
+        #expect(try policy(of: file) == .include)
+        _ = try engine.repair(isDryRun: false)
+        #expect(try policy(of: file) == .include)
+        #expect(try purge(engine) == PurgeReport())
+        #expect(try Data(contentsOf: file) == Self.content)
+    }
+
+    @Test func aMarkOfTheUsersStays() throws {
+        try write(Self.content, "film.txt")
+        try LiveFileSystem().withFile(FilePath(document("film.txt").path), in: .workingDirectory, .readWrite) {
+            file throws(FileSystemError) in
+            try BackupMark(fileSystem: LiveFileSystem()).set(.exclude, on: file)
+        }
+        let engine = try container.engine()
+        let file = try open("out", as: "film.txt", .exclude, engine)
+        try open("in", as: "film.txt", .include, engine)
+        #expect(try policy(of: file) == .exclude)
+    }
+
+    @Test func aFileThatIsExcludedForAnotherKeyStaysInBackups() throws {
+        let engine = try container.engine()
+        let file = try open("in", as: "film.txt", .include, engine)
+        try open("out", as: "film.txt", .exclude, engine)
+        _ = try engine.repair(isDryRun: false)
+        #expect(try policy(of: file) == .include)
+        #expect(try purge(engine).purged.isEmpty)
+        #expect(try Data(contentsOf: file) == Self.content)
+    }
+
+    /// Names that a volume takes for one, and that are different strings.
+    @Test func aFileThatAnotherKeyWasHandedInOtherLettersIsNotPurged() throws {
+        let world = SimulatedWorld()
+        var naming = SimulatedNaming()
+        naming.isFolding = true
+        world.fileSystem.setNaming(naming)
+        var (one, other) = (
+            SimulatedItem("one", .lz4, backup: .exclude), SimulatedItem("other", .lz4, backup: .exclude)
+        )
+        one.metadata.destination = .documents("Film.txt", backup: .exclude)
+        other.metadata.destination = .documents("film.TXT", backup: .exclude)
+        let engine = try world.engine()
+        for item in [one, other] {
+            try world.cache(item)
+            _ = try world.open(item.key, engine)
+        }
+        let documents = SimulatedWorld.areas.documents
+        #expect(world.fileSystem.disk.files(in: documents) == ["Film.txt": one.content])
+        let report = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
+        #expect(report.purged.isEmpty && report.shared.map(\.key) == ["one"])
+        #expect(world.fileSystem.disk.files(in: documents) == ["Film.txt": one.content])
+    }
+}

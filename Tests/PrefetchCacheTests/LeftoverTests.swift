@@ -1,0 +1,111 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Cached copies of items that were handed over: what the user deletes stays deleted.
+@Suite struct LeftoverTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func document(_ name: String) -> URL { container.documents.appending(path: name) }
+
+    @Test func aFileThatItsUserDeletesAfterACrashIsNotHandedOverAgain() throws {
+        let fileSystem = InterceptingFileSystem()
+        let dying = try container.engine(fileSystem: fileSystem)
+        try dying.store(prose(9000), "Doc.txt")
+        fileSystem.intercept { operation in
+            // The cached copy of what is committed.
+            if operation.kind == .unlink, operation.name.contains("/") { fileSystem.die() }
+        }
+        do { _ = try dying.open("Doc.txt") } catch { #expect("\(error)" != "") }
+        #expect(FileManager.default.fileExists(atPath: container.item("Doc.txt").path))
+        try FileManager.default.removeItem(at: document("Doc.txt"))
+
+        let engine = try container.engine()
+        #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
+        #expect(try container.files(below: container.documents).isEmpty)
+        #expect(try !engine.contains("Doc.txt"), "and it may be downloaded")
+        #expect(try engine.store(prose(100), "Doc.txt").isStored)
+        #expect(try engine.open("Doc.txt").value?.isFirstOpen == true)
+    }
+
+    @Test func aStoreThatEndsAfterItsKeyWasOpenedDoesNotBringTheFileBack() throws {
+        let engine = try container.engine()
+        let other = try container.engine()
+        try engine.store(prose(9000), "Doc.txt")
+        let store = try engine.begin("Doc.txt", expectedLength: 1 << 20)
+        try store.append(mebibytes: 1)
+        let opened = try #require(try other.open("Doc.txt").value)
+        #expect(try store.commit() == .refused(.alreadyPromoted))
+        #expect(!FileManager.default.fileExists(atPath: container.item("Doc.txt").path))
+        try FileManager.default.removeItem(at: opened.url)
+        #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
+        #expect(try container.files(below: container.documents).isEmpty)
+        try engine.flush()
+        #expect(try engine.items().isEmpty)
+        #expect(try container.engine().statistics().chargedBytes == 0)
+    }
+
+    @Test func aKeyThatIsStoredAgainIsOneThatWasNeverOpened() throws {
+        let engine = try container.engine()
+        try engine.store(prose(9000), "Doc.txt")
+        let opened = try #require(try engine.open("Doc.txt").value)
+        try FileManager.default.removeItem(at: opened.url)
+        #expect(try engine.store(prose(8000), "Doc.txt").isStored)
+        #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
+        #expect(try engine.content("Doc.txt") == prose(8000))
+        #expect(try engine.open("Doc.txt").value?.isFirstOpen == true)
+    }
+
+    @Test func aFileThatIsPutBackWhileItsKeyIsStoredAgainStays() throws {
+        let engine = try container.engine()
+        try engine.store(prose(9000), "Doc.txt")
+        let opened = try #require(try engine.open("Doc.txt").value)
+        try FileManager.default.moveItem(at: opened.url, to: document("mine"))
+        let store = try engine.begin("Doc.txt", expectedLength: 1 << 20)
+        try store.append(mebibytes: 1)
+        try FileManager.default.moveItem(at: document("mine"), to: opened.url)
+        #expect(try store.commit() == .refused(.alreadyPromoted))
+        #expect(try engine.open("Doc.txt").value?.path == opened.path)
+        #expect(try Data(contentsOf: opened.url) == prose(9000))
+        #expect(try container.files(below: container.documents) == ["Doc.txt"])
+    }
+
+    /// The record is forgotten with the publishing of the newer version, and not before.
+    @Test(arguments: [Intent.opportunistic, .userRequested])
+    func aNewerVersionThatCannotBePublishedLeavesTheRecord(intent: Intent) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(9000), "Doc.txt")
+        let opened = try #require(try engine.open("Doc.txt").value)
+        var metadata = ItemMetadata("Doc.txt")
+        metadata.intent = intent
+        guard
+            case .begun(let store) = try engine.beginStore(
+                metadata, encoding: .automatic, expectedLength: 9000, forgettingPromotion: true)
+        else {
+            Issue.record("refused")
+            return
+        }
+        #expect(try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            let isPublishing = operation.kind == .rename && operation.newName != CacheLayout.nobody.string
+            if isPublishing { throw FileSystemError("rename", errno: .ioError) }
+        }
+        #expect(throws: CacheError.self) { try store.commit() }
+        fileSystem.intercept { _ in }
+        let entry = try #require(try engine.ledger.entry(for: "Doc.txt"))
+        if intent == .opportunistic { #expect(entry.state == .committed) }
+        #expect(try Data(contentsOf: opened.url) == prose(9000))
+        let again = try #require(try engine.open("Doc.txt").value)
+        let expected = intent == .opportunistic ? prose(9000) : prose(9000, seed: 7)
+        #expect(try Data(contentsOf: again.url) == expected)
+    }
+}

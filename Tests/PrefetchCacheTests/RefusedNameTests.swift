@@ -1,0 +1,85 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Names that the file system of a destination refuses.
+@Suite struct RefusedNameTests {
+    private static let documents = SimulatedWorld.areas.documents
+
+    /// Opens an item whose name is refused, and opens it again as another process.
+    private func open(_ name: FileName, _ encoding: ItemEncoding, _ naming: SimulatedNaming) throws -> [String] {
+        let world = SimulatedWorld()
+        var item = SimulatedItem("key", encoding)
+        item.metadata.destination = .documents(name)
+        try world.cache(item)
+        world.fileSystem.setNaming(naming)
+        let opened = try #require(try world.open("key", world.engine()).value)
+        #expect(world.fileSystem.disk.content(of: opened.path) == item.content)
+        #expect(try world.open("key", world.engine()).value?.path == opened.path)
+        let staging = world.fileSystem.disk.names(in: SimulatedWorld.staging)
+        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        return world.fileSystem.disk.files(in: Self.documents).keys.sorted()
+    }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func aNameThatIsTooLongIsShortenedBeforeItsExtension(encoding: ItemEncoding) throws {
+        var naming = SimulatedNaming()
+        naming.longest = 143
+        let name = try FileName(String(repeating: "é", count: 120) + ".mp4")
+        let names = try open(name, encoding, naming)
+        let found = try #require(names.first)
+        #expect(names.count == 1 && found.hasSuffix("é.mp4") && (100...143).contains(found.utf8.count))
+    }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func aNameWithCharactersThatFATRefusesGetsOthers(encoding: ItemEncoding) throws {
+        var naming = SimulatedNaming()
+        naming.refused = SimulatedNaming.refusedByFAT
+        #expect(try open("What: is this?.mp4", encoding, naming) == ["What_ is this_.mp4"])
+    }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func aNameThatCannotBeEncodedBecomesASCII(encoding: ItemEncoding) throws {
+        var naming = SimulatedNaming()
+        naming.isASCIIOnly = true
+        naming.longest = 60
+        let name = try FileName("Ünïcode: " + String(repeating: "ö", count: 100) + ".mp4")
+        let names = try open(name, encoding, naming)
+        let found = try #require(names.first)
+        #expect(names.count == 1 && found.hasPrefix("_n_code") && found.hasSuffix(".mp4"))
+    }
+
+    /// Nothing that is tried helps.
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func anItemWhoseNameNothingHelpsIsReadAndGivenBack(encoding: ItemEncoding) throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(9000), "Doc.txt", encoding: .forced(encoding))
+        fileSystem.intercept { operation throws(FileSystemError) in
+            let isPublishing = operation.newPath?.contains("/Documents/") ?? false
+            if isPublishing, operation.newName != CacheLayout.nobody.string {
+                throw FileSystemError("rename", errno: .invalidArgument)
+            }
+        }
+        for _ in 1...2 {
+            #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
+            #expect(try engine.content("Doc.txt") == prose(9000))
+            #expect(try engine.contains("Doc.txt"))
+        }
+        #expect(try engine.forget("Doc.txt"))
+        #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
+        #expect(try engine.content("Doc.txt") == prose(9000))
+        let staging = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        fileSystem.intercept { _ in }
+        let opened = try #require(try engine.open("Doc.txt").value)
+        #expect(opened.isFirstOpen)
+        #expect(try Data(contentsOf: opened.url) == prose(9000))
+        try engine.close()
+    }
+}

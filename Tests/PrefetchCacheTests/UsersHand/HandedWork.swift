@@ -1,0 +1,227 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import StorageAreas
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// What users and their programs do with a file, knowing nothing of the cache.
+enum Hand: String, Sendable, CaseIterable {
+    case deletes, movesAway
+    /// Saves another file under the name, as editors do.
+    case replaces
+    /// Saves a file with the very content of the item.
+    case putsACopy
+    /// Writes into the file that is there.
+    case writes
+
+    static let written = Data("the user's own words".utf8)
+}
+
+/// A piece of work of the cache that touches the file of an item, and what is there before.
+enum HandedWork: String, Sendable, CaseIterable {
+    case opensText, opensFilm, opensSeveral, opensAgain, adopts, stores, storesAnew, delivers, purges, repairs
+
+    static let key: ItemKey = "Doc.txt"
+    static let content = noise(9000, seed: 5)
+    static let newer = noise(8000, seed: 6)
+
+    private static func metadata(_ key: ItemKey = key) -> ItemMetadata {
+        ItemMetadata(
+            key: key, destination: .documents(FileName(sanitizing: key.string), backup: .exclude))
+    }
+
+    private static func store(
+        in engine: Engine, _ content: Data = content, _ encoding: ItemEncoding = .identity, _ key: ItemKey = key
+    ) throws {
+        try content.withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: metadata(key), encoding: .forced(encoding))
+        }
+    }
+
+    func prepare(_ engine: Engine, _ file: URL) throws {
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        switch self {
+        case .opensText: try Self.store(in: engine, Self.content, .lz4)
+        case .opensFilm, .delivers: try Self.store(in: engine)
+        case .opensSeveral:
+            try Self.store(in: engine)
+            try Self.store(in: engine, Self.newer, .lz4, "other")
+        case .adopts:
+            try Self.content.write(to: file)
+            try Self.store(in: engine)
+        case .opensAgain, .stores, .storesAnew, .purges, .repairs:
+            try Self.store(in: engine)
+            _ = try engine.open(Self.key)
+        }
+        if self == .delivers { _ = try engine.remove(Self.key) }
+        if self == .repairs {
+            let live = LiveFileSystem()
+            try live.withFile(FilePath(file.path), in: .workingDirectory, .readWrite) {
+                file throws(FileSystemError) in try BackupMark(fileSystem: live).set(.include, on: file)
+            }
+        }
+    }
+
+    func run(_ engine: Engine) throws {
+        switch self {
+        case .opensText, .opensFilm, .opensAgain, .adopts: _ = try engine.open(Self.key)
+        case .opensSeveral: for result in engine.open([Self.key, "other"]) { _ = try result.get() }
+        case .stores: try Self.store(in: engine, Self.newer)
+        case .storesAnew, .delivers:
+            var metadata = Self.metadata()
+            if self == .delivers { metadata.intent = .userRequested }
+            guard
+                case .begun(let store) = try engine.beginStore(
+                    metadata, encoding: .forced(.identity), expectedLength: 8000, forgettingPromotion: true)
+            else { return }
+            _ = try Self.newer.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
+        case .purges: _ = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
+        case .repairs: _ = try engine.repair(isDryRun: false)
+        }
+    }
+}
+
+/// One run: a piece of work, and the user's hand before one of its calls.
+struct HandedRun {
+    let work: HandedWork
+    let hand: Hand
+    /// The number of the call.
+    let moment: Int
+
+    private final class Trace: Sendable {
+        struct State {
+            /// Whether there was a file, and of which inode, when the hand came.
+            var found: UInt64?
+            /// The inode of the file that the user has put there.
+            var placed: UInt64?
+            var operation = ""
+        }
+        let state = Mutex(State())
+    }
+
+    /// - Returns: What was broken; `nil` when the work has ended before the moment.
+    func judge(_ weaknesses: Set<Weakness> = []) throws -> [String]? {
+        let container = try TemporaryContainer(in: .fastTemporaryFolder)
+        let file = container.documents.appending(path: HandedWork.key.string)
+        let mine = container.documents.appending(path: "mine")
+        let fileSystem = InterceptingFileSystem(with: weaknesses)
+        let engine = try container.engine(fileSystem: fileSystem)
+        try work.prepare(engine, file)
+        let (count, trace, hand, moment) = (CallCounter(), Trace(), hand, moment)
+        let draft = container.root.appending(path: "draft")
+        fileSystem.intercept { operation in
+            guard count.next() == moment else { return }
+            do {
+                let found = try Self.inode(of: file)
+                try hand.acts(on: file, mine: mine, draft: draft)
+                let placed = try Self.inode(of: file)
+                trace.state.withLock {
+                    $0 = .init(found: found, placed: placed, operation: "\(operation)")
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        do {
+            try work.run(engine)
+        } catch let error as CacheError {
+            #expect("\(error)" != "")
+        }
+        fileSystem.intercept { _ in }
+        guard count.next() > moment else { return nil }
+        let state = trace.state.withLock { $0 }
+        // The next process, twice, whose user does nothing.
+        for _ in 1...2 {
+            let next = try container.engine(fileSystem: fileSystem)
+            do { _ = try next.open(HandedWork.key) } catch { #expect("\(error)" != "") }
+            _ = try next.repair(isDryRun: false)
+            try next.close()
+        }
+        try engine.close()
+        return try violations(container, file, mine, state).map {
+            "\($0); \(work), the user \(hand) before call \(moment), \(state.operation)"
+        }
+    }
+
+    private func violations(
+        _ container: TemporaryContainer, _ file: URL, _ mine: URL, _ state: Trace.State
+    ) throws -> [String] {
+        var violations: [String] = []
+        var contents: [String: Data] = [:]
+        for name in try container.files(below: container.documents) where !name.hasPrefix(".") {
+            contents[name] = try Data(contentsOf: container.documents.appending(path: name))
+        }
+        let known = [HandedWork.content, HandedWork.newer, Hand.written]
+        for (name, content) in contents where !known.contains(content) {
+            violations.append("\(name) is partial or foreign: \(content.count) bytes")
+        }
+        let content = work == .delivers ? HandedWork.newer : HandedWork.content
+        let others = contents.filter { $0.key != "mine" }
+        switch hand {
+        case .replaces, .writes:
+            let isWritten = hand == .replaces || state.found != nil
+            if isWritten, !contents.values.contains(Hand.written) {
+                violations.append("what the user wrote is gone: \(contents.keys.sorted())")
+            }
+        case .putsACopy:
+            let inodes = try contents.keys.map { try Self.inode(of: container.documents.appending(path: $0)) }
+            if !inodes.contains(state.placed) {
+                violations.append("the user's copy is gone: \(contents.keys.sorted())")
+            }
+        case .movesAway, .deletes:
+            guard state.found != nil else { break }
+            if hand == .movesAway, contents["mine"] == nil { violations.append("what the user moved is gone") }
+            // Before it is adopted, the file has nothing to do with the item.
+            if work != .adopts, others.values.contains(content) {
+                violations.append("what the user took away is back: \(others.keys.sorted())")
+            }
+        }
+        if hand == .replaces || hand == .putsACopy {
+            for name in contents.keys {
+                let path = container.documents.appending(path: name)
+                guard try Self.inode(of: path) == state.placed, try isMarked(path) else { continue }
+                violations.append("the user's \(name) is marked")
+            }
+        }
+        let staged = try container.files(below: container.support.appending(path: "staging"))
+            .filter { !$0.hasSuffix(".lock") }
+        if !staged.isEmpty { violations.append("left in staging: \(staged)") }
+        return violations
+    }
+
+    private func isMarked(_ file: URL) throws -> Bool {
+        let live = LiveFileSystem()
+        return try live.withFile(FilePath(file.path), in: .workingDirectory, .read) {
+            file throws(FileSystemError) in try BackupMark(fileSystem: live).policy(of: file) == .exclude
+        }
+    }
+
+    private static func inode(of file: URL) throws -> UInt64? {
+        try LiveFileSystem().attributes(of: FilePath(file.path), in: .workingDirectory)?.identity.inode
+    }
+}
+
+extension Hand {
+    fileprivate func acts(on file: URL, mine: URL, draft: URL) throws {
+        let manager = FileManager.default
+        let isThere = manager.fileExists(atPath: file.path)
+        switch self {
+        case .deletes: if isThere { try manager.removeItem(at: file) }
+        case .movesAway: if isThere { try manager.moveItem(at: file, to: mine) }
+        case .replaces, .putsACopy:
+            try (self == .replaces ? Self.written : HandedWork.content).write(to: draft)
+            guard rename(draft.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        case .writes:
+            guard isThere else { return }
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.truncate(atOffset: 0)
+            try handle.write(contentsOf: Self.written)
+            try handle.close()
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// What the user does while a file is purged.
+@Suite struct PurgedAsideTests {
+    private func open(_ key: ItemKey, _ engine: Engine) throws -> URL {
+        let metadata = ItemMetadata(
+            key: key, destination: .applicationSupport(FileName(sanitizing: key.string), backup: .exclude))
+        _ = try prose(9000).withBytes { bytes throws(CacheError) in
+            try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+        return try #require(try engine.open(key).value).url
+    }
+
+    /// Between any two calls, in turn, until the purge needs no more.
+    @Test func aFileTheUserSavesWhileItIsPurgedStays() throws {
+        var moment = 0
+        while true {
+            moment += 1
+            let container = try TemporaryContainer()
+            let fileSystem = InterceptingFileSystem()
+            let engine = try container.engine(fileSystem: fileSystem)
+            let file = try open("Doc.txt", engine)
+            let count = CallCounter()
+            let at = moment
+            let draft = container.root.appending(path: "draft")
+            fileSystem.intercept { _ in
+                guard count.next() == at else { return }
+                do {
+                    // As editors save.
+                    try Data("saved".utf8).write(to: draft)
+                    guard rename(draft.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            let report = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
+            fileSystem.intercept { _ in }
+            guard count.next() > moment else { break }
+            let folder = file.deletingLastPathComponent()
+            let contents = try container.files(below: folder).map {
+                try Data(contentsOf: folder.appending(path: $0))
+            }
+            #expect(contents == [Data("saved".utf8)], "moment \(moment): \(report)")
+            let staging = try container.files(below: container.support.appending(path: "staging"))
+            #expect(staging.allSatisfy { $0.hasSuffix(".lock") }, "moment \(moment)")
+            try engine.close()
+        }
+        #expect(moment > 8)
+    }
+
+    /// A file that cannot be removed after all is back under its name.
+    @Test func aFileThatCannotBeRemovedIsBackUnderItsName() throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let file = try open("Doc.txt", engine)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .unlink { throw FileSystemError("unlink", errno: .ioError) }
+        }
+        let report = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
+        #expect(report.purged.isEmpty && report.failures.map(\.key) == ["Doc.txt"])
+        #expect(try Data(contentsOf: file) == prose(9000))
+        #expect(try engine.ledger.entry(for: "Doc.txt")?.state == .committed)
+    }
+
+    /// A process died after it had moved a file aside.
+    @Test func aFileThatWasMovedAsideComesBack() throws {
+        let container = try TemporaryContainer()
+        let isDead = Mutex(false)
+        let fileSystem = InterceptingFileSystem()
+        let dying = try container.engine(fileSystem: fileSystem)
+        let file = try open("Doc.txt", dying)
+        fileSystem.intercept { operation in
+            guard operation.kind == .unlink, !isDead.withLock({ $0 }) else { return }
+            isDead.withLock { $0 = true }
+            do {
+                #expect(!FileManager.default.fileExists(atPath: file.path))
+                try Data("new".utf8).write(to: file)
+            } catch {
+                Issue.record(error)
+            }
+            fileSystem.die()
+        }
+        do { _ = try dying.purgeExcluded(unusedSince: .max, isDryRun: false) } catch { #expect("\(error)" != "") }
+        let engine = try container.engine()
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        let other = file.deletingLastPathComponent().appending(path: "Doc (2).txt")
+        #expect(try Data(contentsOf: other) == prose(9000))
+        let staging = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        try engine.close()
+    }
+}
+
+/// What other programs do while their files are migrated.
+@Suite struct WrittenWhileMigratedTests {
+    private let container: TemporaryContainer
+    private let old: URL
+
+    init() throws {
+        container = try TemporaryContainer()
+        old = container.root.appending(path: "old", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
+    }
+
+    private func migrate(_ engine: Engine, as role: MigrationRequest.Role) throws -> [MigratedFile.Outcome] {
+        let request = MigrationRequest(of: FilePath(old.path), as: role, source: "old")
+        var outcomes: [MigratedFile.Outcome] = []
+        try Migrator(engine: engine, request: request, isDryRun: false).run { outcomes.append($0.outcome) }
+        return outcomes
+    }
+
+    #if os(Linux)
+        /// Whether it is open before the migration, or from some call on.
+        @Test(arguments: [MigrationRequest.Role.cached(to: .documents), .promoted(to: .documents)], 0..<2)
+        func aFileThatAnotherProgramIsWritingStays(role: MigrationRequest.Role, when: Int) throws {
+            let file = old.appending(path: "film.mp4")
+            try noise(70_000).write(to: file)
+            let writer = Mutex<FileHandle?>(nil)
+            let fileSystem = InterceptingFileSystem()
+            let engine = try container.engine(fileSystem: fileSystem)
+            let open: @Sendable () throws -> Void = {
+                let handle = try FileHandle(forWritingTo: file)
+                writer.withLock { $0 = handle }
+            }
+            if when == 0 { try open() }
+            fileSystem.intercept { operation in
+                // It is being read.
+                guard when == 1, operation.kind == .read, operation.name == "film.mp4",
+                    writer.withLock({ $0 }) == nil
+                else { return }
+                do { try open() } catch { Issue.record(error) }
+            }
+            #expect(try migrate(engine, as: role) == [.left(.changed)])
+            #expect(try Data(contentsOf: file) == noise(70_000))
+            #expect(try engine.content("film.mp4") == nil)
+            try writer.withLock { $0 }?.close()
+            fileSystem.intercept { _ in }
+            #expect(try migrate(engine, as: role).count == 1)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            #expect(try engine.content("film.mp4") == noise(70_000))
+        }
+    #endif
+}
