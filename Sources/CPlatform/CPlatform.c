@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 const unsigned int cplatform_rename_noreplace = RENAME_NOREPLACE;
 const unsigned int cplatform_rename_exchange = RENAME_EXCHANGE;
@@ -20,6 +21,8 @@ int cplatform_renameat2(int old_directory, const char *old_name, int new_directo
 }
 
 int cplatform_allocate(int fd, off_t length) { return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length); }
+
+int cplatform_sync_volume(int fd) { return syncfs(fd); }
 
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size) {
     return fgetxattr(fd, name, value, size);
