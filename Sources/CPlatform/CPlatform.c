@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 const unsigned int cplatform_rename_noreplace = RENAME_NOREPLACE;
 const unsigned int cplatform_rename_exchange = RENAME_EXCHANGE;
@@ -29,6 +30,8 @@ int cplatform_is_being_written(int fd) {
 }
 
 int cplatform_allocate(int fd, off_t length) { return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length); }
+
+int cplatform_sync_volume(int fd) { return syncfs(fd); }
 
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size) {
     return fgetxattr(fd, name, value, size);

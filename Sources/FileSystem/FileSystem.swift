@@ -124,6 +124,13 @@ public protocol FileSystem: Sendable {
 
     /// The size and free space of the volume that holds an open file (`fstatvfs`).
     func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures
+
+    /// Makes ``volume(of:)`` count the space of removed files as free, as far as it is: writes all that is
+    /// pending on the volume (`syncfs`; `F_FULLFSYNC` on Darwin), and waits while the free space rises.
+    ///
+    /// XFS removes files in the background, btrfs with its next transaction. Takes milliseconds, or as long as
+    /// the device needs to write what others have written.
+    func synchronizeVolume(of file: Descriptor) throws(FileSystemError)
 }
 
 /// Which other locks a lock excludes.
@@ -149,6 +156,9 @@ extension FileSystem {
 
     /// Returns `false`, for file systems that do not tell.
     public func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool { false }
+
+    /// Does nothing, for file systems that free the space of a file as soon as it is removed.
+    public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {}
 
     /// Takes the exclusive lock of an open file.
     public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {

@@ -13,6 +13,7 @@ public final class InterceptingFileSystem: FileSystem {
 
     private let live = LiveFileSystem()
     private let weaknesses: Set<Weakness>
+    private let space: SimulatedVolume?
     /// In a type of its own: a closure that a mutex holds is wrapped anew whenever it is read, and a call of it goes through
     /// all these layers.
     private struct Interception: Sendable {
@@ -25,9 +26,15 @@ public final class InterceptingFileSystem: FileSystem {
     private let paths = Mutex<[Descriptor: String]>([:])
     private let isDead = Atomic<Bool>(false)
 
-    /// - Parameter weaknesses: What the live file system promises and this one does not keep.
-    public init(with weaknesses: Set<Weakness> = [], _ interceptor: @escaping Interceptor = { _ in }) {
+    /// - Parameters:
+    ///   - weaknesses: What the live file system promises and this one does not keep.
+    ///   - volume: The space that files written through this file system take; `nil` for that of the machine.
+    public init(
+        with weaknesses: Set<Weakness> = [], on volume: SimulatedVolume? = nil,
+        _ interceptor: @escaping Interceptor = { _ in }
+    ) {
         self.weaknesses = weaknesses
+        space = volume
         interception = Mutex(Interception(call: interceptor))
     }
 
@@ -65,6 +72,7 @@ public final class InterceptingFileSystem: FileSystem {
     private func note(_ operation: Operation) throws(FileSystemError) {
         let interception = interception.withLock { $0 }
         try interception.call(operation)
+        space?.noteCall()
         if isDead.load(ordering: .sequentiallyConsistent) {
             throw FileSystemError(operation.kind.rawValue, errno: .ioError)
         }
@@ -138,6 +146,10 @@ public final class InterceptingFileSystem: FileSystem {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .write, name: name(of: file), offset: offset, count: bytes.count), of: file)
+        if let space {
+            let length = try live.attributes(of: file).length
+            try space.change(from: length, to: max(length, offset + Int64(bytes.count)), "write")
+        }
         return try live.write(bytes, to: file, at: offset)
     }
 
@@ -145,6 +157,7 @@ public final class InterceptingFileSystem: FileSystem {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .resize, name: name(of: file), offset: length), of: file)
+        if let space { try space.change(from: live.attributes(of: file).length, to: length, "ftruncate") }
         try live.resize(file, to: length)
     }
 
@@ -205,6 +218,11 @@ public final class InterceptingFileSystem: FileSystem {
                 kind: .rename, name: name.string, newName: newName.string,
                 path: path(of: name.string, in: directory),
                 newPath: path(of: newName.string, in: newDirectory)))
+        if let space, mode == .replacing, let replaced = try live.attributes(of: newName, in: newDirectory),
+            replaced.kind == .regular, replaced.linkCount == 1
+        {
+            try space.change(from: replaced.length, to: 0, "renameat")
+        }
         let isWeak = mode == .exclusive && weaknesses.contains(.replacingRename)
         try live.rename(name, in: directory, to: newName, in: newDirectory, isWeak ? .replacing : mode)
         guard weaknesses.contains(.forgetfulRename) else { return }
@@ -217,7 +235,11 @@ public final class InterceptingFileSystem: FileSystem {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .unlink, name: name.string), in: directory)
+        let file = space == nil ? nil : try live.attributes(of: name, in: directory)
         try live.unlink(name, in: directory)
+        if let space, let file, file.kind == .regular, file.linkCount == 1 {
+            try space.change(from: file.length, to: 0, "unlink")
+        }
     }
 
     public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
@@ -252,6 +274,8 @@ public final class InterceptingFileSystem: FileSystem {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .allocate, name: name(of: file), count: Int(length)), of: file)
+        // Blocks beyond a file's end are not accounted for.
+        if space != nil { throw FileSystemError("fallocate", errno: .notSupported) }
         try live.allocate(length, for: file)
     }
 
@@ -284,7 +308,13 @@ public final class InterceptingFileSystem: FileSystem {
 
     public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
         try note(Operation(kind: .volume, name: name(of: file)), of: file)
+        if let space { return space.figures }
         return try live.volume(of: file)
+    }
+
+    public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
+        try note(Operation(kind: .synchronizeVolume, name: name(of: file)), of: file)
+        if let space { space.synchronize() } else { try live.synchronizeVolume(of: file) }
     }
 }
 

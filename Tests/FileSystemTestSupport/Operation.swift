@@ -4,12 +4,14 @@ public struct Operation: Sendable, Hashable, CustomStringConvertible {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case open, read, write, access, resize, synchronize, attributes, makeDirectory, rename, unlink
         case removeDirectory, entries, lock, allocate, setPermissions, extendedAttribute, noDump, volume,
-            setAccessTime, commit
+            synchronizeVolume, setAccessTime, commit
 
         /// Whether the call can change what is on disk.
         public var isChange: Bool {
             switch self {
-            case .read, .access, .attributes, .entries, .lock, .extendedAttribute, .volume: false
+            case .read, .access, .attributes, .entries, .lock, .extendedAttribute, .volume,
+                .synchronizeVolume:
+                false
             default: true
             }
         }

@@ -20,6 +20,9 @@ int cplatform_renameat2(int old_directory, const char *old_name, int new_directo
 /// Returns 0, or -1 with errno.
 int cplatform_allocate(int fd, off_t length);
 
+/// Writes all that is pending on the volume of a file (`syncfs`). Returns 0, or -1 with errno.
+int cplatform_sync_volume(int fd);
+
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size);
 int cplatform_fsetxattr(int fd, const char *name, const void *value, size_t size);
 int cplatform_fremovexattr(int fd, const char *name);

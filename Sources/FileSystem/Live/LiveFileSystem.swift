@@ -83,6 +83,20 @@ public struct LiveFileSystem: FileSystem {
         _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
     }
 
+    public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("syncfs") { Platform.synchronizeVolume(file.rawValue) }
+        // XFS goes on in the background after that, and no call waits for it.
+        var available = try volume(of: file).available
+        var (idle, attempts) = (0, 0)
+        while idle < 4, attempts < 200 {
+            attempts += 1
+            _ = usleep(1000)
+            let now = try volume(of: file).available
+            idle = now > available ? 0 : idle + 1
+            available = max(available, now)
+        }
+    }
+
     public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("fallocate") { Platform.allocate(length, for: file.rawValue) }
     }

@@ -26,6 +26,9 @@
             return fsync(file)
         }
 
+        /// `F_FULLFSYNC` ends a transaction of APFS, whatever file it is called on.
+        static func synchronizeVolume(_ file: CInt) -> CInt { synchronize(file) }
+
         /// Unlike on Linux, the length requested is added to the length already allocated.
         static func allocate(_ length: Int64, for file: CInt) -> CInt {
             var status = stat()

@@ -21,6 +21,8 @@
 
         static func synchronize(_ file: CInt) -> CInt { fsync(file) }
 
+        static func synchronizeVolume(_ file: CInt) -> CInt { cplatform_sync_volume(file) }
+
         static func allocate(_ length: Int64, for file: CInt) -> CInt {
             cplatform_allocate(file, off_t(length))
         }

@@ -6,7 +6,7 @@ internal import VolumeCapacity
 /// Room for what the user waits for, which is worth more than anything that is cached.
 extension Admission {
     /// A generous bound on what the ledger and the catalog need beside the content, in bytes.
-    private static let margin: Int64 = 256 << 10
+    static let margin: Int64 = 256 << 10
 
     /// Makes sure that `needed` bytes that the user asked for can be written to a volume. They must fit into
     /// its important capacity; cached items are evicted for them.
@@ -68,9 +68,13 @@ extension Admission {
     ) throws(CacheError) -> VolumeRoom {
         defer { evictor.report() }
         let evict = { [self] (database: Database) throws -> VolumeRoom in
-            var room = try makeAvailable(allOrNothing: wanted, database)
-            if room.isEnough, more > room.bytes { room.bytes = try makeAvailable(more, database).available }
-            return room
+            try watch.noting(database) {
+                var room = try makeAvailable(allOrNothing: wanted, database)
+                if room.isEnough, more > room.bytes {
+                    room.bytes = try makeAvailable(more, database).available
+                }
+                return room
+            }
         }
         do {
             return try givingUpAllowance(evict)
@@ -94,16 +98,24 @@ extension Admission {
         while available + lacking < wanted {
             let before = available
             let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database)
-            let made = try room.make(wanted - available, step: Self.reliefStep) {
+            var measured: Int64 = 0
+            let made = try room.make(wanted - available, step: Self.reliefStep) { freed in
                 // As under pressure: if unlinking frees nothing, the rest is kept.
                 let last = available
-                available = try watch.available()
+                available = try watch.available(after: freed - measured, from: last)
+                measured = freed
                 return available > last
             }
             if let attainable = made.attainable {
-                return VolumeRoom(isEnough: false, bytes: before + attainable)
+                // What was removed before may not be free yet.
+                let settled = try watch.settledAvailable()
+                guard settled > max(before, available) else {
+                    return VolumeRoom(isEnough: false, bytes: before + attainable)
+                }
+                available = settled
+                continue
             }
-            available = try watch.available()
+            available = try watch.available(after: made.freed - measured, from: available)
             guard available > before else { break }
             lacking = Self.margin
         }

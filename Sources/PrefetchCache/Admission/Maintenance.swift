@@ -13,7 +13,8 @@ enum Trimming {
 
 /// Maintenance in the background: about once a second while the cache is in use, and once a minute otherwise.
 extension Admission {
-    /// The bytes to evict under critical pressure before the volume is measured again.
+    /// The bytes to evict under pressure before the volume is measured for the first time, and twice as many each
+    /// time after that.
     static let reliefStep: Int64 = 16 << 20
 
     /// Writes pending changes, gives up the unused allowance, evicts expired items, adjusts the budget to the
@@ -72,10 +73,14 @@ extension Admission {
         // Nothing is known of a volume without a size. It admits nothing new, but nothing is evicted for it.
         guard standing.capacity.state.total > 0 else { return }
         try Shrinking.shrinkWhereMuchIsFree(database)
-        let ceiling = standing.ceiling
-        guard try Self.usedBytes(database) > start(ceiling) else { return }
+        let limit = standing.limit
+        guard try Self.usedBytes(database) > start(limit) else { return }
+        try watch.noting(database) { try trim(to: end(limit), database) }
+    }
+
+    private func trim(to limit: Int64, _ database: Database) throws {
         while true {
-            let excess = try Self.usedBytes(database) - end(ceiling)
+            let excess = try Self.usedBytes(database) - limit
             let items = try Self.evictableBytes(database)
             guard excess > 0, items > 0 else { return }
             // Rows that are deleted with their items shorten the file as well; their share is left out at
@@ -100,30 +105,41 @@ extension Admission {
         }
         let available = try watch.available()
         guard uselessAt.withLock({ $0 }) != available else { return false }
-        let room = try makeAvailable(wanted, step: Self.reliefStep, database)
+        let room = try watch.noting(database) {
+            try makeAvailable(wanted, step: Self.reliefStep, database)
+        }
         uselessAt.withLock { $0 = room.hasHelped ? nil : room.available }
         return true
     }
 
     /// Evicts until `wanted` bytes of the volume are free, as far as possible. After every step the volume is
     /// measured again; when unlinking has freed nothing, because a snapshot or an open file keeps the space,
-    /// the rest of the cache is kept.
+    /// the rest of the cache is kept. Each step is twice as long as the last, which has helped: where the
+    /// volume has to be synchronised to show that, this is not done too often.
     ///
     /// - Returns: The free bytes, and whether the last step has helped.
     func makeAvailable(
         _ wanted: Int64, step: Int64 = .max, _ database: Database
     ) throws -> (available: Int64, hasHelped: Bool) {
         var available = try watch.available()
+        var step = step
         while available < wanted {
             let missing = min(wanted - available, step)
             // A file that was gone already frees nothing: it is not a sign that eviction does not help.
-            guard try evictor.evict(atLeast: missing, measuredBy: .blocks, from: database) > 0 else { break }
+            let freed = try evictor.evict(atLeast: missing, measuredBy: .blocks, from: database)
+            guard freed > 0 else { break }
             let before = available
-            available = try watch.available()
+            available = try watch.available(after: freed, from: before)
             guard available > before else { return (available, false) }
+            step = step.doubled
         }
         return (available, true)
     }
+}
+
+extension Int64 {
+    /// Twice this positive number, or the largest one.
+    var doubled: Int64 { self > .max / 2 ? .max : self * 2 }
 }
 
 extension VolumeWatch {

@@ -7,10 +7,14 @@ struct Standing: Sendable {
     let pressure: Pressure
     /// The budget in force, in bytes.
     let budget: Int64
+    let unreleased: Unreleased
 
-    /// The most that all may be charged now, in bytes: the budget, or what the volume can spare if that is
-    /// less, as under a fixed budget on a nearly full volume.
-    var ceiling: Int64 { min(budget, capacity.room) }
+    /// The most that may be charged with what is stored now, in bytes: the budget, or what the volume can spare
+    /// if that is less, as under a fixed budget on a nearly full volume.
+    var ceiling: Int64 { min(budget, max(0, capacity.room - unreleased.bytes)) }
+
+    /// What the cache is trimmed to, in bytes: the ceiling, but not for want of what it has given up already.
+    var limit: Int64 { min(budget, capacity.room) }
 
     var largestItem: Int64 { configuration.largestItemBytes(in: budget) }
 

@@ -51,6 +51,30 @@ final class VolumeWatch: Sendable {
 
     func available() throws(CacheError) -> Int64 { try available(in: folders.current.items) }
 
+    /// The free bytes after items were removed. If there are too few, the volume is made to show what it frees
+    /// later.
+    ///
+    /// - Parameters:
+    ///   - freed: The bytes that were removed.
+    ///   - before: The bytes that were free before.
+    func available(after freed: Int64, from before: Int64) throws(CacheError) -> Int64 {
+        let available = try available()
+        // The catalog's journal takes a part.
+        guard available - before < freed - freed / 8 - Admission.margin else { return available }
+        return try settledAvailable()
+    }
+
+    /// The free bytes, with the space of all files that were removed until now.
+    func settledAvailable() throws(CacheError) -> Int64 {
+        do {
+            try environment.fileSystem.synchronizeVolume(of: folders.current.items.descriptor)
+        } catch {
+            // It is about files of others. What the volume shows counts.
+            log("The volume cannot be synchronised.", error)
+        }
+        return try available()
+    }
+
     /// Whether evicting items makes room on the volume of a folder.
     func isOnVolumeOfItems(_ folder: Directory) throws(CacheError) -> Bool {
         try onFiles { () throws(FileSystemError) in
@@ -115,6 +139,7 @@ final class VolumeWatch: Sendable {
         if try Self.remembered(database) != Remembered(standing) {
             try Remembered(standing).write(to: database)
         }
+        if try Unreleased(database) != standing.unreleased { try standing.unreleased.write(to: database) }
         let now = environment.uptime()
         memory.withLock { memory in
             memory.standing = standing
@@ -130,7 +155,10 @@ final class VolumeWatch: Sendable {
         let configuration = try configuration.current()
         let model = configuration.capacityModel
         var state = try volume()
-        state.evictable = try evictableBytes(database)
+        let evictable = try evictableBytes(database)
+        var unreleased = try Unreleased(database)
+        unreleased.follow(state.available + evictable)
+        state.evictable = evictable + unreleased.bytes
         let remembered = try Self.remembered(database)
         let cap: Int64? = if case .automaticUpTo(let cap) = configuration.budget { cap.bytes } else { nil }
         let capacity = model.capacity(of: state, cap: cap)
@@ -142,7 +170,24 @@ final class VolumeWatch: Sendable {
             }
         return Standing(
             configuration: configuration, capacity: capacity,
-            pressure: model.pressure(of: state, after: remembered?.pressure ?? .normal), budget: budget)
+            pressure: model.pressure(of: state, after: remembered?.pressure ?? .normal), budget: budget,
+            unreleased: unreleased)
+    }
+
+    /// Runs an eviction, and notes what the volume does not show of it afterwards.
+    func noting<Result>(_ database: Database, _ eviction: () throws -> Result) throws -> Result {
+        let (own, free) = (try evictableBytes(database), try available())
+        let result = try eviction()
+        let ownNow = try evictableBytes(database)
+        guard ownNow < own else { return result }
+        let freeNow = try available()
+        let missing = min(own + free - ownNow - freeNow, own - ownNow)
+        // The rest is what others have written meanwhile, or the charge of what is no block.
+        guard missing > (own - ownNow) / 2 else { return result }
+        var unreleased = try Unreleased(database)
+        unreleased.add(missing, ownOrFree: ownNow + freeNow)
+        try unreleased.write(to: database)
+        return result
     }
 
     /// Forgets the budget in force, so that the next measurement is not subject to hysteresis.

@@ -59,21 +59,22 @@ final class RoomForRequest {
     /// Evicts until at least `bytes` were freed, or evicts nothing when that is impossible.
     ///
     /// - Parameters:
-    ///   - step: The bytes after which `goOn` is asked again.
-    ///   - goOn: Whether eviction is helping.
+    ///   - step: The bytes after which `goOn` is asked, and then after twice as many each time.
+    ///   - goOn: Whether eviction is helping, given the bytes that were freed until now.
     func make(
-        _ bytes: Int64, step: Int64 = .max, whileHelping goOn: () throws -> Bool = { true }
+        _ bytes: Int64, step: Int64 = .max, whileHelping goOn: (Int64) throws -> Bool = { _ in true }
     ) throws -> RoomMade {
         defer { releaseClaims() }
         try evictor.evictExpired(atLeast: bytes, &tally, from: database)
-        var mark = tally.freed
+        var (mark, step) = (tally.freed, step)
         var isPossible = true
         while tally.freed < bytes {
             isPossible = try find(bytes)
             guard isPossible, tally.freed < bytes else { break }
             if tally.freed - mark >= step {
-                guard try goOn() else { break }
+                guard try goOn(tally.freed) else { break }
                 mark = tally.freed
+                step = step.doubled
             }
             try removeNext()
         }

@@ -31,6 +31,8 @@ extension SimulatedFileSystem {
         let bytes = Array(isShort ? bytes.prefix((bytes.count + 1) / 2) : bytes.prefix(bytes.count))
         return try perform(operation) { state throws(FileSystemError) in
             let node = try state.writable(file, "pwrite")
+            let length = Int64(state.disk.node(node).content.count)
+            try space?.change(from: length, to: max(length, offset + Int64(bytes.count)), "pwrite")
             var start = 0
             while start < bytes.count {
                 let place = Int(offset) + start
@@ -45,7 +47,10 @@ extension SimulatedFileSystem {
     public func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
         let operation = Operation(kind: .resize, name: name(of: file), offset: length)
         try perform(operation) { state throws(FileSystemError) in
-            state.change(.resize(try state.writable(file, "ftruncate"), length: Int(length)))
+            let node = try state.writable(file, "ftruncate")
+            try space?.change(
+                from: Int64(state.disk.node(node).content.count), to: length, "ftruncate")
+            state.change(.resize(node, length: Int(length)))
         }
     }
 
@@ -157,8 +162,12 @@ extension SimulatedFileSystem {
 
     public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
         try perform(Operation(kind: .volume, name: name(of: file))) { _ in
-            VolumeFigures(total: 1 << 40, available: 1 << 39, blockSize: 4096)
+            space?.figures ?? VolumeFigures(total: 1 << 40, available: 1 << 39, blockSize: 4096)
         }
+    }
+
+    public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
+        try perform(Operation(kind: .synchronizeVolume, name: name(of: file))) { _ in space?.synchronize() }
     }
 }
 

@@ -149,6 +149,9 @@ extension SimulatedFileSystem {
             case .exchanging: throw fail(.notSupported)
             case .replacing: if new.node == node { return }
             }
+            if let space, let replaced = new.node, state.disk.linkCount(of: replaced) == 1 {
+                try space.change(from: Int64(state.disk.node(replaced).content.count), to: 0, "renameat2")
+            }
             if old.folder == new.folder {
                 state.change(
                     .renaming(folder: old.folder, name: old.name, newName: new.name, node))
@@ -172,6 +175,8 @@ extension SimulatedFileSystem {
                 throw FileSystemError("unlinkat", path: name, errno: .isDirectory)
             }
             state.change(.entry(folder: place.folder, name: place.name, nil))
+            guard let space, state.disk.linkCount(of: node) == 0 else { return }
+            try space.change(from: Int64(state.disk.node(node).content.count), to: 0, "unlinkat")
         }
     }
 

@@ -41,13 +41,17 @@ public final class SimulatedFileSystem: FileSystem {
     private let interceptor: Mutex<Interceptor>
     private let isShortWrite = Mutex<@Sendable (Operation) -> Bool> { _ in false }
     private let sabotage: @Sendable (Operation) -> Bool
+    /// `nil` where space is no matter.
+    let space: SimulatedVolume?
 
     /// Starts with what is on a disk, all of it durable.
     ///
-    /// - Parameter sabotage: Whether an operation only claims to have done what makes it safe: a flush
-    ///   flushes nothing, a lock keeps nobody out, an exclusive rename replaces.
+    /// - Parameters:
+    ///   - volume: The space for the files; what is on the disk already takes none. `nil` for space in plenty.
+    ///   - sabotage: Whether an operation only claims to have done what makes it safe: a flush flushes
+    ///     nothing, a lock keeps nobody out, an exclusive rename replaces.
     public init(
-        _ disk: SimulatedDisk = SimulatedDisk(),
+        _ disk: SimulatedDisk = SimulatedDisk(), on volume: SimulatedVolume? = nil,
         sabotage: @escaping @Sendable (Operation) -> Bool = { _ in false }
     ) {
         var state = State(disk: disk, durable: disk, lastNode: disk.nodes.keys.max() ?? 1)
@@ -55,6 +59,7 @@ public final class SimulatedFileSystem: FileSystem {
         self.state = Mutex(state)
         self.interceptor = Mutex { _ in }
         self.sabotage = sabotage
+        space = volume
     }
 
     /// Chooses the writes that take only half of what they are given.
@@ -158,6 +163,7 @@ public final class SimulatedFileSystem: FileSystem {
         let isIntercepted = state.withLock { $0.isIntercepted }
         do {
             if isIntercepted { try interceptor(operation) }
+            space?.noteCall()
         } catch {
             if operation.kind == .synchronize { loseContent(named: operation.name) }
             throw error
