@@ -8,8 +8,7 @@ struct RealPrograms: AsyncParsableCommand {
         commandName: "realprograms",
         abstract: "Does with a cache what apps do, and watches it.",
         subcommands: [
-            Feed.self, FeedDaemon.self, Tiles.self, TileWorker.self, Models.self, ModelsOnVolume.self,
-            ModelStore.self,
+            Feed.self, FeedDaemon.self, Tiles.self, TileWorker.self, Models.self, ModelStore.self,
         ])
 }
 
@@ -19,4 +18,17 @@ struct ProgramOptions: ParsableArguments {
     var quick = false
     @Flag(help: "Count, check, close and wait wrongly on purpose: the program has to find all of it.")
     var broken = false
+    @Option(help: "Where to work. Otherwise root works on a new volume, and others in a temporary folder.")
+    var folder: String?
+}
+
+/// The end of a program that cannot run here.
+enum Skipped {
+    /// As test programs end by convention.
+    private static let code: Int32 = 77
+
+    static func end(_ program: String, _ reason: String) throws -> Never {
+        Output.write("\(program): skipped: \(reason)")
+        throw ExitCode(code)
+    }
 }

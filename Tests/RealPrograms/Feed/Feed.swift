@@ -6,7 +6,9 @@ internal import Synchronization
 
 struct Feed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Follows a feed of a real server with two processes on one cache, which are killed again and again.")
+        abstract:
+            "Follows a feed of a real server with two processes on one cache, which are killed again and again."
+    )
 
     /// Threads that wait for work at the end: the pool's, those of URLSession, and the watchers.
     static let idleThreads = 16
@@ -30,11 +32,11 @@ struct Feed: AsyncParsableCommand {
 
     func run() async throws {
         var verdict = Verdict("feed")
-        guard Nginx.program != nil else {
-            Output.write("feed: skipped: nginx is missing; '.ci/setup --servers' installs it")
-            throw ExitCode(Skipped.code)
+        if Nginx.program == nil {
+            try Skipped.end("feed", "nginx is missing; '.ci/setup --servers' installs it")
         }
-        try await withScratchFolder("feed") { folder in
+        if options.folder == nil, Scratch.obstacle == nil { try Scratch.runOnVolume(ofLength: 16 << 30) }
+        try await Scratch.with(in: options.folder) { folder in
             let publisher = try Publisher(count)
             let notes = Notebook(isChild: false)
             let container = folder.appending(path: "container", directoryHint: .isDirectory)
@@ -86,7 +88,9 @@ struct Feed: AsyncParsableCommand {
             verdict.expect(false, "paths: '\(key)' became \(paths.sorted().joined(separator: " and "))")
         }
         let items = try await watched.cache.items()
-        let expected = Set(publisher.episodes.map { "episode-\($0.number)" }).subtracting(opened).union(["feed"])
+        let expected = Set(publisher.episodes.map { "episode-\($0.number)" }).subtracting(opened).union([
+            "feed"
+        ])
         verdict.expect(
             Set(items.map(\.key.string)) == expected,
             "counts: the cache lists \(items.count) items where there are \(expected.count)")
@@ -108,13 +112,16 @@ struct Feed: AsyncParsableCommand {
     private func judge(_ publisher: Publisher, _ play: FeedPlay, _ verdict: inout Verdict) {
         var sent: [String: Int64] = [:]
         let entries = publisher.requests
-        for entry in entries where [200, 206].contains(entry.status) { sent[entry.name, default: 0] += entry.sent }
+        for entry in entries where [200, 206].contains(entry.status) {
+            sent[entry.name, default: 0] += entry.sent
+        }
         var again: Int64 = 0
         for (name, lengths) in publisher.published {
             let more = (sent[name] ?? 0) - lengths.reduce(0, +)
             again += max(0, more)
             let allowed = Int64(play.history.kills) * min(Self.underWay, lengths.max() ?? 0)
-            verdict.expect(more <= allowed, "requests: \(more) bytes of \(name) were downloaded more than once")
+            verdict.expect(
+                more <= allowed, "requests: \(more) bytes of \(name) were downloaded more than once")
         }
         let allowed = Int64(play.history.kills * Self.transfers) * Self.underWay
         verdict.expect(again <= allowed, "requests: \(again) bytes were downloaded more than once")
@@ -122,11 +129,6 @@ struct Feed: AsyncParsableCommand {
         verdict.expect(errors.isEmpty, "requests: the server answered \(errors.first?.status ?? 0)")
         verdict.figure("\(entries.count) requests, \(sent.values.reduce(0, +)) bytes, \(again) of them again")
     }
-}
-
-/// A program that cannot run here.
-enum Skipped {
-    static let code: Int32 = 77
 }
 
 /// The server's side: nginx, and what is published on it.
@@ -172,7 +174,8 @@ final class Publisher {
         if number > 1 {
             for index in episodes.indices where !opened.contains(episodes[index].number) {
                 guard Int.random(in: 0..<10, using: &generator) == 0 else { continue }
-                episodes[index] = Episode(number: episodes[index].number, version: episodes[index].version + 1)
+                episodes[index] = Episode(
+                    number: episodes[index].number, version: episodes[index].version + 1)
                 try publish(episodes[index])
             }
             for _ in 0..<max(1, episodes.count / 40) {
@@ -183,8 +186,10 @@ final class Publisher {
         let feed = FeedText(round: number, episodes: episodes)
         try write(Data(feed.text.utf8), FeedText.name, version: number)
         // Only what was there before: the other process may still be downloading what is new.
-        let old = episodes.map(\.number).filter { !opened.contains($0) }.dropLast(number > 1 ? episodes.count / 40 + 1 : 0)
-        let toOpen = number == 1 ? [] : Array(old.shuffled(using: &generator).prefix(max(2, episodes.count / 20)))
+        let old = episodes.map(\.number).filter { !opened.contains($0) }.dropLast(
+            number > 1 ? episodes.count / 40 + 1 : 0)
+        let toOpen =
+            number == 1 ? [] : Array(old.shuffled(using: &generator).prefix(max(2, episodes.count / 20)))
         opened.formUnion(toOpen)
         return FeedRound(number: number, toOpen: toOpen, openedBefore: before.sorted())
     }

@@ -153,7 +153,9 @@ final class FeedListener: Sendable {
             do {
                 let key = try episode.key
                 let isThere = await watched.read(key) { content in
-                    Episode.version(of: content, as: episode.number).map { $0 <= versions[episode.number] ?? 0 } ?? false
+                    Episode.version(of: content, as: episode.number).map {
+                        $0 <= versions[episode.number] ?? 0
+                    } ?? false
                 }
                 if !isThere { notes.fault("content: '\(key)' was stored and is missing") }
                 if let opened = round.openedBefore.randomElement() { await expectPromoted(opened) }
@@ -173,7 +175,8 @@ final class FeedListener: Sendable {
                 try await watched.cache.status(of: key)
             }
             if case .promoted = status { return }
-            notes.fault("status: '\(key)' was opened, and is said to be \(status == nil ? "unknown" : "cached")")
+            notes.fault(
+                "status: '\(key)' was opened, and is said to be \(status == nil ? "unknown" : "cached")")
         } catch {
             notes.fault("status: \(error)")
         }

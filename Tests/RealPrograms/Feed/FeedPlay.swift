@@ -59,7 +59,9 @@ final class FeedPlay {
     }
 
     private func daemon(_ half: Int) throws -> Child {
-        var arguments = ["feed-daemon", "--container", container.path, "--server", publisher.server, "--half", "\(half)"]
+        var arguments = [
+            "feed-daemon", "--container", container.path, "--server", publisher.server, "--half", "\(half)",
+        ]
         if isBroken { arguments.append("--broken") }
         // As few descriptors as an app has elsewhere.
         return try Child(arguments, by: ["/bin/sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"]) {

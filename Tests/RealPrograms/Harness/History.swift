@@ -27,7 +27,8 @@ final class History: Sendable {
     func killed(_ process: Int, at time: ContinuousClock.Instant) {
         state.withLock { state in
             state.kills += 1
-            for entry in state.lives.removeValue(forKey: process) ?? [] where entry.time > time - Self.unwritten {
+            for entry in state.lives.removeValue(forKey: process) ?? []
+            where entry.time > time - Self.unwritten {
                 state.lost[entry.act, default: 0] += 1
             }
         }

@@ -48,7 +48,8 @@ final class Vitals: Sendable {
             if open.isEmpty, threads <= idleThreads { return }
             if ContinuousClock.now > deadline {
                 if !open.isEmpty {
-                    let names = open.map { $0.dropFirst(container.path.count) }.sorted().joined(separator: ", ")
+                    let names = open.map { $0.dropFirst(container.path.count) }.sorted().joined(
+                        separator: ", ")
                     notes.fault("descriptors: left open: \(names)")
                 }
                 if threads > idleThreads {

@@ -141,12 +141,14 @@ final class WatchedCache: Sendable {
 
     private func differences() -> [String] {
         let acts = acts.withLock { $0 }
-        return [("stored", "stored"), ("promoted", "opened"), ("refused", "refused")].compactMap { event, act in
+        return [("stored", "stored"), ("promoted", "opened"), ("refused", "refused")].compactMap {
+            event, act in
             let (said, did) = (events[event], acts[act] ?? 0)
             return said == did ? nil : "events: \(said) say '\(event)' where \(did) were '\(act)'"
-        } + ["purged", "quarantined", "newerFormat", "catalogRebuilt"].compactMap { event in
-            events[event] == 0 ? nil : "events: \(events[event]) say '\(event)'"
         }
+            + ["purged", "quarantined", "newerFormat", "catalogRebuilt"].compactMap { event in
+                events[event] == 0 ? nil : "events: \(events[event]) say '\(event)'"
+            }
     }
 }
 

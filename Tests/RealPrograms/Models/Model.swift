@@ -18,7 +18,8 @@ struct Model {
     func metadata(_ intent: Intent) throws -> ItemMetadata {
         ItemMetadata(
             key: try key, source: "models.example.org", intent: intent,
-            destination: .applicationSupport(FileName(sanitizing: "model-\(number).bin"), in: "Models", backup: .exclude))
+            destination: .applicationSupport(
+                FileName(sanitizing: "model-\(number).bin"), in: "Models", backup: .exclude))
     }
 
     func piece(_ index: Int) -> Data {

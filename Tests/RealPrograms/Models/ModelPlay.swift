@@ -45,14 +45,18 @@ final class ModelPlay {
     private func refuseWithinTheAutomaticBudget() async throws {
         let before = try volume()
         let report = try await capacity()
-        expect(report.budgetBytes > 0 && report.budgetBytes < length, "budget: \(report.budgetBytes) for a model")
+        expect(
+            report.budgetBytes > 0 && report.budgetBytes < length, "budget: \(report.budgetBytes) for a model"
+        )
         for expected in [length, nil] {
             let outcome = try await store(model(0), .opportunistic, expectedLength: expected)
             guard case .refused(.largerThanLargestItem(let needed, let largest)) = outcome else {
                 notes.fault("refusals: a model in a budget of \(report.budgetBytes): \(outcome)")
                 continue
             }
-            expect(largest == report.largestItemBytes, "refusals: largest \(largest), not \(report.largestItemBytes)")
+            expect(
+                largest == report.largestItemBytes,
+                "refusals: largest \(largest), not \(report.largestItemBytes)")
             // A length that is not known is refused where it outgrows the room.
             let least = expected == nil ? largest : length
             expect((least...length + Self.slack).contains(needed), "refusals: needed \(needed)")
@@ -114,7 +118,8 @@ final class ModelPlay {
         let used = before - (try volume())
         expect(abs(used) < Self.slack, "space: opening a model took \(used) bytes")
         let again = await watched.open(try model.key, isRight: model.isRight)
-        expect(again?.path == file.path && again?.isFirstOpen == false, "open: model \(number) became two files")
+        expect(
+            again?.path == file.path && again?.isFirstOpen == false, "open: model \(number) became two files")
     }
 
     /// The user asks for one model after the other. What there could be is what is free, and what could be evicted, but
@@ -131,13 +136,17 @@ final class ModelPlay {
                     notes.fault("request: model \(number): \(outcome)")
                     continue
                 }
-                expect(possible > length - Self.slack, "request: delivered where \(possible) bytes were possible")
+                expect(
+                    possible > length - Self.slack, "request: delivered where \(possible) bytes were possible"
+                )
                 try take(file, number)
             } catch CacheError.insufficientSpace(let needed, let available) {
                 notes.did("too little space", "model-\(number)")
                 expect(
                     possible < length + Self.slack, "request: refused where \(possible) bytes could be had")
-                expect((length...length + Self.slack).contains(needed), "request: \(needed) are said to be needed")
+                expect(
+                    (length...length + Self.slack).contains(needed),
+                    "request: \(needed) are said to be needed")
                 expect(
                     abs(available - possible) <= Self.slack,
                     "request: \(available) are said to be available where \(possible) were")
@@ -162,7 +171,8 @@ final class ModelPlay {
         let before = try volume()
         try FileManager.default.removeItem(at: file)
         opened[number] = nil
-        expect(abs(try volume() - before - length) < Self.slack, "space: a file that was deleted is still there")
+        expect(
+            abs(try volume() - before - length) < Self.slack, "space: a file that was deleted is still there")
         let model = model(number)
         do {
             _ = try await watched.cache.open(try model.key)
@@ -170,7 +180,8 @@ final class ModelPlay {
         } catch CacheError.movedOrDeleted {
             notes.did("gone")
         }
-        guard case .delivered(let delivered) = try await store(model, .userRequested, expectedLength: length) else {
+        guard case .delivered(let delivered) = try await store(model, .userRequested, expectedLength: length)
+        else {
             return notes.fault("request: a model that was deleted cannot be had again")
         }
         try take(delivered, number)
@@ -184,7 +195,9 @@ final class ModelPlay {
         try await storeHalfAndKill(20, isRequested: true)
         try await reopen()
         try expect(try staged().isEmpty, "left: \(try staged()) of a process that was killed")
-        try expect(abs(try volume() - before) < Self.slack, "space: a process that was killed left \(before - (try volume())) bytes")
+        try expect(
+            abs(try volume() - before) < Self.slack,
+            "space: a process that was killed left \(before - (try volume())) bytes")
         let isThere = await watched.read(try model(20).key) { _ in false }
         expect(!isThere, "content: half a model can be read")
     }
@@ -205,7 +218,9 @@ final class ModelPlay {
         }
         let model = model(21)
         for index in Int(writer.contentLength) / Model.pieceLength..<model.pieces {
-            if let refusal = try await writer.write(model.piece(index)) { return notes.fault("resume: \(refusal)") }
+            if let refusal = try await writer.write(model.piece(index)) {
+                return notes.fault("resume: \(refusal)")
+            }
         }
         watched.note(try await writer.commit(), of: key)
         try await openOne(21)
@@ -243,7 +258,9 @@ final class ModelPlay {
     /// The bytes that are available, as `df` says.
     private func volume() throws -> Int64 {
         var volume = statvfs()
-        guard statvfs(container.path, &volume) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        guard statvfs(container.path, &volume) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
         return Int64(volume.f_bavail) * Int64(volume.f_frsize)
     }
 
@@ -257,10 +274,12 @@ final class ModelPlay {
             "capacity: \(report.capacity.state.available) available, and \(present) are")
         // A process holds some for small items in advance.
         expect(
-            report.heldBytes < Self.slack, "capacity: \(report.heldBytes) are held where nothing is under way")
+            report.heldBytes < Self.slack, "capacity: \(report.heldBytes) are held where nothing is under way"
+        )
         expect(
             report.largestItemBytes <= report.ceilingBytes,
-            "capacity: the largest item may have \(report.largestItemBytes), all together \(report.ceilingBytes)")
+            "capacity: the largest item may have \(report.largestItemBytes), all together \(report.ceilingBytes)"
+        )
         return report
     }
 
@@ -273,7 +292,9 @@ final class ModelPlay {
 
     /// What is neither cached nor opened, nor one of the cache's own small files.
     private func staged() throws -> [String] {
-        let folders = ["Library/Caches/PrefetchCache/incoming", "Library/Application Support/PrefetchCache/staging"]
+        let folders = [
+            "Library/Caches/PrefetchCache/incoming", "Library/Application Support/PrefetchCache/staging",
+        ]
         return try folders.flatMap { folder in
             let folder = container.appending(path: folder)
             guard FileManager.default.fileExists(atPath: folder.path) else { return [String]() }
@@ -281,13 +302,16 @@ final class ModelPlay {
         }
     }
 
-    private func store(_ model: Model, _ intent: Intent, expectedLength: Int64?) async throws -> StoreOutcome {
+    private func store(_ model: Model, _ intent: Intent, expectedLength: Int64?) async throws -> StoreOutcome
+    {
         let outcome = try await write(model, intent, expectedLength)
         watched.note(outcome, of: try model.key)
         return outcome
     }
 
-    private func write(_ model: Model, _ intent: Intent, _ expectedLength: Int64?) async throws -> StoreOutcome {
+    private func write(_ model: Model, _ intent: Intent, _ expectedLength: Int64?) async throws
+        -> StoreOutcome
+    {
         let metadata = try model.metadata(intent)
         let begun = try await watched.timed("begin") { () async throws(CacheError) in
             try await watched.cache.beginStoring(metadata, expectedLength: expectedLength)
@@ -302,7 +326,9 @@ final class ModelPlay {
                 }
                 if let refusal { return .refused(refusal) }
             }
-            return try await watched.timed("commit") { () async throws(CacheError) in try await writer.commit() }
+            return try await watched.timed("commit") { () async throws(CacheError) in
+                try await writer.commit()
+            }
         }
     }
 

@@ -7,7 +7,9 @@ internal import PrefetchCache
 struct Tile {
     let number: Int
 
-    private static let names = ["river", "road", "bridge", "market", "church", "forest", "station", "harbour"]
+    private static let names = [
+        "river", "road", "bridge", "market", "church", "forest", "station", "harbour",
+    ]
 
     var key: ItemKey {
         get throws { try ItemKey("tiles/14/\(number / 512)/\(number % 512)") }
@@ -24,7 +26,8 @@ struct Tile {
             let key = try key
             return ItemMetadata(
                 key: key, source: "tiles.example.org",
-                destination: .applicationSupport(FileName(sanitizing: key.string), in: "Tiles", backup: .exclude))
+                destination: .applicationSupport(
+                    FileName(sanitizing: key.string), in: "Tiles", backup: .exclude))
         }
     }
 

@@ -5,7 +5,8 @@ internal import Synchronization
 
 struct Tiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stores the tiles of a map with eight tasks, is killed in the middle, goes on, and evicts half.")
+        abstract:
+            "Stores the tiles of a map with eight tasks, is killed in the middle, goes on, and evicts half.")
 
     /// Threads that wait for work at the end: the pool's and the watchers.
     static let idleThreads = 12
@@ -13,7 +14,9 @@ struct Tiles: AsyncParsableCommand {
     private static let threads = 48
     private static let descriptors = 128
     /// In seconds. Evicting half of the tiles at once, and writing what is left at the end, take longer.
-    private static let limits = ["read": 1.0, "launch": 1, "first statistics": 1, "first store": 1, "evict": 60, "others": 10]
+    private static let limits = [
+        "read": 1.0, "launch": 1, "first statistics": 1, "first store": 1, "evict": 60, "others": 10,
+    ]
 
     @OptionGroup var options: ProgramOptions
     @Option(help: "How many tiles.")
@@ -25,7 +28,8 @@ struct Tiles: AsyncParsableCommand {
 
     func run() async throws {
         var verdict = Verdict("tiles")
-        try await withScratchFolder("tiles") { folder in
+        if options.folder == nil, Scratch.obstacle == nil { try Scratch.runOnVolume(ofLength: 16 << 30) }
+        try await Scratch.with(in: options.folder) { folder in
             let notes = Notebook(isChild: false)
             let history = History()
             let stored = TileCount(tasks: tasks)
@@ -35,7 +39,8 @@ struct Tiles: AsyncParsableCommand {
             let vitals = try Vitals(notes, container: folder)
             try await look(folder, notes, history, &verdict)
             try await vitals.end(idleThreads: Self.idleThreads)
-            verdict.judge(notes.present, limits: Self.limits, threads: Self.threads, descriptors: Self.descriptors)
+            verdict.judge(
+                notes.present, limits: Self.limits, threads: Self.threads, descriptors: Self.descriptors)
         }
         try verdict.end()
     }
@@ -44,7 +49,9 @@ struct Tiles: AsyncParsableCommand {
         _ folder: URL, _ notes: Notebook, _ history: History, _ stored: TileCount, isBroken: Bool = false
     ) throws -> Child {
         let counts = stored.stored.map(String.init).joined(separator: ",")
-        var arguments = ["tile-worker", "--container", folder.path, "--tiles", "\(count)", "--stored", counts]
+        var arguments = [
+            "tile-worker", "--container", folder.path, "--tiles", "\(count)", "--stored", counts,
+        ]
         if isBroken { arguments.append("--broken") }
         return try Child(arguments) { note in
             notes.add(note)
@@ -122,7 +129,9 @@ struct Tiles: AsyncParsableCommand {
             try await group.waitForAll()
         }
         let hits = try await watched.statistics().hits - before
-        if hits != Int64(count) { watched.notes.fault("counts: the cache says \(hits) hits where \(count) were read") }
+        if hits != Int64(count) {
+            watched.notes.fault("counts: the cache says \(hits) hits where \(count) were read")
+        }
     }
 
     private func evictHalf(_ watched: WatchedCache, _ folder: URL, _ verdict: inout Verdict) async throws {
