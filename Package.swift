@@ -105,6 +105,16 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/PromotingChild"),
+        // What apps do with a cache, at full size and by the public interface alone, watched and counted by themselves.
+        .executableTarget(
+            name: "realprograms",
+            dependencies: [
+                "FileSystemTestSupport", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/RealPrograms"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "FileSystemTestSupport"]),
         .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas", "FileSystemTestSupport"]),
         .testTarget(

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HTTPTestServer
 import Testing
 
 extension ServerTests {

@@ -1,30 +1,28 @@
-import Dispatch
-import Foundation
-import HTTPTestServer
-import Testing
+internal import Dispatch
+public import Foundation
 
-/// The tests that need nginx, one after the other: what they watch is a process in the middle of its work.
-@Suite(.serialized, .enabled(if: Nginx.program != nil, Nginx.missing))
-enum ServerTests {}
-
-/// A real server that serves a folder on loopback, gone when the test lets go of it.
+/// A real server that serves a folder on loopback, gone when nobody holds it any more.
 ///
 /// What lies below `/slow/` is the same folder, at ``slowRate``.
-final class Nginx {
-    static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"]
+public final class Nginx {
+    public struct Failure: Error {
+        let message: String
+    }
+
+    public static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"]
         .first(where: FileManager.default.isExecutableFile)
-    static let missing: Comment = "nginx is missing; '.ci/setup --servers' installs it."
 
     /// Bytes per second, of one connection.
-    static let slowRate: Int64 = 20 << 20
+    public static let slowRate: Int64 = 20 << 20
 
     /// A request that has ended.
-    struct Entry {
-        let status: Int
-        let sent: Int64
-        let path: String
+    public struct Entry: Sendable {
+        public let status: Int
+        /// Bytes of the body.
+        public let sent: Int64
+        public let path: String
         /// Where the request's range begins.
-        let start: Int64
+        public let start: Int64
 
         init?(_ line: Substring) {
             let fields = line.split(separator: " ").map(String.init)
@@ -37,29 +35,31 @@ final class Nginx {
             start = Int64(fields[3].drop { !$0.isNumber }.prefix(while: \.isNumber)) ?? 0
         }
 
-        var name: String { path.split(separator: "/").last.map(String.init) ?? "" }
+        public var name: String { path.split(separator: "/").last.map(String.init) ?? "" }
     }
 
     /// What is served.
-    let files: URL
-    private let folder: TemporaryFolder
+    public let files: URL
+    private let folder: URL
     private let port: UInt16
     private let process = Process()
     private let ended = DispatchSemaphore(value: 0)
     private var isRunning = true
 
-    init() throws {
-        folder = try TemporaryFolder()
-        files = folder.url.appending(path: "files", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: false)
+    public init() throws {
+        guard let program = Self.program else { throw Failure(message: "nginx is missing") }
+        folder = FileManager.default.temporaryDirectory.appending(
+            path: "nginx-\(UUID().uuidString)", directoryHint: .isDirectory)
+        files = folder.appending(path: "files", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         // A port that was free a moment ago.
         let placeholder = try HTTPTestServer { _ in TestAnswer() }
         port = placeholder.port
         placeholder.close()
-        let configuration = try folder.write(
-            Data(Self.configuration(folder.url.path, port).utf8), to: "nginx.conf")
-        process.executableURL = URL(filePath: try #require(Self.program))
-        process.arguments = ["-p", folder.url.path, "-c", configuration.path, "-e", "stderr"]
+        let configuration = folder.appending(path: "nginx.conf")
+        try Data(Self.configuration(folder.path, port).utf8).write(to: configuration)
+        process.executableURL = URL(filePath: program)
+        process.arguments = ["-p", folder.path, "-c", configuration.path, "-e", "stderr"]
         let messages = Pipe()
         process.standardError = messages
         let ended = ended
@@ -69,7 +69,7 @@ final class Nginx {
         var text = ""
         while !text.contains("event method") {
             let more = messages.fileHandleForReading.availableData
-            try #require(!more.isEmpty, "nginx did not start: \(text)")
+            guard !more.isEmpty else { throw Failure(message: "nginx did not start: \(text)") }
             text += String(decoding: more, as: UTF8.self)
         }
         messages.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
@@ -77,6 +77,11 @@ final class Nginx {
 
     deinit {
         stop()
+        do {
+            try FileManager.default.removeItem(at: folder)
+        } catch {
+            print("left behind: \(folder.path) (\(error))")
+        }
     }
 
     private static func configuration(_ folder: String, _ port: UInt16) -> String {
@@ -103,27 +108,31 @@ final class Nginx {
         """
     }
 
-    func url(_ name: String, isSlow: Bool = false) -> String {
+    public func url(_ name: String, isSlow: Bool = false) -> String {
         "http://127.0.0.1:\(port)/\(isSlow ? "slow/" : "")\(name)"
     }
 
-    /// Ends the server.
-    ///
-    /// - Returns: The requests in the order of their ends.
-    @discardableResult
-    func stop() -> [Entry] {
-        if isRunning {
-            // The threads of tests block all other signals, and their children inherit that. The log is written
-            // with every request.
-            kill(process.processIdentifier, SIGKILL)
-            ended.wait()
-        }
-        isRunning = false
+    /// The requests so far, in the order of their ends. The log is written with every request.
+    public var entries: [Entry] {
         do {
-            let log = try String(contentsOf: folder.file("access.log"), encoding: .utf8)
+            let log = try String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)
             return log.split(separator: "\n").compactMap(Entry.init)
         } catch {
             return []
         }
+    }
+
+    /// Ends the server.
+    ///
+    /// - Returns: All requests.
+    @discardableResult
+    public func stop() -> [Entry] {
+        if isRunning {
+            // The threads of tests block all other signals, and their children inherit that.
+            kill(process.processIdentifier, SIGKILL)
+            ended.wait()
+        }
+        isRunning = false
+        return entries
     }
 }
