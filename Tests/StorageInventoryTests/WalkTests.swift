@@ -157,6 +157,49 @@ import Testing
         #expect(found == [])
     }
 
+    /// The marks and tags that cannot be read, and where.
+    private static let unreadable: [(FileSystemTestSupport.Operation.Kind, String)] = [
+        (.open, "staging"), (.noDump, "staging"), (.extendedAttribute, "staging"), (.open, "files"),
+        (.noDump, "files"), (.noDump, "Map.txt"), (.open, "Map.txt"), (.open, "CACHEDIR.TAG"),
+        (.open, "Caches"), (.noDump, "Caches"), (.open, "Application Support"),
+    ]
+
+    @Test(arguments: unreadable)
+    func whatCannotBeReadHasNotLostItsMark(_ kind: FileSystemTestSupport.Operation.Kind, _ name: String) throws {
+        // A folder that would be taken for a cache if it had no mark.
+        try container.write(Data("x".utf8), to: "Library/Application Support/Caches/data")
+        try container.mark(.exclude, "Library/Application Support/Caches")
+        #expect(try container.findings() == [])
+        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+            guard operation.kind == kind, operation.name == name else { return }
+            throw FileSystemError("test", errno: .permissionDenied)
+        }
+        let inventory = try container.inventory(fileSystem)
+        let checked = Checkup.run(on: inventory, .init(now: .now), in: fileSystem)
+        #expect(checked.findings == [])
+        #expect(inventory.files.contains { $0.name.string == "letter.txt" })
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func aFileSeenThroughABindMountIsOneFile() throws {
+        try container.write(content("song"), to: "Library/Application Support/music/song.txt")
+        let before = InventoryTotals(of: try container.inventory())
+        let mounted = container.url("Library/Application Support/mounted")
+        try FileManager.default.createDirectory(at: mounted, withIntermediateDirectories: false)
+        let music = container.url("Library/Application Support/music").path
+        try Command.run("/bin/mount", "--bind", music, mounted.path)
+        let (inventory, findings) = (
+            Result { try container.inventory() }, Result { try container.findings() }
+        )
+        try Command.run("/bin/umount", mounted.path)
+        let totals = InventoryTotals(of: try inventory.get())
+        #expect(try findings.get() == [])
+        #expect(try inventory.get().files.count { $0.name.string == "song.txt" } == 2)
+        #expect(totals.length == before.length)
+        #expect(totals.backupLength == before.backupLength)
+        #expect(totals.allocated == before.allocated)
+    }
+
     @Test(arguments: ["new\nline", "\u{1B}[2J", "right\u{202E}left", "comma, \"quote\"", "é", "e\u{301}"])
     func anyNameIsFound(_ name: String) throws {
         try container.write(Data("x".utf8), to: "Documents/\(name)")

@@ -107,6 +107,20 @@ import Testing
         #expect(decoded == Data("Documents/a".utf8) + [0xFF] + Data("b".utf8))
     }
 
+    /// Swift takes them for equal, and so did the inventory, but not the rest.
+    @Test func sourcesOfDifferentBytesAreDifferent() throws {
+        let sources = ["caf\u{E9}", "cafe\u{301}"]
+        for source in sources {
+            let key = "\(source.utf8.count)"
+            try container.succeed("put", key, "-", "--source", source, input: text)
+        }
+        for source in sources {
+            let record = try container.json("inventory", "--files", "--source", source)
+            let files = try #require(record["files"] as? [[String: Any]])
+            #expect(files.compactMap { $0["key"] as? String } == ["\(source.utf8.count)"])
+        }
+    }
+
     // MARK: Checks
 
     @Test func aFindingIsTheExitCode() throws {
@@ -173,6 +187,24 @@ import Testing
             Tool.path, ["inventory", "--container", bundle.path, "--files"], in: container.folder)
         #expect(outcome.status == 0)
         #expect(outcome.text.contains("Documents/mine.txt"))
+    }
+
+    @Test(arguments: [
+        ("Podcasts.xcappdata", "."), ("Podcasts.xcappdata", "./."), (".", "link"), (".", "link/"),
+        ("Podcasts.xcappdata/AppData", ".."), ("link", "."), (".", "Podcasts.xcappdata/AppData/."),
+    ])
+    func aBundleIsRecognisedHoweverItIsNamed(_ folder: String, _ name: String) throws {
+        let home = container.folder.url
+        let file = home.appending(path: "Podcasts.xcappdata/AppData/Documents/mine.txt")
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: file)
+        try FileManager.default.createSymbolicLink(
+            atPath: home.appending(path: "link").path, withDestinationPath: "Podcasts.xcappdata")
+        let line = #"cd '\#(folder)' && "$CACHECTL" inventory --container '\#(name)' --files"#
+        let outcome = try container.shell(line)
+        #expect(outcome.status == 0)
+        #expect(outcome.text.contains(" Documents/mine.txt"))
     }
 
     @Test func whatIsNoFolderIsAClearError() throws {

@@ -1,5 +1,9 @@
+import FileSystem
+import FileSystemTestSupport
 import Foundation
 import Testing
+
+@testable import cachectl
 
 @Suite struct ReportTests {
     let container: Container
@@ -43,6 +47,36 @@ import Testing
         #expect(try page == Data("mine".utf8))
         #expect(try report("--html", "r.html", "--force", "--quiet").text.isEmpty)
         #expect(try page.count > 1000)
+    }
+
+    @Test func aFileThatIsReplacedKeepsWhoMayReadIt() throws {
+        let file = try container.folder.write(Data("mine".utf8), to: "r.html").path
+        #expect(chmod(file, 0o600) == 0)
+        // Only root may give a file away.
+        let isRoot = geteuid() == 0
+        if isRoot { #expect(chown(file, 12_345, 23_456) == 0) }
+        #expect(try report("--html", "r.html", "--force").status == 0)
+        #expect(try page.count > 1000)
+        var status = stat()
+        #expect(stat(file, &status) == 0)
+        #expect(status.st_mode & 0o7777 == 0o600)
+        #expect(!isRoot || (status.st_uid, status.st_gid) == (12_345, 23_456))
+    }
+
+    /// Somebody else may not read what the old owner kept to himself.
+    @Test func aFileWhoseOwnerCannotBeKeptIsNotReplaced() throws {
+        let file = try container.folder.write(Data("mine".utf8), to: "r.html")
+        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+            guard operation.kind == .setPermissions else { return }
+            throw FileSystemError("fchown", errno: .notPermitted)
+        }
+        let new = NewFile(file.path, replacing: true, in: fileSystem)
+        #expect { try new.write("page") } throws: { error in
+            (error as? CommandFailure)?.code == .notPermitted
+        }
+        #expect(try page == Data("mine".utf8))
+        let left = try FileManager.default.contentsOfDirectory(atPath: container.folder.url.path)
+        #expect(Set(left) == ["container", "r.html"])
     }
 
     @Test func whatIsNoFileIsLeftAloneEvenByForce() throws {

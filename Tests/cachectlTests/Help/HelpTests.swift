@@ -61,9 +61,21 @@ import Testing
         ("cachectl wat", "watch"), ("cachectl put --to ", "documents support icloud"),
         ("cachectl completions ", "bash zsh fish"), ("cachectl list --part", "--partials"),
         ("cachectl report --for", "--force"),
+        ("cachectl inventory --area ", "documents support caches tmp icloud other"),
+        ("cachectl inventory --area sup", "support"), ("cachectl inventory --check --plist App", "App.plist"),
+        ("cachectl migrate --from fold", "folder"), ("cachectl migrate --from App", ""),
+        ("cachectl help wat", "watch"), ("cachectl help watch rep", ""),
+        ("cachectl --con", "--container"), ("cachectl --container fold", "folder"),
+        ("cachectl --json wat", "watch"), ("cachectl --container folder wat", "watch"),
+        ("cachectl --quiet --app x list --part", "--partials"),
+        ("cachectl --container folder put --to ", "documents support icloud"),
+        ("cachectl --container folder --json completions b", "bash"),
     ])
     func bashCompletes(_ line: String, _ completions: String) throws {
         let container = try Container()
+        try container.folder.write(Data(), to: "App.plist")
+        try FileManager.default.createDirectory(
+            at: container.folder.file("folder"), withIntermediateDirectories: false)
         let script = try script("bash", in: container)
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map { "'\($0)'" }
         let outcome = try Tool.run(
@@ -84,7 +96,11 @@ import Testing
 
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/fish")),
-        arguments: [("cachectl wat", "watch"), ("cachectl list --part", "--partials")])
+        arguments: [
+            ("cachectl wat", "watch"), ("cachectl list --part", "--partials"),
+            ("cachectl inventory --area ic", "icloud"), ("cachectl help wat", "watch"),
+            ("cachectl --container x wat", "watch"), ("cachectl --json list --part", "--partials"),
+        ])
     func fishCompletes(_ line: String, _ completion: String) throws {
         let container = try Container()
         let script = try script("fish", in: container)
