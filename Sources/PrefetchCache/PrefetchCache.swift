@@ -25,8 +25,8 @@ internal import Synchronization
 /// other calls run to their end.
 ///
 /// Any call may throw ``CacheError/fileSystem(_:)``, ``CacheError/database(name:message:)``,
-/// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``
-/// and ``CacheError/closed``. A call that names a key which was opened before also looks for its file, and
+/// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``,
+/// ``CacheError/busy(_:by:)`` and ``CacheError/closed``. A call that names a key which was opened before also looks for its file, and
 /// may throw ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)``. The documentation
 /// of a method lists only what is specific to it.
 ///
@@ -34,7 +34,7 @@ internal import Synchronization
 ///   stays.
 public final class PrefetchCache: Sendable {
     let engine: Engine
-    let blocking = BlockingExecutor()
+    let lanes = Lanes()
     private let flushing: FlushSchedule
 
     /// Opens the cache of an app, creates missing folders, and settles what a crash left behind.
@@ -61,27 +61,30 @@ public final class PrefetchCache: Sendable {
     private init(areas: StorageAreas, isSettling: Bool, environment: @Sendable () -> CacheEnvironment)
         async throws(CacheError)
     {
-        let engine = try await blocking.run { () throws(CacheError) in
+        let engine = try await lanes.run(.calls) { () throws(CacheError) in
             try Engine(areas: areas, environment: environment(), isSettling: isSettling)
         }
         self.engine = engine
-        flushing = FlushSchedule(engine) { [blocking] delay, work in blocking.run(after: delay, work) }
+        flushing = FlushSchedule(engine) { [lanes] delay, work in lanes.run(after: delay, work) }
         flushing.watchWhileIdle()
     }
 
     deinit {
         // Releasing locks and databases touches files, which must not happen on the thread that drops the last
         // reference.
-        blocking.run(after: .zero) { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
+        lanes.run(after: .zero) { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
     }
 
-    /// The executor that the cache works on. A task that mostly uses the cache saves a change of threads per
+    /// An executor whose threads may block. A task that mostly uses the cache saves a change of threads per
     /// call by preferring it:
     ///
     /// ```swift
     /// await withTaskExecutorPreference(cache.executor) { … }
     /// ```
-    public var executor: any TaskExecutor { blocking }
+    ///
+    /// It has threads of its own, at most 64: tasks that compute or wait there take none from the calls of
+    /// other tasks, nor from maintenance.
+    public var executor: any TaskExecutor { lanes.guests }
 
     /// The events of the cache in this process, from now on. A listener that falls behind by more than 1,024
     /// events loses the oldest.
@@ -90,11 +93,11 @@ public final class PrefetchCache: Sendable {
     /// Runs work on a thread that may block, and schedules the writing of the changes that it leaves in
     /// memory.
     func run<Result: Sendable>(
-        _ body: @Sendable (Engine) throws(CacheError) -> Result
+        in lane: Lanes.Lane = .calls, _ body: @Sendable (Engine) throws(CacheError) -> Result
     ) async throws(CacheError) -> Result {
         let engine = engine
         let flushing = flushing
-        return try await blocking.run { () throws(CacheError) in
+        return try await lanes.run(lane) { () throws(CacheError) in
             defer { flushing.noteWork() }
             return try engine.usage.perform { () throws(CacheError) in try body(engine) }
         }
@@ -110,15 +113,15 @@ public final class PrefetchCache: Sendable {
 
     /// Writes everything and releases files and locks. Waits for calls under way; writers that were not
     /// committed end as if they were dropped. Later calls of the cache and of its writers throw
-    /// ``CacheError/closed`` and change nothing. Closing twice has no effect.
+    /// ``CacheError/closed`` and change nothing. Closing again waits for the first, and has no effect.
     ///
     /// A process that ends without closing loses a second of recency and nothing else.
     ///
     /// - Throws: ``CacheError/fileSystem(_:)`` and ``CacheError/database(name:message:)``. The cache is
     ///   closed all the same.
     public func close() async throws(CacheError) {
-        guard flushing.stop() else { return }
+        flushing.stop()
         let engine = engine
-        try await blocking.run { () throws(CacheError) in try engine.close() }
+        try await lanes.run(.calls) { () throws(CacheError) in try engine.close() }
     }
 }

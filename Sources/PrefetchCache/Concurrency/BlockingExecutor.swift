@@ -1,30 +1,51 @@
 internal import Dispatch
+internal import Synchronization
 
-/// Runs the cache's work on threads that may block, so that files are never accessed on Swift's cooperative
-/// threads.
+/// Runs jobs on threads that may block, so that files are never accessed on Swift's cooperative threads.
 ///
-/// It is a task executor: a task that prefers it calls the cache without changing threads.
+/// A job gets a thread of its own as long as there are fewer than ``width``: the kernel then shares the processors
+/// among them, whatever a job computes or waits for. Further jobs wait for their turn.
 package final class BlockingExecutor: TaskExecutor {
-    private let queue = DispatchQueue(label: "PrefetchCache", qos: .userInitiated, attributes: .concurrent)
+    private struct State: Sendable {
+        var idle: [DispatchQueue] = []
+        var threads = 0
+        var waiting: ArraySlice<UnownedJob> = []
+    }
 
-    package init() {}
+    private let width: Int
+    private let state = Mutex(State())
+
+    /// - Parameter width: The most threads at a time.
+    package init(width: Int = 64) {
+        self.width = width
+    }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        let thread: DispatchQueue? = state.withLock { state in
+            if let thread = state.idle.popLast() { return thread }
+            guard state.threads < width else {
+                state.waiting.append(job)
+                return nil
+            }
+            state.threads += 1
+            // Dispatch runs each serial queue on a thread of its own, but only as many jobs of a concurrent one as
+            // there are processors.
+            return DispatchQueue(label: "PrefetchCache", qos: .userInitiated)
+        }
+        guard let thread else { return }
+        thread.async { self.work(job, on: thread) }
     }
 
-    /// Runs `body` on a thread that may block.
-    package func run<Result: Sendable, Failure: Error>(
-        _ body: @Sendable () throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        try await withTaskExecutorPreference(self) { () async throws(Failure) in try body() }
-    }
-
-    /// Runs `body` later, once, on a thread that may block.
-    func run(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
-        let nanoseconds =
-            delay.components.seconds * 1_000_000_000 + delay.components.attoseconds / 1_000_000_000
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds)), execute: body)
+    /// Runs a job, and then those that wait.
+    private func work(_ job: UnownedJob, on thread: DispatchQueue) {
+        var next: UnownedJob? = job
+        while let job = next {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            next = state.withLock { state in
+                if state.waiting.isEmpty { state.idle.append(thread) }
+                return state.waiting.popFirst()
+            }
+        }
     }
 }

@@ -46,7 +46,7 @@ package struct CatalogSnapshot {
             let folder = path.pushing(CacheLayout.root)
             try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
             let file = folder.appending(CacheLayout.catalog)
-            let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", patience: 5)
+            let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", Patience())
             let version = try queue.readOnly { database in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return version }

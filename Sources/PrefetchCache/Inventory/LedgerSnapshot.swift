@@ -78,17 +78,12 @@ package struct LedgerSnapshot: Sendable {
 
     /// Copies the ledger and the files beside it while nothing commits, which requires the lock of the
     /// folder.
-    private static func copy(from root: Directory, to copy: Directory) throws(FileSystemError) {
+    private static func copy(from root: Directory, to copy: Directory) throws {
         let fileSystem = root.fileSystem
-        let lock = try fileSystem.open(".", in: root.descriptor, .directory)
+        let lock = try root.takeLock(Patience(), .shared, for: "ledger")
         defer { fileSystem.unlock(lock) }
-        do {
-            _ = try fileSystem.lock(lock, .shared, waiting: true)
-        } catch {
-            guard error.isUnsupported else { throw error }
-        }
         for name in [CacheLayout.ledger, CacheLayout.ledgerLog, "\(CacheLayout.ledger)-journal"] {
-            do {
+            do throws(FileSystemError) {
                 try fileSystem.withFile(FilePath(name), in: root.descriptor, .read) {
                     source throws(FileSystemError) in
                     try copy.fileSystem.withFile(

@@ -20,6 +20,7 @@ struct CatalogView: Sendable {
     }
 
     private let queue: DatabaseQueue
+    private let folders: CacheFolders
 
     /// The version of the file, whatever else it contains; `nil` when there is no readable one.
     static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
@@ -29,7 +30,7 @@ struct CatalogView: Sendable {
         } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
             return nil
         } catch {
-            throw Catalog.wrapped(error)
+            throw Catalog.wrapped(error, in: folders)
         }
     }
 
@@ -45,12 +46,12 @@ struct CatalogView: Sendable {
                 return .useless("it is not a database with a rollback journal")
             }
             let queue = try DatabaseQueue.readOnly(
-                path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view", patience: 30)
-            return .usable(CatalogView(queue: queue))
+                path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view", Patience())
+            return .usable(CatalogView(queue: queue, folders: folders))
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")
         } catch {
-            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error) }
+            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error, in: folders) }
             return .useless("\(error)")
         }
     }
@@ -77,7 +78,7 @@ struct CatalogView: Sendable {
             return problem.map(Finding.useless) ?? found
         } catch {
             // One that is busy, or that cannot be read for want of descriptors, is as good as before.
-            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error) }
+            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error, in: folders) }
             return .useless("\(error)")
         }
     }
@@ -136,7 +137,7 @@ struct CatalogView: Sendable {
         do {
             return try queue.readOnly(body)
         } catch {
-            throw Catalog.wrapped(error)
+            throw Catalog.wrapped(error, in: folders)
         }
     }
 }

@@ -1,18 +1,45 @@
+internal import Dispatch
 internal import FileSystem
 internal import ItemFormat
+internal import Synchronization
 internal import SystemPackage
 
 /// Prevents concurrent promotions of one key, across threads and processes, by the `flock` of a file that the
 /// key shares with 1/256 of all others. The lock ends with its process.
-struct KeyLock: Sendable {
-    let staging: Directory
+///
+/// Threads of one process take turns, however long each takes; another process is waited for with ``Patience``.
+final class KeyLock: Sendable {
+    private let staging: Directory
+    private let patience: Patience
+    /// By the name of each lock that this process uses: the threads that wait for their turn.
+    private let turns = Mutex<[String: [DispatchSemaphore]]>([:])
+
+    init(staging: Directory, _ patience: Patience) {
+        self.staging = staging
+        self.patience = patience
+    }
 
     /// Runs `body` under the lock of a key. Waits for the lock.
     func hold<Result>(
         _ hash: KeyHash, _ body: () throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
-        let held = try onFiles { () throws(FileSystemError) in try take([hash]) }
+        try hold([hash], body)
+    }
+
+    /// Runs `body` under the locks of several keys. Waits for each.
+    ///
+    /// Each file is opened once, however many of the keys share it, since the locks of two descriptors
+    /// exclude each other even within one thread. All callers take them in the order of their names, which
+    /// prevents deadlock.
+    func hold<Result>(
+        _ hashes: [KeyHash], _ body: () throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        let names = Set(hashes.map { CacheLayout.keyLock(of: $0).string }).sorted()
+        for name in names { beginTurn(name) }
+        defer { for name in names { endTurn(name) } }
+        var held: [Descriptor] = []
         defer { for file in held { staging.fileSystem.unlock(file) } }
+        for name in names { held.append(try take(FilePath(name))) }
         return try body()
     }
 
@@ -26,31 +53,48 @@ struct KeyLock: Sendable {
         }
     }
 
-    /// Takes the locks of several keys, waiting for each.
-    ///
-    /// Each file is opened once, however many of the keys share it, since the locks of two descriptors
-    /// exclude each other even within one thread. All callers take them in the order of their names, which
-    /// prevents deadlock.
-    ///
-    /// - Returns: The locked files, which the caller unlocks.
-    func take(_ hashes: [KeyHash]) throws(FileSystemError) -> [Descriptor] {
+    /// - Returns: The locked file, which the caller unlocks.
+    private func take(_ name: FilePath) throws(CacheError) -> Descriptor {
         let fileSystem = staging.fileSystem
-        var held: [Descriptor] = []
-        do {
-            for name in Set(hashes.map { CacheLayout.keyLock(of: $0).string }).sorted() {
-                let file = try open(FilePath(name))
-                held.append(file)
-                _ = try fileSystem.lock(file, waiting: true)
+        let file = try onFiles { () throws(FileSystemError) in try open(name) }
+        do throws(CacheError) {
+            let isLocked = try onFiles { () throws(FileSystemError) in
+                try patience.wait { () throws(FileSystemError) in try fileSystem.lock(file, waiting: false) }
             }
+            if isLocked { return file }
         } catch {
-            for file in held { fileSystem.unlock(file) }
+            fileSystem.close(file)
             throw error
         }
-        return held
+        fileSystem.close(file)
+        throw .busy("item", [name], in: staging)
     }
 
     private func open(_ name: FilePath) throws(FileSystemError) -> Descriptor {
         try staging.fileSystem.open(
             name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
+    }
+
+    private func beginTurn(_ name: String) {
+        let turn: DispatchSemaphore? = turns.withLock { turns in
+            guard turns[name] != nil else {
+                turns[name] = []
+                return nil
+            }
+            let turn = DispatchSemaphore(value: 0)
+            turns[name]?.append(turn)
+            return turn
+        }
+        turn?.wait()
+    }
+
+    private func endTurn(_ name: String) {
+        turns.withLock { turns in
+            if let waiting = turns[name], !waiting.isEmpty {
+                turns[name]?.removeFirst().signal()
+            } else {
+                turns[name] = nil
+            }
+        }
     }
 }

@@ -20,6 +20,7 @@ internal import SystemPackage
 final class Ledger: PromotionLedger {
     private let folder: Directory
     private let path: FilePath
+    private let patience: Patience
     private let open = Mutex<OpenFile?>(nil)
     private let isLogWritten = Atomic<Bool>(false)
 
@@ -29,8 +30,9 @@ final class Ledger: PromotionLedger {
         let identity: FileAttributes.Identity?
     }
 
-    init(in folder: Directory, at path: FilePath) {
+    init(in folder: Directory, at path: FilePath, _ patience: Patience = Patience()) {
         self.folder = folder
+        self.patience = patience
         self.path = path.appending(CacheLayout.ledger)
     }
 
@@ -187,11 +189,17 @@ final class Ledger: PromotionLedger {
         let identity = try attributes()?.identity
         guard creating || identity != nil else { return nil }
         do {
-            return try body(try opened(identity))
+            let result = try body(try opened(identity))
+            patience.noteSuccess()
+            return result
         } catch let error as CacheError {
             throw error
         } catch let error as FileSystemError {
             throw .fileSystem(error)
+        } catch let error as DatabaseError where error.isBusy {
+            throw .busy(
+                "ledger", ([""] + CacheLayout.databaseSides).map { FilePath(CacheLayout.ledger + $0) },
+                in: folder)
         } catch {
             throw .database(name: "ledger", message: "\(error)")
         }
@@ -208,7 +216,7 @@ final class Ledger: PromotionLedger {
             // Closed first: the last connection to close a file removes its log.
             try open?.queue.close()
             open = nil
-            let log = LedgerLog(in: folder)
+            let log = LedgerLog(in: folder, patience)
             try folder.requireDatabasePlace(CacheLayout.ledger, at: path.removingLastComponent())
             let fresh = OpenFile(
                 queue: try Self.open(path, log), log: log, identity: try attributes()?.identity)
@@ -220,7 +228,7 @@ final class Ledger: PromotionLedger {
     private static func open(_ path: FilePath, _ log: LedgerLog) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
-        configuration.busyMode = .timeout(30)
+        configuration.busyMode = log.patience.busyMode
         configuration.prepareDatabase { database in
             // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
             // journal reappeared after a power cut, it would empty the file. On a file system without shared
