@@ -58,24 +58,6 @@ public final class Directory: Sendable {
         return current
     }
 
-    /// Takes the folder's own lock (`flock`), waiting for it; unlike a lock file, it cannot be missing. It
-    /// also excludes other threads, since each call opens the folder again. Where the file system does not
-    /// support such locks, the call succeeds without one.
-    ///
-    /// - Returns: The descriptor to unlock (``FileSystem/unlock(_:)``).
-    public func takeLock() throws(FileSystemError) -> Descriptor {
-        let own = try fileSystem.open(".", in: descriptor, .directory)
-        do {
-            _ = try fileSystem.lock(own, waiting: true)
-        } catch {
-            guard error.isUnsupported else {
-                fileSystem.close(own)
-                throw error
-            }
-        }
-        return own
-    }
-
     /// Opens the sub-folder at a relative `path` without following links, or `nil` when there is none.
     public func open(_ path: FilePath) throws(FileSystemError) -> Directory? {
         if path.isEmpty { return self }

@@ -33,7 +33,7 @@ public final class Pin: Sendable {
         guard let file = file.withLock({ $0.take() }) else { return }
         // Closing the last descriptor of a removed file frees its blocks, which takes time.
         let engine = cache.engine
-        cache.blocking.run { engine.environment.fileSystem.close(file) }
+        cache.lanes.run(after: .zero) { engine.environment.fileSystem.close(file) }
     }
 }
 
@@ -44,7 +44,7 @@ extension PrefetchCache {
     /// - Throws: ``CacheError/tooManyPins(openFiles:)`` when too many files are open for a further pin.
     public func pin(_ key: ItemKey) async throws(CacheError) -> Pin? {
         let cache = self
-        return try await run(isReading: true) { engine throws(CacheError) in
+        return try await run(in: .reads) { engine throws(CacheError) in
             try engine.openPinned(key).map { Pin(key, $0, of: cache) }
         }
     }

@@ -10,9 +10,7 @@ extension PrefetchCache {
     ///
     /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func contains(_ key: ItemKey) async throws(CacheError) -> Bool {
-        try await run(isReading: true) { engine throws(CacheError) in
-            try engine.contains(key)
-        }
+        try await run(in: .reads) { engine throws(CacheError) in try engine.contains(key) }
     }
 
     /// Returns the content of an item, or of the file that it was promoted to; `nil` on a miss. Never
@@ -39,9 +37,7 @@ extension PrefetchCache {
     /// - Parameter range: Bytes of content; `nil` for all.
     /// - Throws: As ``read(_:range:)``.
     public func lookUp(_ key: ItemKey, range: Range<Int64>? = nil) async throws(CacheError) -> Lookup<Data> {
-        try await run(isReading: true) { engine throws(CacheError) in
-            try engine.read(key, range)
-        }
+        try await run(in: .reads) { engine throws(CacheError) in try engine.read(key, range) }
     }
 
     /// Hands the content of an item to `sink`, piece by piece, in order and with bounded memory. Never
@@ -59,9 +55,7 @@ extension PrefetchCache {
         _ key: ItemKey, range: Range<Int64>? = nil,
         to sink: @Sendable (UnsafeRawBufferPointer) throws(CacheError) -> Void
     ) async throws(CacheError) -> Lookup<Void> {
-        try await run(isReading: true) { engine throws(CacheError) in
-            try engine.stream(key, range, to: sink)
-        }
+        try await run(in: .reads) { engine throws(CacheError) in try engine.stream(key, range, to: sink) }
     }
 
     /// Returns what is known of a key; `nil` when it is neither cached nor promoted. Does not count as a use.
@@ -94,7 +88,7 @@ extension PrefetchCache {
     package func check(
         _ key: ItemKey, with sink: @Sendable (UnsafeRawBufferPointer) -> Void
     ) async throws(CacheError) -> Lookup<Void> {
-        try await run(isReading: true) { engine throws(CacheError) in
+        try await run(in: .reads) { engine throws(CacheError) in
             try engine.stream(key, nil, isUse: false) { bytes throws(CacheError) in sink(bytes) }
         }
     }
@@ -104,8 +98,6 @@ extension PrefetchCache {
     package func description(
         of key: ItemKey
     ) async throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {
-        try await run(isReading: true) { engine throws(CacheError) in
-            try engine.description(of: key)
-        }
+        try await run(in: .reads) { engine throws(CacheError) in try engine.description(of: key) }
     }
 }

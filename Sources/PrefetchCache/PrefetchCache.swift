@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import Synchronization
 
 /// A cache for what the user will probably want.
 ///
@@ -25,8 +25,8 @@ internal import Dispatch
 /// other calls run to their end.
 ///
 /// Any call may throw ``CacheError/fileSystem(_:)``, ``CacheError/database(name:message:)``,
-/// ``CacheError/catalogOverBudget``, ``CacheError/pathTooLong(_:limit:)``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``
-/// and ``CacheError/closed``. A call that names a key which was opened before also looks for its file, and
+/// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``,
+/// ``CacheError/busy(_:by:)`` and ``CacheError/closed``. A call that names a key which was opened before also looks for its file, and
 /// may throw ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)``. The documentation
 /// of a method lists only what is specific to it.
 ///
@@ -34,14 +34,7 @@ internal import Dispatch
 ///   stays.
 public final class PrefetchCache: Sendable {
     let engine: Engine
-    /// The threads of the calls that never wait for the catalog …
-    private let readers = BlockingExecutor()
-    /// … of those that may …
-    let blocking = BlockingExecutor()
-    /// … of the tasks that prefer them …
-    private let preferred = BlockingExecutor()
-    /// … and the one of maintenance.
-    private let maintenance = DispatchQueue(label: "PrefetchCache.maintenance", qos: .userInitiated)
+    let lanes = Lanes()
     private let flushing: FlushSchedule
 
     /// Opens the cache of an app, creates missing folders, and settles what a crash left behind.
@@ -68,54 +61,46 @@ public final class PrefetchCache: Sendable {
     private init(areas: StorageAreas, isSettling: Bool, environment: @Sendable () -> CacheEnvironment)
         async throws(CacheError)
     {
-        let engine = try await blocking.run { () throws(CacheError) in
+        let engine = try await lanes.run(.calls) { () throws(CacheError) in
             try Engine(areas: areas, environment: environment(), isSettling: isSettling)
         }
         self.engine = engine
-        flushing = FlushSchedule(engine) { [maintenance] delay, work in
-            let nanoseconds = Int(delay / .nanoseconds(1))
-            maintenance.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: work)
-        }
+        flushing = FlushSchedule(engine) { [lanes] delay, work in lanes.run(after: delay, work) }
         flushing.watchWhileIdle()
     }
 
     deinit {
         // Releasing locks and databases touches files, which must not happen on the thread that drops the last
         // reference.
-        blocking.run { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
+        lanes.run(after: .zero) { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
     }
 
-    /// An executor whose threads may block. A task that mostly uses the cache saves a change of threads per call by
-    /// preferring it:
+    /// An executor whose threads may block. A task that mostly uses the cache saves a change of threads per
+    /// call by preferring it:
     ///
     /// ```swift
     /// await withTaskExecutorPreference(cache.executor) { … }
     /// ```
     ///
-    /// At most 64 jobs run on it at a time. Those of tasks that compute delay neither the calls of other tasks nor
-    /// maintenance, beyond their share of the processors.
-    public var executor: any TaskExecutor { preferred }
+    /// It has threads of its own, at most 64: tasks that compute or wait there take none from the calls of
+    /// other tasks, nor from maintenance.
+    public var executor: any TaskExecutor { lanes.guests }
 
-    /// The events of the cache in this process, from now on.
-    public var events: CacheEvents { engine.events.stream() }
+    /// The events of the cache in this process, from now on. A listener that falls behind by more than 1,024
+    /// events loses the oldest.
+    public var events: AsyncStream<CacheEvent> { engine.events.stream() }
 
     /// Runs work on a thread that may block, and schedules the writing of the changes that it leaves in
     /// memory.
-    ///
-    /// - Parameter isReading: Whether the work never waits for the catalog. Work that does wait for it cannot take
-    ///   the threads of such work.
     func run<Result: Sendable>(
-        isReading: Bool = false, _ body: @Sendable (Engine) throws(CacheError) -> Result
+        in lane: Lanes.Lane = .calls, _ body: @Sendable (Engine) throws(CacheError) -> Result
     ) async throws(CacheError) -> Result {
-        if preferred.isPreferred { return try perform(body) }
-        return try await (isReading ? readers : blocking).run { () throws(CacheError) in try perform(body) }
-    }
-
-    private func perform<Result>(
-        _ body: (Engine) throws(CacheError) -> Result
-    ) throws(CacheError) -> Result {
-        defer { flushing.noteWork() }
-        return try engine.usage.perform { () throws(CacheError) in try body(engine) }
+        let engine = engine
+        let flushing = flushing
+        return try await lanes.run(lane) { () throws(CacheError) in
+            defer { flushing.noteWork() }
+            return try engine.usage.perform { () throws(CacheError) in try body(engine) }
+        }
     }
 
     /// Writes the recency and statistics that are still in memory to the catalog. This otherwise happens
@@ -128,15 +113,15 @@ public final class PrefetchCache: Sendable {
 
     /// Writes everything and releases files and locks. Waits for calls under way; writers that were not
     /// committed end as if they were dropped. Later calls of the cache and of its writers throw
-    /// ``CacheError/closed`` and change nothing. Closing twice has no effect.
+    /// ``CacheError/closed`` and change nothing. Closing again waits for the first, and has no effect.
     ///
     /// A process that ends without closing loses a second of recency and nothing else.
     ///
     /// - Throws: ``CacheError/fileSystem(_:)`` and ``CacheError/database(name:message:)``. The cache is
     ///   closed all the same.
     public func close() async throws(CacheError) {
-        guard flushing.stop() else { return }
+        flushing.stop()
         let engine = engine
-        try await blocking.run { () throws(CacheError) in try engine.close() }
+        try await lanes.run(.calls) { () throws(CacheError) in try engine.close() }
     }
 }

@@ -261,7 +261,7 @@ public final class InterceptingFileSystem: FileSystem {
 
     public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .lock, name: name(of: file)), of: file)
-        return try live.lock(file, mode, waiting: waiting)
+        return try live.lock(file, mode, waiting: waiting || weaknesses.contains(.waitingLocks))
     }
 
     public func unlock(_ file: Descriptor) {

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -66,10 +67,9 @@ import Testing
     @Test func nothingIsWrittenAfterItWasStopped() throws {
         try engine.store(noise(100), "key")
         schedule.noteWork()
-        #expect(schedule.stop())
+        schedule.stop()
         queue.runAll()
         #expect(engine.hasPendingChanges)
-        #expect(!schedule.stop())
     }
 
     @Test func whatACancelledStoreHeldIsGivenBack() throws {
@@ -84,6 +84,27 @@ import Testing
         schedule.noteWork()
         queue.runAll()
         #expect(engine.catalog.inMemory { $0.allowance.free } == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func nothingIsScheduledWhileMaintenanceRuns(isIdle: Bool) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let schedule = FlushSchedule(engine) { [queue] delay, work in queue.add(delay, work) }
+        try engine.store(noise(100), "key")
+        if isIdle { schedule.watchWhileIdle() } else { schedule.noteWork() }
+        let scheduledMeanwhile = Mutex<[[Duration]]>([])
+        fileSystem.intercept { [queue] _ in
+            engine.catalog.inMemory { $0.pending.count(.misses) }
+            schedule.noteWork()
+            scheduledMeanwhile.withLock { $0.append(queue.delays) }
+        }
+        queue.runAll()
+        fileSystem.intercept { _ in }
+        #expect(scheduledMeanwhile.withLock { !$0.isEmpty && $0.allSatisfy(\.isEmpty) })
+        #expect(queue.delays == (isIdle ? [.seconds(1), .seconds(60)] : [.seconds(1)]), "what came meanwhile is written next")
+        queue.runAll()
+        #expect(!engine.hasPendingChanges)
     }
 
     @Test func workThatChangesNothingSchedulesNothing() {

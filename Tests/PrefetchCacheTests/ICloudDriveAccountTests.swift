@@ -137,7 +137,7 @@ import Testing
                     ended.signal()
                 }
                 do {
-                    while try !isWaitedFor(CacheLayout.coordinationLock, in: support.staging) {
+                    while try !isOpenElsewhere(CacheLayout.coordinationLock) {
                         guard !hasEnded.load(ordering: .acquiring) else {
                             Issue.record("it did not wait")
                             return
@@ -153,13 +153,22 @@ import Testing
             #expect(try container.files(below: container.iCloudDrive) == ["key"])
         }
 
-        /// Whether the kernel knows of somebody who waits for the lock of a file.
-        private func isWaitedFor(_ name: FilePath, in folder: Directory) throws -> Bool {
-            let attributes = try folder.fileSystem.attributes(of: name, in: folder.descriptor)
-            let inode = try #require(attributes).identity.inode
-            return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").contains
-            {
-                $0.contains("->") && $0.contains(":\(inode) ")
+        /// Whether another process has opened the file of a lock, as it does before it tries to take it.
+        private func isOpenElsewhere(_ name: FilePath) throws -> Bool {
+            let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init)
+            return processes.contains { process in
+                guard process != getpid() else { return false }
+                let folder = "/proc/\(process)/fd"
+                do {
+                    return try FileManager.default.contentsOfDirectory(atPath: folder).contains { file in
+                        let target = try FileManager.default.destinationOfSymbolicLink(
+                            atPath: "\(folder)/\(file)")
+                        return target.hasPrefix(container.root.path) && target.hasSuffix("/\(name.string)")
+                    }
+                } catch {
+                    // It is gone, or somebody else's.
+                    return false
+                }
             }
         }
     #endif

@@ -29,6 +29,25 @@ import Testing
         }
     }
 
+    /// By kind the census of a large cache took a minute: the index on it leads to almost all rows, once per folder.
+    @Test func aCensusLooksItemsUpByTheirHash() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
+
+        let plans = try engine.catalog.transaction { database in
+            var statements: Set<String> = []
+            database.trace { statements.insert($0.expandedDescription) }
+            #expect(try engine.catalog.census.fill(database, ordering: .mostRecent) == 10)
+            database.trace()
+            return try statements.filter { $0.contains("hash BETWEEN") }.map { sql in
+                (sql, try Self.plan(of: sql, database))
+            }
+        }
+        #expect(plans.count == 256)
+        #expect(Set(plans.map(\.1)) == ["SEARCH item USING INDEX sqlite_autoindex_item_1 (hash>? AND hash<?)"])
+    }
+
     private static func plan(of sql: String, _ database: Database) throws -> String {
         // What a trigger does is reported as a comment.
         guard !sql.hasPrefix("--") else { return "" }

@@ -19,6 +19,8 @@ struct PromotingChild: AsyncParsableCommand {
     var container: String
     @Option(help: "When to end: point:NUMBER or time:MICROSECONDS. Otherwise at the end.")
     var end: Moment?
+    @Option(help: "The number of the call of the system at which to stop, by SIGSTOP.")
+    var stop: Int?
     @Option(help: "The mounted volume to cut off before this process ends, wherever it ends.")
     var cut: String?
     @Option(
@@ -28,17 +30,20 @@ struct PromotingChild: AsyncParsableCommand {
             return weakness
         })
     var weakness: [Weakness] = []
-    @Argument(help: "What to do: open=KEY or deliver=KEY=FILE.")
+    @Argument(help: "What to do: open=KEY, deliver=KEY=FILE, store=KEY, configure, evict or close.")
     var steps: [Step]
 
     func run() async throws {
         let end = try ending()
-        try SQLiteCalls.intercept(pointsAfter: cut != nil)
+        // Who stops may hold a lock, which it takes without changing anything.
+        let hasPointsAtAll = stop != nil
+        try SQLiteCalls.intercept(pointsAfter: cut != nil, locks: hasPointsAtAll)
         let fileSystem = InterceptingFileSystem(with: Set(weakness)) { operation in
-            if operation.isChange { Points.shared.pass() }
+            if hasPointsAtAll || operation.isChange { Points.shared.pass() }
         }
         let start = ContinuousClock.now
         if let moment = self.end { Points.shared.end(at: moment, by: end) }
+        if let stop { Points.shared.end(at: .point(stop)) { _ = raise(SIGSTOP) } }
 
         let cache: PrefetchCache
         do {
@@ -51,12 +56,12 @@ struct PromotingChild: AsyncParsableCommand {
         for step in steps {
             do {
                 guard let opened = try await step.take(in: cache) else {
-                    try say("missed", step.key.string)
+                    try say("missed", step.name)
                     continue
                 }
-                try say("opened", step.key.string, opened.path.string)
+                try say("opened", step.name, opened.path.string)
             } catch {
-                try say("failed", step.key.string, "\(error)")
+                try say("failed", step.name, "\(error)")
             }
         }
         let duration = start.duration(to: .now)

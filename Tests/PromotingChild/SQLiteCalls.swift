@@ -9,6 +9,7 @@ enum SQLiteCalls {
     private typealias Open = @Sendable @convention(c) (UnsafePointer<CChar>?, CInt, CInt) -> CInt
     private typealias Write = @Sendable @convention(c) (CInt, UnsafeRawPointer?, Int, Int64) -> Int
     private typealias Truncate = @Sendable @convention(c) (CInt, Int64) -> CInt
+    private typealias Control = @Sendable @convention(c) (CInt, CInt, UnsafeMutableRawPointer?) -> CInt
     private typealias Unlink = @Sendable @convention(c) (UnsafePointer<CChar>?) -> CInt
 
     struct NotIntercepted: Error {
@@ -20,6 +21,7 @@ enum SQLiteCalls {
     private static let pwrite = original("pwrite", as: Write.self)
     private static let pwrite64 = original("pwrite64", as: Write.self)
     private static let ftruncate = original("ftruncate", as: Truncate.self)
+    private static let fcntl = original("fcntl", as: Control.self)
     private static let unlink = original("unlink", as: Unlink.self)
 
     // Functions of C hold no context, not even the type: everything is named in full.
@@ -36,13 +38,17 @@ enum SQLiteCalls {
     private static let pointedTruncate: Truncate = { file, length in
         SQLiteCalls.between { SQLiteCalls.ftruncate?(file, length) ?? -1 }
     }
+    private static let pointedControl: Control = { file, command, argument in
+        SQLiteCalls.between { SQLiteCalls.fcntl?(file, command, argument) ?? -1 }
+    }
     private static let pointedUnlink: Unlink = { path in
         SQLiteCalls.between { SQLiteCalls.unlink?(path) ?? -1 }
     }
 
     private static let hasPointsAfter = Atomic<Bool>(false)
 
-    static func intercept(pointsAfter: Bool) throws {
+    /// - Parameter locks: Whether there is a point before each call that locks or unlocks something, too.
+    static func intercept(pointsAfter: Bool, locks: Bool) throws {
         hasPointsAfter.store(pointsAfter, ordering: .relaxed)
         // A build of SQLite has one of the two.
         let write = pwrite64 == nil ? "pwrite" : "pwrite64"
@@ -52,6 +58,12 @@ enum SQLiteCalls {
         try replace("open", by: unsafeBitCast(pointedOpen, to: sqlite3_syscall_ptr.self))
         try replace(write, by: unsafeBitCast(pointedWrite, to: sqlite3_syscall_ptr.self))
         try replace("ftruncate", by: unsafeBitCast(pointedTruncate, to: sqlite3_syscall_ptr.self))
+        #if os(Linux)
+            // Elsewhere a function with a variable number of arguments is called in a way of its own.
+            if locks, fcntl != nil {
+                try replace("fcntl", by: unsafeBitCast(pointedControl, to: sqlite3_syscall_ptr.self))
+            }
+        #endif
         try replace("unlink", by: unsafeBitCast(pointedUnlink, to: sqlite3_syscall_ptr.self))
     }
 

@@ -2,10 +2,13 @@ internal import ArgumentParser
 internal import Foundation
 internal import PrefetchCache
 
-/// One thing to do: `open=KEY`, or `deliver=KEY=FILE` for an item that the user asked for.
+/// One thing to do: `open=KEY`; `deliver=KEY=FILE` for an item that the user asked for; `store=KEY`, of content that
+/// does not matter; or `configure`, `evict` and `close`.
 enum Step: ExpressibleByArgument {
     case open(ItemKey)
     case deliver(ItemKey, contentsOf: URL)
+    case store(ItemKey)
+    case configure, evict, close
 
     init?(argument: String) {
         let parts = argument.split(separator: "=", maxSplits: 2).map(String.init)
@@ -14,6 +17,10 @@ enum Step: ExpressibleByArgument {
             case ("open", 2): self = .open(try ItemKey(parts[1]))
             case ("deliver", 3):
                 self = .deliver(try ItemKey(parts[1]), contentsOf: URL(filePath: parts[2]))
+            case ("store", 2): self = .store(try ItemKey(parts[1]))
+            case ("configure", 1): self = .configure
+            case ("evict", 1): self = .evict
+            case ("close", 1): self = .close
             default: return nil
             }
         } catch {
@@ -21,9 +28,11 @@ enum Step: ExpressibleByArgument {
         }
     }
 
-    var key: ItemKey {
+    /// The key, or what is done.
+    var name: String {
         switch self {
-        case .open(let key), .deliver(let key, _): key
+        case .open(let key), .deliver(let key, _), .store(let key): key.string
+        default: "\(self)"
         }
     }
 
@@ -38,6 +47,14 @@ enum Step: ExpressibleByArgument {
             guard case .delivered(let opened) = try await cache.store(contentsOf: file, as: metadata)
             else { return nil }
             return opened
+        case .store(let key):
+            let destination = Destination.documents(FileName(sanitizing: key.string))
+            let content = [UInt8](repeating: 7, count: 10_000)
+            try await cache.store(content, as: ItemMetadata(key: key, destination: destination))
+        case .configure: try await cache.configure { $0.budget = .fixed(.mebibytes(64)) }
+        case .evict: try await cache.evictAll()
+        case .close: try await cache.close()
         }
+        return nil
     }
 }

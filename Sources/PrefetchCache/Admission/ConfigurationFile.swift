@@ -18,10 +18,12 @@ final class ConfigurationFile: Sendable {
     }
 
     private let folder: Directory
+    private let patience: Patience
     private let loaded = Mutex<Loaded?>(nil)
 
-    init(in folder: Directory) {
+    init(in folder: Directory, _ patience: Patience) {
         self.folder = folder
+        self.patience = patience
     }
 
     /// The configuration as last read, without looking at the file.
@@ -83,7 +85,7 @@ final class ConfigurationFile: Sendable {
 
     /// Runs `body` while no other process or thread writes the file.
     private func alone<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
-        let lock = try onFiles { () throws(FileSystemError) in try folder.takeLock() }
+        let lock = try folder.takeLock(patience, for: "configuration")
         defer { folder.fileSystem.unlock(lock) }
         return try body()
     }

@@ -18,12 +18,14 @@ final class WriterSession: Sendable {
 
     private let environment: CacheEnvironment
     private let folders: CacheFolders
+    private let patience: Patience
     private let lock = Mutex<Lock?>(nil)
     private let lastNumber = Atomic<UInt64>(0)
 
     init(_ environment: CacheEnvironment, folders: CacheFolders) {
         self.environment = environment
         self.folders = folders
+        patience = Patience(uptime: environment.uptime)
     }
 
     deinit {
@@ -41,23 +43,31 @@ final class WriterSession: Sendable {
     /// emptied, or whose file got a second name: writing to it would change a foreign file.
     ///
     /// - Parameter moving: Returns what this process may hold once the old lock is lost.
-    func begin(_ moving: () -> Int64) throws(FileSystemError) {
+    /// - Throws: ``CacheError/fileSystem(_:)``, and ``CacheError/busy(_:by:)`` while another process cleans up
+    ///   what it takes for a dead writer's.
+    func begin(_ moving: () -> Int64) throws(CacheError) {
         let incoming = folders.current.incoming
-        try lock.withLock { lock throws(FileSystemError) in
+        try lock.withLock { lock throws(CacheError) in
             var bound: Int64 = 0
             if let held = lock {
-                let found = try environment.fileSystem.attributes(of: held.file)
+                let found = try onFiles { () throws(FileSystemError) in
+                    try environment.fileSystem.attributes(of: held.file)
+                }
                 if held.incoming === incoming, found.linkCount == 1 {
                     guard held.bound > 0, found.length < WriterBound.length else { return }
                     // A process that has rebuilt the catalog since then assumes that nothing is held.
                     lock?.bound = moving()
-                    return try WriterBound(lock?.bound ?? 0).write(to: held.file, in: environment.fileSystem)
+                    return try onFiles { () throws(FileSystemError) in
+                        try WriterBound(lock?.bound ?? 0).write(to: held.file, in: environment.fileSystem)
+                    }
                 }
                 environment.fileSystem.unlock(held.file)
                 lock = nil
                 bound = moving()
             }
-            let file = try takeLock(in: incoming, bound)
+            let name = CacheLayout.lock(session: environment.session)
+            let taken = try onFiles { () throws(FileSystemError) in try takeLock(name, in: incoming, bound) }
+            guard let file = taken else { throw .busy("writer's file", [name], in: incoming) }
             lock = Lock(file: file, incoming: incoming, bound: bound)
         }
     }
@@ -80,9 +90,10 @@ final class WriterSession: Sendable {
         }
     }
 
-    private func takeLock(in incoming: Directory, _ bound: Int64) throws(FileSystemError) -> Descriptor {
+    private func takeLock(
+        _ name: FilePath, in incoming: Directory, _ bound: Int64
+    ) throws(FileSystemError) -> Descriptor? {
         let fileSystem = environment.fileSystem
-        let name = CacheLayout.lock(session: environment.session)
         while true {
             let file = try fileSystem.open(
                 name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions))
@@ -93,11 +104,14 @@ final class WriterSession: Sendable {
                     // Another process that finds the lock held reads the bound.
                     if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
                     // A cleanup may have locked and removed the file in between.
-                    if try fileSystem.lock(file, waiting: true),
-                        try fileSystem.attributes(of: file).linkCount > 0
-                    {
-                        return file
+                    let isLocked = try patience.wait { () throws(FileSystemError) in
+                        try fileSystem.lock(file, waiting: false)
                     }
+                    guard isLocked else {
+                        fileSystem.close(file)
+                        return nil
+                    }
+                    if try fileSystem.attributes(of: file).linkCount > 0 { return file }
                 }
             } catch {
                 fileSystem.close(file)

@@ -28,7 +28,7 @@ extension Catalog {
             let root = folders.current.root
             let hadJournal = try CatalogFile.hasJournal(in: root)
             identity = try clearedPlace(in: root)
-            var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal)
+            var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal, patience)
             identity = fresh.identity
             let rebuilt: Int?
             do {
@@ -240,7 +240,7 @@ extension Catalog {
             if flushing { try open?.flushToDevice() }
             try open?.queue.close()
         } catch {
-            guard Self.isOutOfSpace(error) else { throw Self.wrapped(error) }
+            guard Self.isOutOfSpace(error) else { throw wrapped(error) }
             environment.logger.debug("The volume is too full for the catalog.")
         }
     }

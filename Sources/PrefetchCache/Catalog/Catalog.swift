@@ -21,6 +21,7 @@ final class Catalog: Sendable {
     let report: @Sendable (CacheEvent) -> Void
     let session: WriterSession
     let ceiling: @Sendable (Database) -> Int64?
+    let patience: Patience
     let file = Mutex(Opening.notYet)
     private let state = Mutex(State())
 
@@ -49,6 +50,7 @@ final class Catalog: Sendable {
     ) {
         self.folders = folders
         self.environment = environment
+        patience = Patience(uptime: environment.uptime)
         self.census = census
         self.files = files
         self.evictor = evictor
@@ -141,7 +143,7 @@ final class Catalog: Sendable {
     /// Makes this process a writer, which is required before it reserves anything. When the folders were
     /// recreated, grants in the old ones are void: the free part is given up, and the reserved part is
     /// entered into the new catalog before anything else is granted.
-    func beginWriting() throws(FileSystemError) {
+    func beginWriting() throws(CacheError) {
         try session.begin {
             inMemory { state in
                 state.allowance.lose()
@@ -179,14 +181,14 @@ final class Catalog: Sendable {
         inMemory { $0.allowance.settle(batch.storedBytes) }
     }
 
-    /// Runs `body`, which only reads. Writes pending changes before, if there are any and the volume has room
-    /// for them.
+    /// Runs `body`, which only reads. Writes pending changes before, if there are any and nothing
+    /// stands in the way: the volume has room for them, and no other process writes.
     func reading<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
         if inMemory({ !$0.pending.isEmpty }) {
             do {
                 return try transaction(body)
             } catch {
-                guard error.isOfUnwritableVolume else { throw error }
+                guard error.isOfUnwritableVolume || error.isBusy else { throw error }
             }
         }
         return try run(makingRoom: false, isReading: true) { file in try file.queue.read(body) }
@@ -202,7 +204,9 @@ final class Catalog: Sendable {
         while true {
             var identity: FileAttributes.Identity?
             do {
-                return try body(try openedFile(&identity, isReading: isReading))
+                let result = try body(try openedFile(&identity, isReading: isReading))
+                patience.noteSuccess()
+                return result
             } catch let error as CacheError {
                 throw error
             } catch is CatalogFile.WasReplaced {
@@ -228,7 +232,7 @@ final class Catalog: Sendable {
                 } else if attempts < Self.attempts, Self.isAboutNames(error), try wasLost(identity) {
                     attempts += 1
                 } else {
-                    throw Self.wrapped(error)
+                    throw wrapped(error)
                 }
             }
         }
@@ -247,7 +251,7 @@ final class Catalog: Sendable {
             }
             return freed.items > 0
         } catch {
-            throw Self.wrapped(error)
+            throw wrapped(error)
         }
     }
 
@@ -299,12 +303,16 @@ final class Catalog: Sendable {
         return found?.identity != identity || found?.length == 0
     }
 
-    static func wrapped(_ error: any Error) -> CacheError {
+    func wrapped(_ error: any Error) -> CacheError { Self.wrapped(error, in: folders) }
+
+    static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {
         switch error {
         case let error as CacheError: error
         case let error as FileSystemError: .fileSystem(error)
         case let error where isOutOfSpace(error):
             .fileSystem(FileSystemError("write", path: FilePath(CacheLayout.catalog), errno: .noSpace))
+        case let error as DatabaseError where error.isBusy:
+            .busy("catalog", [FilePath(CacheLayout.catalog)], in: folders.current.root)
         default: .database(name: "catalog", message: "\(error)")
         }
     }

@@ -36,11 +36,11 @@ struct CatalogFile: Sendable {
     private static let journalLimit = 64 << 10
 
     /// Opens or creates the file, whose place was checked just now: see ``Directory/requireDatabasePlace(_:at:)``.
-    init(in root: Directory, at path: FilePath, hadJournal: Bool) throws {
+    init(in root: Directory, at path: FilePath, hadJournal: Bool, _ patience: Patience) throws {
         self.hadJournal = hadJournal
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
-        configuration.busyMode = .timeout(30)
+        configuration.busyMode = patience.busyMode
         configuration.prepareDatabase { database in
             // Pages can be released only if that was requested before the first one was written.
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {

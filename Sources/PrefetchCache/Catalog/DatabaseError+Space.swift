@@ -4,6 +4,9 @@ internal import GRDBSQLite
 internal import SystemPackage
 
 extension DatabaseError {
+    /// Whether a lock was not to be had. The second is how SQLite says so of the locks of a write-ahead log.
+    var isBusy: Bool { [.SQLITE_BUSY, .SQLITE_PROTOCOL].contains(resultCode) }
+
     /// Whether a full volume or quota caused the error, which SQLite itself recognises by `ENOSPC` alone.
     ///
     /// - Parameter database: The database that failed just now.

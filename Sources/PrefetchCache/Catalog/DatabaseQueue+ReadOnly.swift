@@ -9,12 +9,11 @@ internal import SystemPackage
 extension DatabaseQueue {
     private static var attempts: Int { 16 }
 
-    /// - Parameter patience: Seconds to wait for a lock.
-    static func readOnly(_ path: FilePath, label: String, patience: Double) throws -> DatabaseQueue {
+    static func readOnly(_ path: FilePath, label: String, _ patience: Patience) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = label
         configuration.readonly = true
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = patience.busyMode
         // GRDB reads from the file when it opens it.
         return try retrying { try DatabaseQueue(path: path.string, configuration: configuration) }
     }

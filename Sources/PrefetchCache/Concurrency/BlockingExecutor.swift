@@ -1,68 +1,51 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Threads that may block, so that files are never accessed on Swift's cooperative threads.
+/// Runs jobs on threads that may block, so that files are never accessed on Swift's cooperative threads.
 ///
-/// Jobs start in the order in which they come, at most ``width`` at a time. Each has a thread of its own until it
-/// ends or suspends, however long others wait or compute: the system shares the processors among the threads. A
-/// concurrent queue of Dispatch would not do: on Linux it has one thread per processor, and adds one a second while
-/// all of them wait, and none while they compute.
+/// A job gets a thread of its own as long as there are fewer than ``width``: the kernel then shares the processors
+/// among them, whatever a job computes or waits for. Further jobs wait for their turn.
 package final class BlockingExecutor: TaskExecutor {
-    /// The most jobs that run at a time: what Dispatch itself allows for threads that block.
-    package static let width = 64
-
-    private struct State {
-        /// Serial queues without a job. Dispatch gives a serial queue a thread whenever it has something to do.
+    private struct State: Sendable {
         var idle: [DispatchQueue] = []
-        var queues = 0
-        var waiting: [@Sendable () -> Void] = []
+        var threads = 0
+        var waiting: ArraySlice<UnownedJob> = []
     }
 
+    private let width: Int
     private let state = Mutex(State())
 
-    package init() {}
+    /// - Parameter width: The most threads at a time.
+    package init(width: Int = 64) {
+        self.width = width
+    }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-
-    /// Runs `body` later, once.
-    func run(_ body: @escaping @Sendable () -> Void) {
-        let queue: DispatchQueue? = state.withLock { state in
-            if let queue = state.idle.popLast() { return queue }
-            guard state.queues < Self.width else {
-                state.waiting.append(body)
+        let thread: DispatchQueue? = state.withLock { state in
+            if let thread = state.idle.popLast() { return thread }
+            guard state.threads < width else {
+                state.waiting.append(job)
                 return nil
             }
-            state.queues += 1
+            state.threads += 1
+            // Dispatch runs each serial queue on a thread of its own, but only as many jobs of a concurrent one as
+            // there are processors.
             return DispatchQueue(label: "PrefetchCache", qos: .userInitiated)
         }
-        queue?.async { self.drain(body, on: queue) }
+        guard let thread else { return }
+        thread.async { self.work(job, on: thread) }
     }
 
-    private func drain(_ first: @Sendable () -> Void, on queue: DispatchQueue?) {
-        first()
-        while let next = next(for: queue) { next() }
-    }
-
-    private func next(for queue: DispatchQueue?) -> (@Sendable () -> Void)? {
-        state.withLock { state in
-            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
-            if let queue { state.idle.append(queue) }
-            return nil
+    /// Runs a job, and then those that wait.
+    private func work(_ job: UnownedJob, on thread: DispatchQueue) {
+        var next: UnownedJob? = job
+        while let job = next {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            next = state.withLock { state in
+                if state.waiting.isEmpty { state.idle.append(thread) }
+                return state.waiting.popFirst()
+            }
         }
-    }
-
-    /// Runs `body` on a thread that may block.
-    package func run<Result: Sendable, Failure: Error>(
-        _ body: @Sendable () throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        try await withTaskExecutorPreference(self) { () async throws(Failure) in try body() }
-    }
-
-    /// Whether the current task prefers this executor: then a nonisolated async function runs on one of its threads.
-    var isPreferred: Bool {
-        withUnsafeCurrentTask { $0?.unownedTaskExecutor == asUnownedTaskExecutor() }
     }
 }

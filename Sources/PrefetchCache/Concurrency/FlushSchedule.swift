@@ -11,6 +11,8 @@ final class FlushSchedule: Sendable {
         case idle
         /// A flush will run within ``delay``, or at once.
         case scheduled(isUrgent: Bool)
+        /// Maintenance is under way. New work waits for its end: it may take long, and must not run twice.
+        case running(hasNewWork: Bool)
         case stopped
     }
 
@@ -34,7 +36,7 @@ final class FlushSchedule: Sendable {
         // Weak, so that this does not keep the cache alive.
         later(Self.idleDelay) { [weak self] in
             guard let self, !isStopped else { return }
-            if work.load(ordering: .relaxed) == seen { maintain() }
+            if work.load(ordering: .relaxed) == seen { runIfIdle() }
             watchWhileIdle()
         }
     }
@@ -45,13 +47,8 @@ final class FlushSchedule: Sendable {
         }
     }
 
-    /// - Returns: Whether it was running until now.
-    func stop() -> Bool {
-        state.withLock { state in
-            if case .stopped = state { return false }
-            state = .stopped
-            return true
-        }
+    func stop() {
+        state.withLock { $0 = .stopped }
     }
 
     /// Called after every piece of work.
@@ -62,6 +59,9 @@ final class FlushSchedule: Sendable {
             switch state {
             case .idle: break
             case .scheduled(isUrgent: false) where isUrgent: break
+            case .running:
+                state = .running(hasNewWork: true)
+                return false
             case .scheduled, .stopped: return false
             }
             state = .scheduled(isUrgent: isUrgent)
@@ -74,12 +74,31 @@ final class FlushSchedule: Sendable {
 
     private func flush() {
         // Of an urgent flush and the regular one that it overtook, only the first finds anything to do.
-        let isRunning = state.withLock { state in
+        let isDue = state.withLock { state in
             guard case .scheduled = state else { return false }
-            state = .idle
+            state = .running(hasNewWork: false)
             return true
         }
-        if isRunning { maintain() }
+        if isDue { run() }
+    }
+
+    private func runIfIdle() {
+        let isIdle = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .running(hasNewWork: false)
+            return true
+        }
+        if isIdle { run() }
+    }
+
+    private func run() {
+        maintain()
+        let hasNewWork = state.withLock { state in
+            guard case .running(let hasNewWork) = state else { return false }
+            state = .idle
+            return hasNewWork
+        }
+        if hasNewWork { noteWork() }
     }
 
     private func maintain() {

@@ -5,7 +5,14 @@ internal import SystemPackage
 /// processes that use the same cache. Its file is in staging, where users do not see it.
 struct LockFileCoordinator: FileCoordinating {
     let staging: Directory
+    private let patience: Patience
 
+    init(staging: Directory, _ patience: Patience = Patience()) {
+        self.staging = staging
+        self.patience = patience
+    }
+
+    /// - Throws: `EAGAIN` when the lock was not to be had in time.
     func coordinate(
         _ access: CoordinatedAccess, at path: FilePath, _ body: () -> Void
     ) throws(FileSystemError) {
@@ -15,7 +22,10 @@ struct LockFileCoordinator: FileCoordinating {
             .createIfMissing(CacheLayout.filePermissions))
         defer { fileSystem.unlock(file) }
         let isWriting = access == .publish || access == .write
-        _ = try fileSystem.lock(file, isWriting ? .exclusive : .shared, waiting: true)
+        let isLocked = try patience.wait { () throws(FileSystemError) in
+            try fileSystem.lock(file, isWriting ? .exclusive : .shared, waiting: false)
+        }
+        guard isLocked else { throw FileSystemError("flock", path: path, errno: .resourceTemporarilyUnavailable) }
         body()
     }
 }

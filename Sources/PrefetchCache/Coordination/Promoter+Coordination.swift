@@ -16,7 +16,8 @@ extension Promoter {
                 result = Result { () throws(CacheError) in try body() }
             }
         } catch {
-            throw .destination(path, error)
+            guard error.errno == .resourceTemporarilyUnavailable else { throw .destination(path, error) }
+            throw .busy(area.title, [CacheLayout.coordinationLock], in: support.staging)
         }
         guard let result else {
             throw .destination(path, FileSystemError("coordinate", path: path, errno: .canceled))

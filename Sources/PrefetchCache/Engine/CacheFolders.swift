@@ -25,8 +25,12 @@ final class CacheFolders: Sendable {
     let areas: StorageAreas
     let fileSystem: any FileSystem
     private let handles: Mutex<Handles>
+    private let patience: Patience
 
-    init(areas: StorageAreas, fileSystem: any FileSystem) throws(CacheError) {
+    init(
+        areas: StorageAreas, fileSystem: any FileSystem, patience: Patience = Patience()
+    ) throws(CacheError) {
+        self.patience = patience
         self.areas = areas
         self.fileSystem = fileSystem
         let opened = try Self.open(areas, fileSystem)
@@ -51,26 +55,46 @@ final class CacheFolders: Sendable {
     }
 
     /// Opens an item's file, or returns `nil` when there is none. Until the descriptor is closed the file is
-    /// leased: it cannot be evicted.
+    /// leased: it cannot be evicted. A file that is being evicted is opened without a lease, since readers wait
+    /// for nobody: its content can be read to its end even if it is unlinked.
     func openItem(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
         if let file = try openItemNow(hash) { return file }
         // The open folder may have been removed, and another process may have created and filled a new one.
         return try repair() ? openItemNow(hash) : nil
     }
 
-    /// Opens an item's file as ``openItem(_:)`` does, and makes sure that it was not evicted before the lease
-    /// was taken: afterwards it cannot be.
+    /// Opens an item's file as ``openItem(_:)`` does, waits for the lease, and makes sure that the file was not
+    /// evicted before: afterwards it cannot be.
     func openItemToStay(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
         while let file = try openItem(hash) {
-            do {
-                if try fileSystem.attributes(of: file).linkCount > 0 { return file }
+            do throws(CacheError) {
+                let isLeased = try onFiles { () throws(FileSystemError) in
+                    try patience.wait { () throws(FileSystemError) in try lease(file) }
+                }
+                guard isLeased else {
+                    throw .busy("item", [CacheLayout.file(of: hash)], in: current.items)
+                }
+                let attributes = try onFiles { () throws(FileSystemError) in
+                    try fileSystem.attributes(of: file)
+                }
+                if attributes.linkCount > 0 { return file }
             } catch {
                 fileSystem.close(file)
-                throw .fileSystem(error)
+                throw error
             }
             fileSystem.close(file)
         }
         return nil
+    }
+
+    /// - Returns: `false` while the file is being evicted.
+    private func lease(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            return try fileSystem.lock(file, .shared, waiting: false)
+        } catch {
+            guard error.isUnsupported else { throw error }
+            return true
+        }
     }
 
     private func openItemNow(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
@@ -83,13 +107,10 @@ final class CacheFolders: Sendable {
             return nil
         }
         do {
-            // Waits at most for an eviction under way; the open file can be read even if it is unlinked.
-            _ = try fileSystem.lock(file, .shared, waiting: true)
+            _ = try lease(file)
         } catch {
-            guard error.isUnsupported else {
-                fileSystem.close(file)
-                throw .fileSystem(error)
-            }
+            fileSystem.close(file)
+            throw .fileSystem(error)
         }
         return file
     }

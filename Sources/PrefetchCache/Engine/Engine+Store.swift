@@ -161,7 +161,7 @@ extension Engine {
     ) throws(CacheError) -> BegunStore<ItemStore> {
         guard expectedLength ?? 0 <= ItemLimits.contentLength else { throw .item(.contentTooLong) }
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
-        try onFiles { () throws(FileSystemError) in try catalog.beginWriting() }
+        try catalog.beginWriting()
         let reservation = Reservation(
             admission, charge: charge, priority: metadata.priority, isLengthKnown: expectedLength != nil)
         if keepingPartial {

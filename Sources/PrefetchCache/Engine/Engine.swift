@@ -27,6 +27,7 @@ final class Engine: Sendable {
     let locks = ItemLocks()
     let stores = OpenStores()
     let usage = Usage()
+    private let closing = Mutex(())
     let events = EventHub()
     private let reportedPressure = Mutex(Pressure.normal)
 
@@ -49,13 +50,14 @@ final class Engine: Sendable {
             try area.pushing(CacheLayout.root).requireRoomForDatabases()
         }
         let support = try SupportFolders(areas: areas, fileSystem: fileSystem)
-        folders = try CacheFolders(areas: areas, fileSystem: fileSystem)
+        folders = try CacheFolders(
+            areas: areas, fileSystem: fileSystem, patience: Patience(uptime: environment.uptime))
         codecs = CodecPool(parallelism: environment.parallelism)
         let items = folders.current.items
         charge = ChargedLength(blockSize: Self.blockSize(of: items, environment))
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)
-        configuration = ConfigurationFile(in: support.root)
+        configuration = ConfigurationFile(in: support.root, Patience(uptime: environment.uptime))
         let configuration = configuration
         let policy: @Sendable () -> any EvictionPolicy = { configuration.lastKnown.evictionPolicy.policy }
         let files = CacheFiles(folders: folders)
@@ -71,12 +73,15 @@ final class Engine: Sendable {
             report: report)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         self.ledger =
-            ledger ?? Ledger(in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root))
+            ledger
+            ?? Ledger(
+                in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root),
+                Patience(uptime: environment.uptime))
         promotedKeys = PromotedKeys(self.ledger, now: environment.now)
         promoter = Promoter(
             environment: environment, folders: folders, support: support, ledger: self.ledger,
             catalog: catalog, itemLocks: locks, codecs: codecs, admission: admission,
-            coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging))
+            coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging, environment))
 
         _ = try configuration.current()
         guard isSettling else { return }
@@ -110,11 +115,12 @@ final class Engine: Sendable {
         }
     }
 
-    private static func platformCoordinator(_ staging: Directory) -> any FileCoordinating {
+    private static func platformCoordinator(_ staging: Directory, _ environment: CacheEnvironment)
+        -> any FileCoordinating {
         #if canImport(Darwin)
             SystemFileCoordinator()
         #else
-            LockFileCoordinator(staging: staging)
+            LockFileCoordinator(staging: staging, Patience(uptime: environment.uptime))
         #endif
     }
 
@@ -164,7 +170,13 @@ final class Engine: Sendable {
     /// the budget and its locks. The share is released last: until then it covers what this process has on
     /// disk.
     func close() throws(CacheError) {
-        guard usage.close() else { return }
+        try closing.withLock { _ throws(CacheError) in
+            // Who closes it again has waited until it was closed.
+            if usage.close() { try end() }
+        }
+    }
+
+    private func end() throws(CacheError) {
         defer {
             session.end()
             events.finish()

@@ -38,7 +38,7 @@ enum Claiming: Sendable {
     case gone, leased
 }
 
-/// The opposite of a lease: readers wait until the file is removed or released.
+/// The opposite of a lease: whoever reads the file meanwhile does so without one.
 struct Claim: Sendable {
     /// Holds the exclusive `flock`; `nil` where no file can be opened.
     let file: Descriptor?

@@ -47,7 +47,7 @@ package struct CatalogSnapshot {
             try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
             let file = folder.appending(CacheLayout.catalog)
             guard try CatalogFile.hasRollbackJournal(file) else { return nil }
-            let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", patience: 5)
+            let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", Patience())
             let version = try queue.readOnly { database in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return version }

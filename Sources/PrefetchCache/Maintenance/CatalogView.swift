@@ -21,6 +21,7 @@ struct CatalogView: Sendable {
     }
 
     private let queue: DatabaseQueue
+    private let folders: CacheFolders
 
     /// The version of the file, whatever else it contains; `nil` when there is no readable one.
     static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
@@ -30,7 +31,7 @@ struct CatalogView: Sendable {
         } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
             return nil
         } catch {
-            throw Catalog.wrapped(error)
+            throw Catalog.wrapped(error, in: folders)
         }
     }
 
@@ -47,16 +48,17 @@ struct CatalogView: Sendable {
             }
             var configuration = Configuration()
             configuration.label = "PrefetchCache.catalog.view"
-            configuration.busyMode = .timeout(30)
+            configuration.busyMode = Patience().busyMode
             configuration.prepareDatabase { try CatalogFile.undoUnfinished($0) }
-            return .usable(CatalogView(queue: try DatabaseQueue(path: file.string, configuration: configuration)))
+            let queue = try DatabaseQueue(path: file.string, configuration: configuration)
+            return .usable(CatalogView(queue: queue, folders: folders))
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")
         } catch {
             try onFiles { () throws(FileSystemError) in
                 try root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog))
             }
-            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error) }
+            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error, in: folders) }
             return .useless("\(error)")
         }
     }
@@ -84,7 +86,7 @@ struct CatalogView: Sendable {
             return problem.map(Finding.useless) ?? found
         } catch {
             // One that is busy, or that cannot be read for want of descriptors, is as good as before.
-            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error) }
+            guard Catalog.isFaultOfTheFile(error) else { throw Catalog.wrapped(error, in: folders) }
             return .useless("\(error)")
         }
     }
@@ -143,7 +145,7 @@ struct CatalogView: Sendable {
         do {
             return try queue.read(body)
         } catch {
-            throw Catalog.wrapped(error)
+            throw Catalog.wrapped(error, in: folders)
         }
     }
 }

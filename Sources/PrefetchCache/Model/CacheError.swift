@@ -35,6 +35,10 @@ public enum CacheError: Error, Hashable, Sendable {
     case overtaken(ItemKey)
     /// The catalog or the ledger failed, with the message of SQLite.
     case database(name: String, message: String)
+    /// Another process holds a lock that the call needs: of the catalog, the ledger, the configuration, or of an
+    /// item. It may have been stopped: the call has waited for 5 seconds at most. Nothing is lost, and nothing
+    /// has changed; a content that was being stored has to be stored again.
+    case busy(String, by: LockHolder?)
     /// The catalog's own rows do not fit into the budget beside what may not be evicted. The changes stay in
     /// memory.
     case catalogOverBudget
@@ -57,6 +61,11 @@ public enum CacheError: Error, Hashable, Sendable {
 }
 
 extension CacheError {
+    /// Whether another process holds a lock.
+    var isBusy: Bool {
+        if case .busy = self { true } else { false }
+    }
+
     /// Whether space ran out: on the volume (`ENOSPC`), in a quota (`EDQUOT`) or in the budget.
     var isOutOfSpace: Bool {
         switch self {
@@ -96,6 +105,9 @@ extension CacheError: CustomStringConvertible {
         case .overtaken(let key):
             "another process has opened or forgotten '\(key)' at the same time; open it again"
         case .database(let name, let message): "the \(name) failed: \(message)"
+        case .busy(let what, let holder):
+            "the \(what) is locked by \(holder.map { "process \($0.processID) (\($0.name))" } ?? "another process"), "
+                + "which does not let go of it and may have been stopped; let it go on or end it, then try again"
         case .catalogOverBudget:
             "the catalog finds no room in the budget beside what may not be evicted; "
                 + "make the budget larger, or let go of what is pinned"

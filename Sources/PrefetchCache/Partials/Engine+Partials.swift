@@ -107,7 +107,7 @@ extension Engine {
         if let refusal = try admission.refusal() { return .refused(refused(refusal, key)) }
         guard try self.partial(of: key)?.generation == partial.generation else { return .gone }
         do {
-            try onFiles { () throws(FileSystemError) in try catalog.beginWriting() }
+            try catalog.beginWriting()
             switch try admission.takeOver(key.hash, priority: partial.metadata.priority, charge: charge) {
             case .gone: return .gone
             case .refused(let refusal): return .refused(refused(refusal, key))

@@ -95,7 +95,7 @@ struct PartialCensus {
         } catch ItemFormatError.fileSystem(let error) {
             throw .fileSystem(error)
         } catch {
-            throw Catalog.wrapped(error)
+            throw Catalog.wrapped(error, in: folders)
         }
     }
 

@@ -55,9 +55,8 @@ final class Delivery: StoreUnderWay {
         if target.folder != nil, staging !== engine.promoter.support.staging {
             try Recovery(engine.promoter).sweep(staging)
         }
-        name = engine.promoter.nextStagedName(metadata.key)
         do {
-            file = try Self.create(name, in: staging)
+            (name, file) = try Self.create(in: staging) { engine.promoter.nextStagedName(metadata.key) }
         } catch {
             throw .destination(engine.promoter.path(of: metadata.destination), error)
         }
@@ -65,19 +64,23 @@ final class Delivery: StoreUnderWay {
     }
 
     /// Creates a file that stays locked while it is open: the lock tells recovery that it is not a leftover.
-    private static func create(_ name: String, in staging: Directory) throws(FileSystemError) -> Descriptor {
+    private static func create(
+        in staging: Directory, named nextName: () -> String
+    ) throws(FileSystemError) -> (name: String, file: Descriptor) {
         let fileSystem = staging.fileSystem
         while true {
+            let name = nextName()
             let file = try fileSystem.open(
                 FilePath(name), in: staging.descriptor, .createNew(CacheLayout.filePermissions))
             do {
-                // A cleanup may have locked and removed it in between.
-                if try fileSystem.lock(file, waiting: true), try fileSystem.attributes(of: file).linkCount > 0
+                // A cleanup may have locked it in between, to remove it.
+                if try fileSystem.lock(file, waiting: false),
+                    try fileSystem.attributes(of: file).linkCount > 0
                 {
-                    return file
+                    return (name, file)
                 }
             } catch {
-                if error.isUnsupported { return file }
+                if error.isUnsupported { return (name, file) }
                 fileSystem.close(file)
                 throw error
             }

@@ -20,6 +20,7 @@ internal import SystemPackage
 final class Ledger: PromotionLedger {
     private let folder: Directory
     private let path: FilePath
+    private let patience: Patience
     private let open = Mutex<OpenFile?>(nil)
     private let isLogWritten = Atomic<Bool>(false)
     /// Whether there was a log when it was last looked for.
@@ -33,8 +34,9 @@ final class Ledger: PromotionLedger {
         var image: LedgerFingerprint?
     }
 
-    init(in folder: Directory, at path: FilePath) {
+    init(in folder: Directory, at path: FilePath, _ patience: Patience = Patience()) {
         self.folder = folder
+        self.patience = patience
         self.path = path.appending(CacheLayout.ledger)
     }
 
@@ -184,11 +186,17 @@ final class Ledger: PromotionLedger {
 
     private func wrappingErrors<Result>(_ body: () throws -> Result) throws(CacheError) -> Result {
         do {
-            return try body()
+            let result = try body()
+            patience.noteSuccess()
+            return result
         } catch let error as CacheError {
             throw error
         } catch let error as FileSystemError {
             throw .fileSystem(error)
+        } catch let error as DatabaseError where error.isBusy {
+            throw .busy(
+                "ledger", ([""] + CacheLayout.databaseSides).map { FilePath(CacheLayout.ledger + $0) },
+                in: folder)
         } catch {
             throw .database(name: "ledger", message: "\(error)")
         }
@@ -227,7 +235,7 @@ final class Ledger: PromotionLedger {
     /// Has SQLite open the files or, to read them on a volume that has no room for the files beside them or takes no
     /// writes, reads them into memory.
     private func openFile(isReading: Bool) throws -> OpenFile {
-        let log = LedgerLog(in: folder)
+        let log = LedgerLog(in: folder, patience)
         let folderPath = path.removingLastComponent()
         try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
         do {
@@ -236,7 +244,7 @@ final class Ledger: PromotionLedger {
         } catch where isReading && Self.isAboutWriting(error) {
             // From before the reading, so that a change in between is read again.
             guard let fingerprint = try fingerprint() else { throw error }
-            let (queue, _) = try LedgerImage.open(in: folder, at: folderPath, waiting: false)
+            let (queue, _) = try LedgerImage.open(in: folder, at: folderPath, nil)
             return OpenFile(queue: queue, log: log, identity: fingerprint.file.identity, image: fingerprint)
         }
     }
@@ -250,7 +258,7 @@ final class Ledger: PromotionLedger {
     private func open(_ log: LedgerLog) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
-        configuration.busyMode = .timeout(30)
+        configuration.busyMode = patience.busyMode
         configuration.prepareDatabase { [self] database in
             // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
             // journal reappeared after a power cut, it would empty the file. On a file system without shared

@@ -17,15 +17,15 @@ enum LedgerImage {
     ///
     /// - Parameters:
     ///   - path: The path of the folder.
-    ///   - waiting: Whether to wait for a commit to end; otherwise this throws.
+    ///   - patience: For a commit to end; without it, a commit under way is an error.
     /// - Returns: A database of its own, brought up to the present version, and the version that it had.
     /// - Throws: ``CacheError/newerLedger(version:)``.
     static func open(
-        in folder: Directory, at path: FilePath, waiting: Bool
+        in folder: Directory, at path: FilePath, _ patience: Patience?
     ) throws -> (queue: DatabaseQueue, version: Int) {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger.image"
-        let content = try content(in: folder, at: path, waiting: waiting)
+        let content = try content(in: folder, at: path, patience)
         configuration.prepareDatabase { try load(content, into: $0) }
         let queue = try DatabaseQueue(configuration: configuration)
         let version = try queue.writeWithoutTransaction { database in
@@ -37,17 +37,12 @@ enum LedgerImage {
         return (queue, version)
     }
 
-    private static func content(in folder: Directory, at path: FilePath, waiting: Bool) throws -> [UInt8] {
+    private static func content(
+        in folder: Directory, at path: FilePath, _ patience: Patience?
+    ) throws -> [UInt8] {
         let fileSystem = folder.fileSystem
-        let lock = try fileSystem.open(".", in: folder.descriptor, .directory)
+        let lock = try folder.takeLock(patience, .shared, for: "ledger")
         defer { fileSystem.unlock(lock) }
-        do throws(FileSystemError) {
-            guard try fileSystem.lock(lock, .shared, waiting: waiting) else {
-                throw FileSystemError("flock", path: path, errno: .resourceTemporarilyUnavailable)
-            }
-        } catch {
-            guard error.isUnsupported else { throw error }
-        }
         let own = try fileSystem.attributes(of: folder.descriptor).identity
         guard try fileSystem.attributes(of: path, in: .workingDirectory)?.identity == own else {
             throw FileSystemError("open", path: path, errno: .staleNFSFileHandle)

@@ -22,16 +22,18 @@ final class LedgerLog: Sendable {
     private static let ample: Int64 = 64 << 20
 
     private let folder: Directory
+    let patience: Patience
     private let isLong = Atomic<Bool>(false)
     private let entered = Atomic<Int>(0)
 
-    init(in folder: Directory) {
+    init(in folder: Directory, _ patience: Patience = Patience()) {
         self.folder = folder
+        self.patience = patience
     }
 
     /// Runs `body` while nothing else commits or copies. Waits for the lock.
     func hold<Result>(_ body: () throws -> Result) throws -> Result {
-        let lock = try folder.takeLock()
+        let lock = try folder.takeLock(patience, for: "ledger")
         defer { folder.fileSystem.unlock(lock) }
         return try body()
     }

@@ -12,14 +12,11 @@ extension Promoter {
     ) -> [Result<Lookup<OpenedItem>, CacheError>?] {
         let alone: [Result<Lookup<OpenedItem>, CacheError>?] = keys.map { _ in nil }
         guard keys.count > 1 else { return alone }
-        let held: [Descriptor]
         do {
-            held = try locks.take(keys.map(\.hash))
+            return try locks.hold(keys.map(\.hash)) { JointPromotion(self, keys, for: watcher).run() }
         } catch {
             // Possibly the lock of one key only, whose own open will report the error.
             return alone
         }
-        defer { for file in held { fileSystem.unlock(file) } }
-        return JointPromotion(self, keys, for: watcher).run()
     }
 }

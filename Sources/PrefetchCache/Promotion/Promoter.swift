@@ -19,6 +19,7 @@ final class Promoter: Sendable {
     let codecs: CodecPool
     let admission: Admission
     let coordinator: any FileCoordinating
+    let locks: KeyLock
     /// As footers record it.
     let boot: UInt64?
     private let lastNumber = Atomic<UInt64>(0)
@@ -37,11 +38,11 @@ final class Promoter: Sendable {
         self.codecs = codecs
         self.admission = admission
         self.coordinator = coordinator
+        locks = KeyLock(staging: support.staging, Patience(uptime: environment.uptime))
         boot = Checksum.ofBoot(environment.bootIdentifier)
     }
 
     var fileSystem: any FileSystem { environment.fileSystem }
-    var locks: KeyLock { KeyLock(staging: support.staging) }
 
     /// Returns the file of a promoted item, handing the item over first if necessary.
     ///

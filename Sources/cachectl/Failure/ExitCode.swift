@@ -26,7 +26,7 @@ enum ExitCode: CInt, CaseIterable {
     case cannotCreate = 73
     /// `EX_IOERR`
     case inputOutput = 74
-    /// `EX_TEMPFAIL`: the cache refused an item for now.
+    /// `EX_TEMPFAIL`: the cache refused an item for now, or another process holds a lock.
     case refused = 75
     /// `EX_NOPERM`
     case notPermitted = 77
@@ -61,7 +61,7 @@ extension ExitCode {
             case .fileSystem(let error): ExitCode(error)
             case .notOurs: .notPermitted
             case .destination, .destinationUnavailable: .cannotCreate
-            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken: .refused
+            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy: .refused
             case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput
             case .newerLedger, .configuration, .pathTooLong: .configuration

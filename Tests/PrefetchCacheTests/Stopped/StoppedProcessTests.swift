@@ -1,0 +1,143 @@
+#if os(Linux)
+    import FileSystem
+    import FileSystemTestSupport
+    import Foundation
+    import Logging
+    import Synchronization
+    import Testing
+    import VolumeCapacity
+
+    @testable import PrefetchCache
+
+    /// Every public call of one process while another is stopped at each of its calls of the system in turn: it
+    /// returns within a bound, or refuses and names the process. At a few of the calls, and at all of them where
+    /// `PREFETCHCACHE_LONG_TESTS` is set.
+    @Suite(.timeLimit(.minutes(120))) struct StoppedProcessTests {
+        /// How much faster the clock of the waiting process goes: it waits for a tenth of a second.
+        private static let haste = 50
+        /// In which a call has to return. Generous, since the machine has other work.
+        private static let bound = Duration.seconds(10)
+
+        private enum Outcome: Sendable {
+            case returned, hung
+            case failed(any Error)
+        }
+
+        @Test func everyCallReturnsOrNamesWhoIsStopped() async throws {
+            var refusals: Set<String> = []
+            for point in try Self.points() {
+                let (faults, refused) = try await Self.look(stoppingAt: point)
+                #expect(faults.isEmpty, "stopped at \(point)")
+                refusals.formUnion(refused)
+            }
+            #expect(refusals.isSuperset(of: ["statistics", "store", "open"]), "the locks were met with")
+            #expect(refusals.isDisjoint(with: ["read", "read a range", "read nothing", "contains", "stream"]))
+        }
+
+        @Test func aWaitWithoutEndIsNoticed() async throws {
+            for point in try Self.points() {
+                let waiting = InterceptingFileSystem(with: [.waitingLocks])
+                if try await Self.look(stoppingAt: point, waiting).faults.contains(where: { $0.hasSuffix("hung") }) {
+                    return
+                }
+            }
+            Issue.record("nobody hung")
+        }
+
+        private static func points() throws -> [Int] {
+            if let point = Repetition.end.flatMap({ Int($0) }) { return [point] }
+            let container = try prepared()
+            let total = try #require(try StoppedChild.calls(in: container))
+            let sample = 24
+            return TestRun.isLong ? Array(1...total) : (0..<sample).map { 1 + $0 * (total - 1) / (sample - 1) }
+        }
+
+        private static func prepared() throws -> TemporaryContainer {
+            let container = try TemporaryContainer()
+            let engine = try container.engine()
+            try engine.store(prose(100_000), "text")
+            try engine.store(noise(100_000), "noise")
+            try engine.store(noise(50_000), "other")
+            try engine.store(prose(10_000), "opened")
+            _ = try engine.open("opened")
+            try engine.close()
+            return container
+        }
+
+        /// - Returns: What is wrong, and which calls were refused.
+        private static func look(
+            stoppingAt point: Int, _ fileSystem: any FileSystem = LiveFileSystem()
+        ) async throws -> (faults: [String], refused: Set<String>) {
+            let container = try prepared()
+            let child = try StoppedChild(at: point, in: container)
+            var faults: [String] = []
+            var refused: Set<String> = []
+
+            let found = Mutex<PrefetchCache?>(nil)
+            let areas = try container.areas()
+            let environment = environment(fileSystem)
+            let opening = PublicCall(opening: "init") {
+                let cache = try await PrefetchCache(areas: areas, environment: environment)
+                found.withLock { $0 = cache }
+            }
+            for call in [opening] + PublicCall.all {
+                let cache = found.withLock { $0 }
+                let outcome = await outcome(endingHangs: child.kill) { try await call.make(cache) }
+                switch outcome {
+                case .returned: break
+                case .hung: return (faults + ["\(call.name): hung"], refused)
+                case .failed(CacheError.busy(_, let holder)) where holder?.processID == child.number:
+                    refused.insert(call.name)
+                case .failed(let error): faults.append("\(call.name): \(error)")
+                }
+            }
+            child.kill()
+
+            // Whatever it had begun: others go on.
+            let next = try await PrefetchCache(areas: areas, environment: Self.environment(LiveFileSystem()))
+            try await next.store(prose(1000), as: ItemMetadata("next"))
+            if try await next.open("next") == nil { faults.append("nothing can be opened afterwards") }
+            try await next.close()
+            return (faults, refused)
+        }
+
+        private static func environment(_ fileSystem: any FileSystem) -> CacheEnvironment {
+            var environment = CacheEnvironment.live(
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            environment.fileSystem = fileSystem
+            environment.probe = FixedVolumeProbe.roomy
+            environment.bootIdentifier = "boot-1"
+            let start = ContinuousClock.now
+            environment.uptime = { start.duration(to: .now) * haste }
+            return environment
+        }
+
+        /// - Parameter endingHangs: Lets a call that hangs go on.
+        private static func outcome(
+            endingHangs: () -> Void, of call: @escaping @Sendable () async throws -> Void
+        ) async -> Outcome {
+            let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
+            let task = Task {
+                do {
+                    try await call()
+                    continuation.yield(.returned)
+                } catch {
+                    continuation.yield(.failed(error))
+                }
+            }
+            let watch = Task {
+                try await Task.sleep(for: bound)
+                continuation.yield(.hung)
+            }
+            for await outcome in outcomes {
+                watch.cancel()
+                if case .hung = outcome {
+                    endingHangs()
+                    await task.value
+                }
+                return outcome
+            }
+            return .hung
+        }
+    }
+#endif

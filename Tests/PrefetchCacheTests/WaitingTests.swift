@@ -1,0 +1,131 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import ItemFormat
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// Who waits for the catalog, or for a processor, keeps nobody else from working.
+@Suite(.timeLimit(.minutes(2))) struct WaitingTests {
+    @Test func callsThatWaitForTheCatalogDoNotTakeTheThreadsOfReads() async throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem()
+        let environment = try container.engine(fileSystem: fileSystem).environment
+        let cache = try await PrefetchCache(areas: container.areas(), environment: environment)
+        try await cache.store(noise(1000), as: ItemMetadata("key"))
+        try await cache.flush()
+
+        let holder = try Self.holder(of: container.catalog)
+        let looks = Atomic<Int>(0)
+        fileSystem.intercept { operation in
+            if operation.name == CacheLayout.catalog { looks.wrappingAdd(1, ordering: .relaxed) }
+        }
+        try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<300 { group.addTask { _ = try await cache.statistics() } }
+            while looks.load(ordering: .relaxed) < 2 { await Task.yield() }
+            let start = ContinuousClock.now
+            let content = try await cache.read("key")
+            #expect(content == noise(1000))
+            #expect(start.duration(to: .now) < .seconds(5))
+            try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try await group.waitForAll()
+        }
+        try await cache.close()
+    }
+
+    @Test func anItemThatIsBeingEvictedIsRead() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.store(noise(1000), "key")
+        try engine.store(prose(5000), "text")
+        for key in ["key", "text"] as [ItemKey] {
+            let file = FilePath(container.item(key).path)
+            let live = LiveFileSystem()
+            let claimed = try live.open(file, in: .workingDirectory, .read)
+            #expect(try live.lock(claimed, waiting: false))
+            #expect(try engine.content(key) == (key == "key" ? noise(1000) : prose(5000)))
+            #expect(try engine.contains(key))
+            #expect(try engine.open(key).value != nil)
+            live.unlock(claimed)
+        }
+    }
+
+    @Test func whoHoldsTheCatalogIsNamed() throws {
+        let container = try TemporaryContainer()
+        let now = Atomic<Int>(0)
+        let engine = try container.engine()
+        var environment = engine.environment
+        // Its 5 seconds are over at the sixth look.
+        environment.uptime = { .seconds(now.wrappingAdd(1, ordering: .relaxed).newValue) }
+        let waiting = try Engine(areas: container.areas(), environment: environment)
+        try engine.store(noise(1000), "key")
+        try engine.flush()
+        _ = try waiting.statistics()
+
+        let holder = try Self.holder(of: container.catalog)
+        try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        #expect(try waiting.statistics().items == 1, "who only writes later can be read beside")
+        #expect {
+            try waiting.evict(.max)
+        } throws: { error in
+            guard case CacheError.busy("catalog", let holder) = error else { return false }
+            return holder?.processID == getpid() && "\(error)".contains("process \(getpid()) (")
+        }
+        try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try waiting.evict(.max) > 0)
+    }
+
+    private static func holder(of database: URL) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: database.path, configuration: configuration)
+    }
+
+    /// Two of them take two processors; the kernel gives the cache's threads their turn.
+    @Test func tasksThatComputeOnTheExecutorDoNotStarveTheCache() async throws {
+        let container = try TemporaryContainer()
+        let cache = try await container.cache()
+        try await cache.store(noise(1000), as: ItemMetadata("key"))
+        let spinning = Spinning()
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let tasks = (0..<cores).map { _ in Task(executorPreference: cache.executor) { spinning.spin() } }
+        while spinning.count < cores { await Task.yield() }
+        defer { spinning.stop() }
+        for _ in 0..<20 {
+            let content = try await cache.read("key")
+            #expect(content == noise(1000))
+        }
+        // And so does maintenance.
+        while cache.engine.hasPendingChanges, !spinning.isOver { await Task.yield() }
+        let isThere = try await withTaskExecutorPreference(cache.executor) { try await cache.contains("key") }
+        #expect(isThere)
+        #expect(!spinning.isOver)
+        spinning.stop()
+        for task in tasks { await task.value }
+        try await cache.close()
+    }
+
+    /// Computes until it is stopped, at most for 10 seconds.
+    private final class Spinning: Sendable {
+        private let start = ContinuousClock.now
+        private let running = Atomic<Int>(0)
+        private let isStopped = Atomic<Bool>(false)
+
+        var count: Int { running.load(ordering: .relaxed) }
+        var isOver: Bool {
+            isStopped.load(ordering: .relaxed) || start.duration(to: .now) > .seconds(10)
+        }
+
+        func stop() { isStopped.store(true, ordering: .relaxed) }
+
+        func spin() {
+            running.wrappingAdd(1, ordering: .relaxed)
+            while !isOver {}
+        }
+    }
+}
