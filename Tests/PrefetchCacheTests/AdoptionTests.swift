@@ -123,7 +123,8 @@ import Testing
 
     @Test func aMarkOfTheUsersStays() throws {
         try write(Self.content, "film.txt")
-        try LiveFileSystem().withFile(FilePath(document("film.txt").path), in: .workingDirectory, .readWrite) {
+        try LiveFileSystem().withFile(FilePath(document("film.txt").path), in: .workingDirectory, .readWrite)
+        {
             file throws(FileSystemError) in
             try BackupMark(fileSystem: LiveFileSystem()).set(.exclude, on: file)
         }

@@ -19,7 +19,8 @@ import Testing
     @Test(arguments: [ItemEncoding.lz4, .identity], [false, true])
     func anItemThatIsHandedOverIsThereAtEveryMoment(encoding: ItemEncoding, isTaken: Bool) throws {
         if isTaken {
-            try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: container.documents, withIntermediateDirectories: true)
             try Data("foreign".utf8).write(to: container.documents.appending(path: "Doc.txt"))
         }
         let fileSystem = InterceptingFileSystem()
@@ -114,7 +115,8 @@ import Testing
         }
         let staging = Directory(
             try fileSystem.open(
-                FilePath(container.support.appending(path: "staging").path), in: .workingDirectory, .directory),
+                FilePath(container.support.appending(path: "staging").path), in: .workingDirectory, .directory
+            ),
             of: fileSystem)
         let held = try KeyLock(staging: staging).take([hash])
         defer { for lock in held { fileSystem.unlock(lock) } }
@@ -126,8 +128,12 @@ import Testing
 
 extension Engine {
     /// Whether a store in the middle of a promotion is stored or refused because the item is handed over.
-    fileprivate func stores(_ content: Data, _ key: ItemKey, exactly: FileSystemTestSupport.Operation) throws -> Bool {
-        guard try folders.openItem(key.hash).map({ environment.fileSystem.close($0) }) == nil else { return true }
+    fileprivate func stores(_ content: Data, _ key: ItemKey, exactly: FileSystemTestSupport.Operation) throws
+        -> Bool
+    {
+        guard try folders.openItem(key.hash).map({ environment.fileSystem.close($0) }) == nil else {
+            return true
+        }
         return try store(content, key) == .refused(.alreadyPromoted)
     }
 }

@@ -94,7 +94,8 @@ import Testing
             Issue.record("refused")
             return
         }
-        #expect(try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+        #expect(
+            try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
         fileSystem.intercept { operation throws(FileSystemError) in
             let isPublishing = operation.kind == .rename && operation.newName != CacheLayout.nobody.string
             if isPublishing { throw FileSystemError("rename", errno: .ioError) }

@@ -11,7 +11,9 @@ import Testing
     private static let documents = SimulatedWorld.areas.documents
 
     /// Opens an item whose name is refused, and opens it again as another process.
-    private func open(_ name: FileName, _ encoding: ItemEncoding, _ naming: SimulatedNaming) throws -> [String] {
+    private func open(_ name: FileName, _ encoding: ItemEncoding, _ naming: SimulatedNaming) throws
+        -> [String]
+    {
         let world = SimulatedWorld()
         var item = SimulatedItem("key", encoding)
         item.metadata.destination = .documents(name)

@@ -150,13 +150,16 @@ final class ItemStore: StoreUnderWay {
                 removeJournal()
                 // Who hands an item over commits before it removes the cached copy, and here the copy is published
                 // before this look: one of both sees the other.
-                if try engine.promotedEntry(key)?.state == .committed {
-                    try promoter.discard(CacheLayout.file(of: key.hash), in: engine.folders.current.items)
-                    engine.catalog.noteRemoved(key.hash)
-                    return false
+                let isHandedOver = Result { () throws(CacheError) in
+                    try engine.promotedEntry(key)?.state == .committed
                 }
-                engine.catalog.noteStored(row, reserved: reservation.take())
-                return true
+                if case .success(false) = isHandedOver {
+                    engine.catalog.noteStored(row, reserved: reservation.take())
+                    return true
+                }
+                try promoter.discard(CacheLayout.file(of: key.hash), in: engine.folders.current.items)
+                engine.catalog.noteRemoved(key.hash)
+                return try !isHandedOver.get()
             }
         case .lost(let entry): return try replacePromotion(lost: entry, by: row)
         case .any: return try replacePromotion(lost: nil, by: row)

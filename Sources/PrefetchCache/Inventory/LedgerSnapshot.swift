@@ -11,6 +11,7 @@ package struct LedgerSnapshot: Sendable {
         package let key: String
         /// The location of the file, relative to its area.
         package let location: AreaPath
+        /// What the file is to have: one that was adopted is its user's, and the item's wish is void.
         package let backup: BackupPolicy
         /// Bytes of content.
         package let contentLength: Int64
@@ -68,7 +69,7 @@ extension LedgerSnapshot.Entry {
     fileprivate init(_ entry: LedgerEntry) {
         key = entry.key.string
         location = entry.fileLocation
-        backup = entry.backup
+        backup = entry.origin == .adopted ? .include : entry.backup
         contentLength = entry.contentLength
         contentChecksum = entry.contentChecksum
         openedAt = entry.openedAt

@@ -22,6 +22,12 @@ extension Promoter {
             } catch {
                 guard error.errno == .fileExists else { throw .destination(path(of: place), error) }
             }
+            // After a power cut it may still have its old name as well.
+            let (moved, found) = (try attributes(of: aside, in: staging), try attributes(of: place, in: folder))
+            if let moved, moved.identity == found?.identity {
+                try discard(aside, in: staging)
+                return place
+            }
             number += 1
             place.name = entry.name.numbered(number)
         }

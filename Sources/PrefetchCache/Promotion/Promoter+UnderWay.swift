@@ -12,7 +12,9 @@ extension Promoter {
     func openUnderWay(_ intent: LedgerEntry) throws(CacheError) -> Descriptor? {
         let staging = try onFiles { () throws(FileSystemError) in try support.stagingFolders() }
         for folder in staging {
-            if let file = try openVerified(FilePath(intent.stagedName), of: intent, in: folder) { return file }
+            if let file = try openVerified(FilePath(intent.stagedName), of: intent, in: folder) {
+                return file
+            }
         }
         guard let folder = try existingFolder(of: intent) else { return nil }
         return try openVerified(intent.name.path, of: intent, in: folder)

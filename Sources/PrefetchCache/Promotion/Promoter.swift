@@ -151,7 +151,8 @@ final class Promoter: Sendable {
     /// The destination folder is opened again: while the item was written it may have been moved or removed.
     ///
     /// - Parameter isAnew: Whether the file takes the place of one that was handed over before, in the ledger.
-    func deliver(_ entry: LedgerEntry, from staging: Directory, isAnew: Bool) throws(CacheError) -> OpenedItem {
+    func deliver(_ entry: LedgerEntry, from staging: Directory, isAnew: Bool) throws(CacheError) -> OpenedItem
+    {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
             let earlier = try settledEntry(of: entry.key)
             if !isAnew, let earlier, let opened = try existingFile(of: earlier) {

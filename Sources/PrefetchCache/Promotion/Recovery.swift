@@ -172,7 +172,9 @@ struct Recovery {
     /// Gives up a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.
     ///
     /// - Parameter takeBack: Receives the content that is no longer in the cache, once the entry is gone.
-    func abandon(_ intent: LedgerEntry, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void)
+    func abandon(
+        _ intent: LedgerEntry, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+    )
         throws(CacheError)
     {
         let name = FilePath(intent.stagedName)

@@ -7,10 +7,17 @@ extension SimulatedFileSystem {
 
     /// Commits the new values of records, all of them or none. An empty value removes a record.
     ///
-    /// - Parameter isFlushed: Whether the commit, and those before it, are durable when the call returns.
-    public func commit(_ values: [String: [UInt8]], isFlushed: Bool) throws(FileSystemError) {
+    /// - Parameters:
+    ///   - isFlushed: Whether the commit, and those before it, are durable when the call returns.
+    ///   - isExpected: Whether the records are what whoever changes them has seen.
+    /// - Returns: Whether they were; nothing has changed otherwise.
+    public func commit(
+        _ values: [String: [UInt8]], isFlushed: Bool,
+        if isExpected: @Sendable ([String: [UInt8]]) -> Bool = { _ in true }
+    ) throws(FileSystemError) -> Bool {
         let names = values.keys.sorted().joined(separator: " ")
-        try perform(Operation(kind: .commit, name: names)) { state throws(FileSystemError) in
+        return try perform(Operation(kind: .commit, name: names)) { state throws(FileSystemError) in
+            guard isExpected(state.disk.records) else { return false }
             state.change(.records(values))
             if isFlushed {
                 state.flush { change in
@@ -18,6 +25,7 @@ extension SimulatedFileSystem {
                     return false
                 }
             }
+            return true
         }
     }
 }

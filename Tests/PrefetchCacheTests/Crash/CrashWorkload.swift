@@ -145,7 +145,7 @@ extension CrashWorkload {
             uploading("iCloud Drive, a folder, LZ4", text, in: SimulatedWorld.folder),
             besideUnflushed(text), besideUnflushed(film), severalKeys, sharedName, forgottenAndStoredAgain,
             takenAwayAndStoredAgain, changedByItsUser,
-            delivered,
+            delivered, purged,
         ]
         + together
         + (1...3).map(recovered)
@@ -213,14 +213,34 @@ extension CrashWorkload {
     private static var takenAwayAndStoredAgain: CrashWorkload {
         let again = SimulatedItem("film.mp4", .identity, seed: 9)
         var workload = CrashWorkload(name: "stored again after its file was taken away") { world in
-            try world.cache(again)
-            try world.open(again.key, world.engine())
+            let engine = try world.engine()
+            let lost = try engine.ledger.entry(for: again.key)
+            var failure: (any Error)?
+            _ = try engine.promoter.replacePromotion(of: again.key, lost: lost) {
+                do { try world.cache(again) } catch { failure = error }
+            }
+            if let failure { throw failure }
+            try world.open(again.key, engine)
         }
         workload.volatile = [again]
         workload.prepare = { world in
             try world.cache(film)
             _ = try world.engine().open(film.key)
             try world.fileSystem.removeFile(documents.appending("film.mp4"))
+        }
+        return workload
+    }
+
+    /// A file of ours that is no longer used.
+    private static var purged: CrashWorkload {
+        let item = SimulatedItem("film.mp4", .identity, backup: .exclude)
+        var workload = CrashWorkload(name: "purged") { world in
+            _ = try world.engine().purgeExcluded(unusedSince: .max, isDryRun: false)
+        }
+        workload.volatile = [item]
+        workload.prepare = { world in
+            try world.cache(item)
+            _ = try world.engine().open(item.key)
         }
         return workload
     }

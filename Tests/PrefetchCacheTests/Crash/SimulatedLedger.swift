@@ -57,33 +57,28 @@ struct SimulatedLedger: PromotionLedger {
     }
 
     func make(_ changes: [LedgerChange]) throws(CacheError) {
+        let entered = changes.filter { change in !(change.new.map { omitted.contains($0.state) } ?? false) }
+        guard let key = entered.lazy.compactMap({ ($0.new ?? $0.old)?.key }).first else { return }
         var values: [String: [UInt8]] = [:]
-        for change in changes {
+        for change in entered {
             guard let key = (change.new ?? change.old)?.key else { continue }
-            if let state = change.new?.state, omitted.contains(state) { continue }
-            // What was omitted is not missed.
-            if omitted.isEmpty {
-                let found = entry(for: key.hash)
-                guard found?.stagedName == change.old?.stagedName, found?.state == change.old?.state else {
-                    throw .overtaken(key)
-                }
-            }
             values[key.hash.hexadecimal] = change.new.map(Self.value) ?? []
         }
-        guard !values.isEmpty else { return }
-        try commit(
-            values, isFlushed: !changes.contains { $0.new.map { unflushed.contains($0.state) } ?? false })
-    }
-
-    func close() {}
-
-    private func commit(_ values: [String: [UInt8]], isFlushed: Bool) throws(CacheError) {
+        let isFlushed = !entered.contains { $0.new.map { unflushed.contains($0.state) } ?? false }
+        // What was omitted is not missed.
+        let isChecked = omitted.isEmpty
+        let isMade: Bool
         do {
-            try fileSystem.commit(values, isFlushed: isFlushed)
+            isMade = try fileSystem.commit(values, isFlushed: isFlushed) { records in
+                !isChecked || entered.allSatisfy { $0.isExpected(in: records) }
+            }
         } catch {
             throw .database(name: "ledger", message: "\(error)")
         }
+        guard isMade else { throw .overtaken(key) }
     }
+
+    func close() {}
 
     private static func value(of entry: LedgerEntry) -> [UInt8] {
         let number = entries.withLock { entries in
@@ -99,8 +94,16 @@ struct SimulatedLedger: PromotionLedger {
         fileSystem.records.sorted { $0.key < $1.key }.map { Self.entry($0.value) }
     }
 
-    private static func entry(_ value: [UInt8]) -> LedgerEntry {
+    fileprivate static func entry(_ value: [UInt8]) -> LedgerEntry {
         let number = value.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return entries.withLock { $0.list[Int(number)] }
+    }
+}
+
+extension LedgerChange {
+    fileprivate func isExpected(in records: [String: [UInt8]]) -> Bool {
+        guard let key = (new ?? old)?.key else { return true }
+        let found = records[key.hash.hexadecimal].map(SimulatedLedger.entry)
+        return found?.stagedName == old?.stagedName && found?.state == old?.state
     }
 }

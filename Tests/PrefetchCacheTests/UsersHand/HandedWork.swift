@@ -35,7 +35,8 @@ enum HandedWork: String, Sendable, CaseIterable {
     }
 
     private static func store(
-        in engine: Engine, _ content: Data = content, _ encoding: ItemEncoding = .identity, _ key: ItemKey = key
+        in engine: Engine, _ content: Data = content, _ encoding: ItemEncoding = .identity,
+        _ key: ItemKey = key
     ) throws {
         try content.withBytes { bytes throws(CacheError) in
             _ = try engine.store(bytes, as: metadata(key), encoding: .forced(encoding))
@@ -135,6 +136,7 @@ struct HandedRun {
         fileSystem.intercept { _ in }
         guard count.next() > moment else { return nil }
         let state = trace.state.withLock { $0 }
+        guard state.operation != "" else { return ["the user could not act"] }
         // The next process, twice, whose user does nothing.
         for _ in 1...2 {
             let next = try container.engine(fileSystem: fileSystem)
@@ -175,7 +177,9 @@ struct HandedRun {
             }
         case .movesAway, .deletes:
             guard state.found != nil else { break }
-            if hand == .movesAway, contents["mine"] == nil { violations.append("what the user moved is gone") }
+            if hand == .movesAway, contents["mine"] == nil {
+                violations.append("what the user moved is gone")
+            }
             // Before it is adopted, the file has nothing to do with the item.
             if work != .adopts, others.values.contains(content) {
                 violations.append("what the user took away is back: \(others.keys.sorted())")

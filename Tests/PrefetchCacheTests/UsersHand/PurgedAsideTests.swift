@@ -88,7 +88,9 @@ import Testing
             }
             fileSystem.die()
         }
-        do { _ = try dying.purgeExcluded(unusedSince: .max, isDryRun: false) } catch { #expect("\(error)" != "") }
+        do { _ = try dying.purgeExcluded(unusedSince: .max, isDryRun: false) } catch {
+            #expect("\(error)" != "")
+        }
         let engine = try container.engine()
         #expect(try Data(contentsOf: file) == Data("new".utf8))
         let other = file.deletingLastPathComponent().appending(path: "Doc (2).txt")
