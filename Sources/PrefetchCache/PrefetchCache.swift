@@ -26,9 +26,9 @@ internal import Synchronization
 ///
 /// Any call may throw ``CacheError/fileSystem(_:)``, ``CacheError/database(name:message:)``,
 /// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``,
-/// ``CacheError/busy(_:by:)`` and ``CacheError/closed``. A call that names a key which was opened before also looks for its file, and
-/// may throw ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)``. The documentation
-/// of a method lists only what is specific to it.
+/// ``CacheError/busy(_:by:)`` and ``CacheError/closed``. A call that names a key which was opened before also
+/// looks for its file, and may throw ``CacheError/destination(_:_:)`` or
+/// ``CacheError/destinationUnavailable(_:)``. The documentation of a method lists only what is specific to it.
 ///
 /// - Important: A cached item may vanish at any moment. Only what ``open(_:progress:)-(ItemKey,_)`` returned
 ///   stays.
@@ -86,9 +86,8 @@ public final class PrefetchCache: Sendable {
     /// other tasks, nor from maintenance.
     public var executor: any TaskExecutor { lanes.guests }
 
-    /// The events of the cache in this process, from now on. A listener that falls behind by more than 1,024
-    /// events loses the oldest.
-    public var events: AsyncStream<CacheEvent> { engine.events.stream() }
+    /// The events of the cache in this process, from now on.
+    public var events: CacheEvents { engine.events.stream() }
 
     /// Runs work on a thread that may block, and schedules the writing of the changes that it leaves in
     /// memory.

@@ -18,8 +18,11 @@ extension Directory {
             try fileSystem.open(".", in: descriptor, .directory)
         }
         do throws(FileSystemError) {
-            let attempt = { () throws(FileSystemError) in try fileSystem.lock(own, mode, waiting: false) }
-            if try patience?.wait(for: attempt) ?? attempt() { return own }
+            func attempt() throws(FileSystemError) -> Bool {
+                try fileSystem.lock(own, mode, waiting: false)
+            }
+            let isLocked = if let patience { try patience.wait(for: attempt) } else { try attempt() }
+            if isLocked { return own }
         } catch {
             if error.isUnsupported { return own }
             fileSystem.close(own)

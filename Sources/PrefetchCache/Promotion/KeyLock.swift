@@ -39,7 +39,7 @@ final class KeyLock: Sendable {
         defer { for name in names { endTurn(name) } }
         var held: [Descriptor] = []
         defer { for file in held { staging.fileSystem.unlock(file) } }
-        for name in names.map(FilePath.init) {
+        for name in names.map({ FilePath($0) }) {
             guard let file = try take(name, waiting: true) else { throw .busy("item", [name], in: staging) }
             held.append(file)
         }
@@ -62,7 +62,7 @@ final class KeyLock: Sendable {
             while true {
                 let file = try staging.fileSystem.open(
                     name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
-                do {
+                do throws(FileSystemError) {
                     guard try lock(file, waiting: waiting) else {
                         staging.fileSystem.close(file)
                         return nil

@@ -1,6 +1,7 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import cachectl
