@@ -118,10 +118,10 @@ import Testing
                 FilePath(container.support.appending(path: "staging").path), in: .workingDirectory, .directory
             ),
             of: fileSystem)
-        let held = try KeyLock(staging: staging).take([hash])
-        defer { for lock in held { fileSystem.unlock(lock) } }
         var isFree = false
-        try KeyLock(staging: support.staging).holdIfFree(hash) { isFree = true }
+        try KeyLock(staging: staging, Patience()).hold(hash) { () throws(CacheError) in
+            try KeyLock(staging: support.staging, Patience()).holdIfFree(hash) { isFree = true }
+        }
         #expect(!isFree)
     }
 }

@@ -14,6 +14,7 @@ extension DatabaseQueue {
         configuration.label = label
         configuration.readonly = true
         configuration.busyMode = patience.busyMode
+        configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
         // GRDB reads from the file when it opens it.
         return try retrying { try DatabaseQueue(path: path.string, configuration: configuration) }
     }

@@ -38,15 +38,15 @@ extension Directory {
 }
 
 extension FilePath {
-    /// Checks that SQLite can open databases in this folder. It counts the bytes of the path after it has followed all
+    /// Checks that SQLite can open a database with its journal in this folder. It counts the bytes of the path after it has followed all
     /// links.
     ///
     /// - Throws: ``CacheError/pathTooLong(_:limit:)``.
-    func requireRoomForDatabases() throws(CacheError) {
+    func requireRoom(forDatabase name: String) throws(CacheError) {
         guard let system = sqlite3_vfs_find(nil), let resolve = system.pointee.xFullPathname else { return }
         let limit = Int(system.pointee.mxPathname)
         var resolved = [CChar](repeating: 0, count: 1 << 14)
-        let path = appending(CacheLayout.catalog).string
+        let path = appending(name).string
         // The primary code, since links are reported as well. Anything else that is wrong with the path is found when a
         // database is opened.
         guard resolve(system, path, CInt(resolved.count), &resolved) & 0xFF == SQLITE_OK,

@@ -43,15 +43,17 @@ struct CatalogView: Sendable {
             let file = path.appending(CacheLayout.catalog)
             let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
             if isMissing { return .missing }
-            guard try CatalogFile.hasRollbackJournal(file) else {
-                return .useless("it is not a database with a rollback journal")
-            }
             var configuration = Configuration()
             configuration.label = "PrefetchCache.catalog.view"
             configuration.busyMode = Patience().busyMode
-            configuration.prepareDatabase { try CatalogFile.undoUnfinished($0) }
+            configuration.prepareDatabase { database in
+                try CatalogFile.requireRollbackJournal(database)
+                try CatalogFile.undoUnfinished(database)
+            }
             let queue = try DatabaseQueue(path: file.string, configuration: configuration)
             return .usable(CatalogView(queue: queue, folders: folders))
+        } catch let error as CatalogFile.Useless {
+            return .useless(error.description)
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")
         } catch {
