@@ -89,6 +89,8 @@ extension Engine {
         }
         report.purged.append(purged)
         try promoter.onDestination(entry) { () throws(FileSystemError) in
+            // Without an entry, a file that came back there would have no name to go back to.
+            try environment.fileSystem.synchronize(staging.descriptor)
             try environment.fileSystem.synchronize(folder.descriptor)
         }
         try ledger.remove(entry)

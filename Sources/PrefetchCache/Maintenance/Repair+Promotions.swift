@@ -20,6 +20,17 @@ extension Repair {
                 try fileSystem.entries(of: folder.descriptor)
             }
             for entry in entries {
+                if let hash = CacheLayout.hash(ofAside: entry.name),
+                    let place = AreaPath(
+                        area: location.area, relative: location.relative.appending(entry.name))
+                {
+                    attempt(place) { () throws(CacheError) in
+                        try engine.promoter.locks.holdIfFree(hash) { () throws(CacheError) in
+                            try putBack(FilePath(root: nil, [entry.name]), hash, in: folder, place)
+                        }
+                    }
+                    continue
+                }
                 guard let hash = CacheLayout.hash(ofStaged: entry.name),
                     let place = AreaPath(
                         area: location.area, relative: location.relative.appending(entry.name))
@@ -31,6 +42,17 @@ extension Repair {
                 }
             }
         }
+    }
+
+    /// A file that a purge has moved aside before its process died. The caller holds the lock of its key.
+    private func putBack(_ name: FilePath, _ hash: KeyHash, in folder: Directory, _ place: AreaPath)
+        throws(CacheError)
+    {
+        guard try engine.promoter.attributes(of: name, in: folder) != nil,
+            let entry = try engine.ledger.entry(for: hash)
+        else { return }
+        if !isDryRun { try engine.promoter.putBack(name, hash, from: folder) }
+        note(.promotionSettled, place, key: entry.key, "moved back, as it was not purged")
     }
 
     private func settle(_ intent: LedgerEntry, _ place: AreaPath) throws(CacheError) {

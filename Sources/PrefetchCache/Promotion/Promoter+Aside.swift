@@ -23,7 +23,9 @@ extension Promoter {
                 guard error.errno == .fileExists else { throw .destination(path(of: place), error) }
             }
             // After a power cut it may still have its old name as well.
-            let (moved, found) = (try attributes(of: aside, in: staging), try attributes(of: place, in: folder))
+            let (moved, found) = (
+                try attributes(of: aside, in: staging), try attributes(of: place, in: folder)
+            )
             if let moved, moved.identity == found?.identity {
                 try discard(aside, in: staging)
                 return place

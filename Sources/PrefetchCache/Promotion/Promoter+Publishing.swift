@@ -126,38 +126,34 @@ extension Promoter {
         catalog.noteAbsent(key.hash)
     }
 
-    /// Gives the staged file its name, and sees that it is the very one that was staged: whoever may write to a
-    /// staging folder can exchange it until then. Where inodes do not survive a rename, its content decides.
+    /// Gives the staged file its name, if it is the very one that was staged: whoever may write to a staging folder can
+    /// exchange it. Where inodes are not kept, its content decides. What is under the name afterwards is the user's,
+    /// who may have replaced it already.
     ///
-    /// - Throws: `ESTALE` for another file, which goes back into staging.
+    /// - Throws: `ESTALE` for another file, which stays in staging.
     func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> Placing
     {
+        let name = FilePath(entry.stagedName)
+        if let staged = try attributes(of: name, in: staging), staged.identity.inode != entry.inode,
+            try onDestination(
+                entry,
+                { () throws(FileSystemError) in
+                    try checksum(of: name, in: staging) != entry.contentChecksum
+                })
+        {
+            throw .destination(
+                path(of: entry), FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
+        }
         do {
             try fileSystem.rename(
-                FilePath(entry.stagedName), in: staging.descriptor, to: entry.name.path,
-                in: folder.descriptor, .exclusive)
+                name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive)
+            return .isInPlace(entry)
         } catch {
             if error.errno == .fileExists { return .isTaken(nil) }
             if error.isRefusedName { return .isRefused(error) }
             throw .destination(path(of: entry), error)
         }
-        guard let file = try attributes(of: entry, in: folder), file.identity.inode != entry.inode else {
-            return .isInPlace(entry)
-        }
-        if try isIdentical(entry, in: folder) {
-            var placed = entry
-            placed.inode = file.identity.inode
-            return .isInPlace(placed)
-        }
-        try onDestination(entry) { () throws(FileSystemError) in
-            try fileSystem.rename(
-                entry.name.path, in: folder.descriptor, to: FilePath(entry.stagedName),
-                in: staging.descriptor, .exclusive)
-        }
-        throw .destination(
-            path(of: entry),
-            FileSystemError("rename", path: FilePath(entry.stagedName), errno: .staleNFSFileHandle))
     }
 
     /// Whether the file under the entry's name holds exactly the content of the item.

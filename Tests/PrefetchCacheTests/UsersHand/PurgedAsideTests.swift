@@ -70,6 +70,27 @@ import Testing
         #expect(try engine.ledger.entry(for: "Doc.txt")?.state == .committed)
     }
 
+    @Test func repairMovesBackWhatADeadProcessHadMovedAside() throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem()
+        let dying = try container.engine(fileSystem: fileSystem)
+        let file = try open("Doc.txt", dying)
+        fileSystem.intercept { operation in
+            if operation.kind == .unlink { fileSystem.die() }
+        }
+        do { _ = try dying.purgeExcluded(unusedSince: .max, isDryRun: false) } catch {
+            #expect("\(error)" != "")
+        }
+        let engine = try container.engine(isSettling: false)
+        for isDryRun in [true, false] {
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            let report = try engine.repair(isDryRun: isDryRun)
+            #expect(report.steps.contains { $0.action == .promotionSettled && $0.key == "Doc.txt" })
+        }
+        #expect(try Data(contentsOf: file) == prose(9000))
+        try engine.close()
+    }
+
     /// A process died after it had moved a file aside.
     @Test func aFileThatWasMovedAsideComesBack() throws {
         let container = try TemporaryContainer()
