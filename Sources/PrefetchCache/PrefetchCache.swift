@@ -25,7 +25,7 @@ internal import Synchronization
 /// other calls run to their end.
 ///
 /// Any call may throw ``CacheError/fileSystem(_:)``, ``CacheError/database(name:message:)``,
-/// ``CacheError/catalogOverBudget``, ``CacheError/pathTooLong(_:limit:)``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``
+/// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``
 /// and ``CacheError/closed``. A call that names a key which was opened before also looks for its file, and
 /// may throw ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)``. The documentation
 /// of a method lists only what is specific to it.
@@ -40,7 +40,8 @@ public final class PrefetchCache: Sendable {
     /// Opens the cache of an app, creates missing folders, and settles what a crash left behind.
     ///
     /// - Throws: ``CacheError/notOurs(_:)`` for a folder of the cache that belongs to another user or that
-    ///   others may write to, ``CacheError/configuration(_:)`` and ``CacheError/fileSystem(_:)``.
+    ///   others may write to, ``CacheError/pathTooLong(_:bytes:limit:)``, ``CacheError/configuration(_:)`` and
+    ///   ``CacheError/fileSystem(_:)``.
     /// - Complexity: Independent of the number of items.
     public convenience init(areas: StorageAreas) async throws(CacheError) {
         try await self.init(areas: areas, isSettling: true) { .live() }

@@ -45,9 +45,8 @@ final class Engine: Sendable {
         let events = events
         let report: @Sendable (CacheEvent) -> Void = { events.send($0) }
 
-        for area in [areas.caches, areas.applicationSupport] {
-            try area.pushing(CacheLayout.root).requireRoomForDatabases()
-        }
+        try areas.caches.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.catalog)
+        try areas.applicationSupport.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.ledger)
         let support = try SupportFolders(areas: areas, fileSystem: fileSystem)
         folders = try CacheFolders(areas: areas, fileSystem: fileSystem)
         codecs = CodecPool(parallelism: environment.parallelism)
