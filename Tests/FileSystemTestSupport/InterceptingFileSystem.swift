@@ -98,6 +98,7 @@ public final class InterceptingFileSystem: FileSystem {
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
+        name.requireNoDatabase()
         try note(Operation(kind: .open, name: name.string, isCreating: mode.isCreating), in: directory)
         let file =
             if let target = target(of: name, in: directory) {

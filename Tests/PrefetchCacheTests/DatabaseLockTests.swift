@@ -65,8 +65,10 @@ import Testing
                 let before = try files.map { try locks(on: $0) }
                 #expect(before.allSatisfy { !$0.isEmpty })
                 let support = try folder(container.support.deletingLastPathComponent())
-                #expect(try LedgerSnapshot(
-                        in: support, at: FilePath(container.support.deletingLastPathComponent().path))?.entries.map(\.key) == ["k"])
+                #expect(
+                    try LedgerSnapshot(
+                        in: support, at: FilePath(container.support.deletingLastPathComponent().path))?
+                        .entries.map(\.key) == ["k"])
                 #expect(try files.map { try locks(on: $0) } == before)
             }
             try reader.close()
@@ -100,9 +102,11 @@ import Testing
                 try String.fetchOne(
                     database, sql: "SELECT sql FROM sqlite_master WHERE name = ?", arguments: [name]))
             try database.execute(sql: "PRAGMA writable_schema = ON")
-            try database.execute(sql: "UPDATE sqlite_master SET sql = ? WHERE name = ?", arguments: [
-                definition + " WHERE kind = 99", name,
-            ])
+            try database.execute(
+                sql: "UPDATE sqlite_master SET sql = ? WHERE name = ?",
+                arguments: [
+                    definition + " WHERE kind = 99", name,
+                ])
             try database.execute(sql: "PRAGMA schema_version = 1000")
         }
         try queue.close()

@@ -29,9 +29,11 @@ import Testing
         }
 
         /// Negative control.
-        @Test(arguments: ["Library/Caches/PrefetchCache/catalog.sqlite"] + ["", "-shm"].map {
-            "Library/Application Support/PrefetchCache/ledger.sqlite\($0)"
-        })
+        @Test(
+            arguments: ["Library/Caches/PrefetchCache/catalog.sqlite"]
+                + ["", "-shm"].map {
+                    "Library/Application Support/PrefetchCache/ledger.sqlite\($0)"
+                })
         func aFileThatIsOpenedAndClosedIsNoticed(_ file: String) async throws {
             let report = try await report("--meddling", file)
             #expect(report.lost.contains(URL(filePath: file).lastPathComponent))

@@ -33,8 +33,8 @@ extension Catalog {
             let rebuilt: Int?
             do {
                 rebuilt = try prepare(fresh)
-            } catch where isReading && Self.isAboutWriting(error) {
-                guard try isReadable(fresh) else { throw error }
+            } catch {
+                guard isReading, Self.isAboutWriting(error), try isReadable(fresh) else { throw error }
                 return fresh
             }
             fresh.generation = inMemory { $0.allowance.generation }

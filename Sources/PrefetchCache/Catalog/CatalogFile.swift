@@ -79,10 +79,12 @@ struct CatalogFile: Sendable {
         return journal.map { $0.length > 0 } ?? false
     }
 
-    /// Whether the file can be read without side effects. A file with a write-ahead log is not ours, and
-    /// reading it would leave files behind.
-    static func hasRollbackJournal(_ path: FilePath) throws -> Bool {
-        DatabaseHeader(try DatabaseBytes.read(path, atMost: DatabaseHeader.length)).hasRollbackJournal
+    /// Checks, before the first access to it, that a database can be read without side effects. A file with a write-ahead
+    /// log is not ours, and reading it would leave files behind.
+    static func requireRollbackJournal(_ database: Database) throws {
+        guard try DatabaseBytes.header(of: database).hasRollbackJournal else {
+            throw Useless("it is not a database with a rollback journal")
+        }
     }
 
     /// Has SQLite undo the transaction of a process that died, if there is one, and keep the journal from then on: see

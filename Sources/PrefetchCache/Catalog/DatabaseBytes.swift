@@ -15,12 +15,21 @@ internal import SystemPackage
 /// other connections of its process, and closes its descriptor when none of them holds a lock. That also rules out
 /// `immutable=1` and `nolock=1`, with which it does not look.
 enum DatabaseBytes {
-    /// - Parameter limit: Bytes, from the beginning of the file.
-    /// - Returns: Fewer bytes when the file is shorter.
-    static func read(_ path: FilePath, atMost limit: Int = .max) throws -> [UInt8] {
+    /// Reads a whole file.
+    static func read(_ path: FilePath) throws -> [UInt8] {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }
         try check(sqlite3_open_v2(path.string, &connection, SQLITE_OPEN_READONLY, nil))
+        return try read(connection, atMost: .max)
+    }
+
+    /// The header of a database that was opened just now.
+    static func header(of database: Database) throws -> DatabaseHeader {
+        DatabaseHeader(try read(database.sqliteConnection, atMost: DatabaseHeader.length))
+    }
+
+    /// - Returns: Fewer than `limit` bytes when the file is shorter.
+    private static func read(_ connection: OpaquePointer?, atMost limit: Int) throws -> [UInt8] {
         var opened: UnsafeMutablePointer<sqlite3_file>?
         try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &opened))
         guard let methods = opened?.pointee.pMethods?.pointee, let measure = methods.xFileSize,

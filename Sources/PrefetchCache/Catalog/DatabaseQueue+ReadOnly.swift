@@ -15,6 +15,7 @@ extension DatabaseQueue {
         configuration.label = label
         configuration.readonly = true
         configuration.busyMode = .timeout(patience)
+        configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
         // GRDB reads from the file when it opens it.
         return try retrying { try DatabaseQueue(path: path.string, configuration: configuration) }
     }

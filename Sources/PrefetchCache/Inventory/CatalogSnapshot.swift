@@ -40,13 +40,13 @@ package struct CatalogSnapshot {
         in caches: Directory, at path: FilePath, _ body: (Entry) -> Void
     ) throws(CacheError) -> Int? {
         guard let root = try onFiles({ () throws(FileSystemError) in try caches.open(CacheLayout.root) }),
-            try onFiles({ () throws(FileSystemError) in try CatalogFile.attributes(in: root) })?.kind == .regular
+            try onFiles({ () throws(FileSystemError) in try CatalogFile.attributes(in: root) })?.kind
+                == .regular
         else { return nil }
         do {
             let folder = path.pushing(CacheLayout.root)
             try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
             let file = folder.appending(CacheLayout.catalog)
-            guard try CatalogFile.hasRollbackJournal(file) else { return nil }
             let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", patience: 5)
             let version = try queue.readOnly { database in
                 let version = try CatalogSchema.version(of: database)
@@ -64,6 +64,8 @@ package struct CatalogSnapshot {
             }
             try queue.close()
             return version
+        } catch is CatalogFile.Useless {
+            return nil
         } catch {
             throw .database(name: "catalog", message: "\(error)")
         }

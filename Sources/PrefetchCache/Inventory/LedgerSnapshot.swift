@@ -47,7 +47,8 @@ package struct LedgerSnapshot: Sendable {
         guard let root else { return nil }
         do {
             let queue: DatabaseQueue
-            (queue, version) = try LedgerImage.open(in: root, at: path.pushing(CacheLayout.root), waiting: true)
+            (queue, version) = try LedgerImage.open(
+                in: root, at: path.pushing(CacheLayout.root), waiting: true)
             entries = try queue.read { database in
                 try Row.fetchAll(database, sql: LedgerEntry.select)
                     .compactMap(LedgerEntry.init).map(Entry.init)

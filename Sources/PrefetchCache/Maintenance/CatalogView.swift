@@ -42,14 +42,17 @@ struct CatalogView: Sendable {
             let file = path.appending(CacheLayout.catalog)
             let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
             if isMissing { return .missing }
-            guard try CatalogFile.hasRollbackJournal(file) else {
-                return .useless("it is not a database with a rollback journal")
-            }
             var configuration = Configuration()
             configuration.label = "PrefetchCache.catalog.view"
             configuration.busyMode = .timeout(30)
-            configuration.prepareDatabase { try CatalogFile.undoUnfinished($0) }
-            return .usable(CatalogView(queue: try DatabaseQueue(path: file.string, configuration: configuration)))
+            configuration.prepareDatabase { database in
+                try CatalogFile.requireRollbackJournal(database)
+                try CatalogFile.undoUnfinished(database)
+            }
+            return .usable(
+                CatalogView(queue: try DatabaseQueue(path: file.string, configuration: configuration)))
+        } catch let error as CatalogFile.Useless {
+            return .useless(error.description)
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")
         } catch {

@@ -240,9 +240,9 @@ final class Ledger: PromotionLedger {
         do {
             let queue = try open(log)
             return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)
-        } catch where isReading && Self.isAboutWriting(error) {
+        } catch {
             // From before the reading, so that a change in between is read again.
-            guard let fingerprint = try fingerprint() else { throw error }
+            guard isReading, Self.isAboutWriting(error), let fingerprint = try fingerprint() else { throw error }
             let (queue, _) = try LedgerImage.open(in: folder, at: folderPath, waiting: false)
             return OpenFile(queue: queue, log: log, identity: fingerprint.file.identity, image: fingerprint)
         }

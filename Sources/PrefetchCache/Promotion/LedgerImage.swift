@@ -54,7 +54,7 @@ enum LedgerImage {
         }
         let journal = FilePath("\(CacheLayout.ledger)-journal")
         if let journal = try fileSystem.attributes(of: journal, in: folder.descriptor), journal.length > 0 {
-            throw Unavailable(description: "an interrupted change has yet to be undone, which the next use does")
+            throw Unavailable(description: "an interrupted change is undone at the next use")
         }
         var content = try DatabaseBytes.read(path.appending(CacheLayout.ledger))
         WriteAheadLog(try log(in: folder)).apply(to: &content)
@@ -83,7 +83,9 @@ enum LedgerImage {
         guard let copy = sqlite3_malloc64(UInt64(content.count)) else {
             throw DatabaseError(resultCode: .SQLITE_NOMEM)
         }
-        content.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count) }
+        content.withUnsafeBytes { bytes in
+            if let first = bytes.baseAddress { copy.copyMemory(from: first, byteCount: bytes.count) }
+        }
         let code = sqlite3_deserialize(
             database.sqliteConnection, "main", copy.assumingMemoryBound(to: UInt8.self),
             Int64(content.count), Int64(content.count),

@@ -47,7 +47,8 @@ struct WriteAheadLog {
         if content.count < end { content += [UInt8](repeating: 0, count: end - content.count) }
         content.removeLast(content.count - end)
         for (number, page) in pages where number * pageSize <= end {
-            content.replaceSubrange((number - 1) * pageSize..<number * pageSize, with: bytes[page..<page + pageSize])
+            content.replaceSubrange(
+                (number - 1) * pageSize..<number * pageSize, with: bytes[page..<page + pageSize])
         }
     }
 

@@ -30,6 +30,7 @@ enum LockWatch {
             var lost: Set<String> = []
         }
 
+        private static let readings = 32
         private static let state = Mutex(State())
         // Looked up when they are first used, which is before they are replaced.
         private static let control = original("fcntl", as: Control.self)
@@ -103,8 +104,12 @@ enum LockWatch {
         private static func check(_ file: File, _ state: inout State) {
             guard let held = state.held[file], !held.isEmpty else { return }
             state.checks += 1
-            let listed = locks(on: file.inode)
-            guard !held.ranges.allSatisfy({ listed.contains($0) }) else { return }
+            // The list is not read at one moment: while others lock and unlock, a reading can miss lines. What is gone is
+            // in none.
+            for _ in 0..<readings {
+                let listed = locks(on: file.inode)
+                if held.ranges.allSatisfy({ listed.contains($0) }) { return }
+            }
             state.lost.insert(state.names[file] ?? "inode \(file.inode)")
         }
 

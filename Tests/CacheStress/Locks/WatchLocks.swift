@@ -17,10 +17,10 @@ struct LockReport: Codable, Sendable {
 struct WatchLocks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "locks",
-        abstract: "Calls everything that the cache can do in a busy process, and watches the locks of its databases.")
+        abstract: "Calls everything that the cache can do, and watches the locks of its databases.")
 
     @OptionGroup var options: RunOptions
-    @Option(help: "A file below the container that is opened and closed meanwhile, as nothing but SQLite may do.")
+    @Option(help: "A file below the container to open and close meanwhile, as only SQLite may.")
     var meddling: String?
 
     func run() async throws {
@@ -33,7 +33,8 @@ struct WatchLocks: AsyncParsableCommand {
         await withTaskGroup(of: LockReport.self) { group in
             for task in 1...2 {
                 group.addTask {
-                    await call([.storeData, .open, .flush, .forget], in: cache, container, UInt64(task)) { _ in
+                    await call([.storeData, .open, .flush, .forget], in: cache, container, UInt64(task)) {
+                        _ in
                         ContinuousClock.now < deadline
                     }
                 }

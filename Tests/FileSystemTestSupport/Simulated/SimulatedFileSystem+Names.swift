@@ -56,7 +56,8 @@ extension SimulatedFileSystem {
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
-        try perform(Operation(kind: .open, name: name.string)) { state throws(FileSystemError) in
+        name.requireNoDatabase()
+        return try perform(Operation(kind: .open, name: name.string)) { state throws(FileSystemError) in
             func fail(_ errno: Errno) -> FileSystemError {
                 FileSystemError("openat", path: name, errno: errno)
             }

@@ -48,8 +48,11 @@ import Testing
             [.modificationDate: Date(timeIntervalSince1970: Double(modified) / 1e9)], ofItemAtPath: file.path)
     }
 
-    @Test(arguments: [VerificationRequest(), VerificationRequest(sample: 8)], [FileSystemTestSupport.Operation.Kind.open, .entries])
-    func oneUnreadableFolderDoesNotEndTheWalk(_ request: VerificationRequest, _ failing: FileSystemTestSupport.Operation.Kind) throws {
+    private typealias Call = FileSystemTestSupport.Operation.Kind
+
+    @Test(arguments: [VerificationRequest(), VerificationRequest(sample: 8)], [Call.open, .entries])
+    private func oneUnreadableFolderDoesNotEndTheWalk(_ request: VerificationRequest, _ failing: Call) throws
+    {
         let first = try engine()
         let keys = try (0..<8).map { try ItemKey(number: $0) }
         for key in keys { try first.store(noise(1000), key) }

@@ -1,0 +1,14 @@
+internal import SystemPackage
+
+extension FilePath {
+    /// The files on which SQLite has locks.
+    private static let databases: Set<String> = ["catalog.sqlite", "ledger.sqlite", "ledger.sqlite-shm"]
+
+    /// Ends the test when this is a database: closing any descriptor of it would release the locks that SQLite has in this
+    /// process, so nothing but SQLite may open it.
+    func requireNoDatabase() {
+        precondition(
+            !Self.databases.contains(lastComponent?.string ?? ""),
+            "\(self) was opened, which only SQLite may do")
+    }
+}

@@ -1,0 +1,121 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import ItemFormat
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// What is read of a ledger and its log without SQLite is what SQLite reads, whatever became of the log.
+@Suite struct LedgerImageTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    /// The file and the log of a ledger in use, whose log has begun anew.
+    private func files(entries: Int) throws -> (file: Data, log: Data) {
+        let root = try folder(container.support)
+        let ledger = Ledger(in: root, at: FilePath(container.support.path))
+        for number in 0..<entries { try ledger.put(entry(number)) }
+        try ledger.put((0..<6).map { try entry($0, openedAt: 77) })
+        try ledger.remove(entry(entries / 2).key)
+        let files = try ["", "-wal"].map {
+            try Data(contentsOf: container.support.appending(path: "ledger.sqlite\($0)"))
+        }
+        try ledger.close()
+        return (files[0], files[1])
+    }
+
+    private func folder(_ url: URL) throws -> Directory {
+        try .openOrCreate(FilePath(url.path), permissions: .ownerReadWriteExecute, in: LiveFileSystem())
+    }
+
+    private func entry(_ number: Int, openedAt: Int64 = 5) throws -> LedgerEntry {
+        let name = try FileName("Article \(number)")
+        let key = try ItemKey("https://example.org/articles/\(number)")
+        return LedgerEntry(
+            key: key, state: .committed, mode: .decode, area: .documents, folder: nil, name: name,
+            plainName: name,
+            backup: .include, contentLength: 1, contentChecksum: 2,
+            stagedName: "\(key.hash.hexadecimal)-0123456789abcdef-7", inode: 3, birthTime: 4,
+            openedAt: openedAt)
+    }
+
+    /// What both read of these files; `nil` for an error.
+    private func read(_ file: Data, _ log: Data) throws -> (image: [LedgerEntry]?, sqlite: [LedgerEntry]?) {
+        let url = container.root.appending(path: "copy-\(UUID().uuidString)", directoryHint: .isDirectory)
+        let copy = try folder(url)
+        defer { do { try FileManager.default.removeItem(at: url) } catch { Issue.record(error) } }
+        try file.write(to: url.appending(path: "ledger.sqlite"))
+        try log.write(to: url.appending(path: "ledger.sqlite-wal"))
+        let image = try entries {
+            try LedgerImage.open(in: copy, at: FilePath(url.path), waiting: false).queue
+        }
+        #expect(try container.files(below: url).count == 2, "reading leaves nothing behind")
+        return (image, try entries { try DatabaseQueue(path: url.appending(path: "ledger.sqlite").path) })
+    }
+
+    private func entries(_ open: () throws -> DatabaseQueue) throws -> [LedgerEntry]? {
+        do {
+            let queue = try open()
+            defer { do { try queue.close() } catch { Issue.record(error) } }
+            return try queue.read { try Row.fetchAll($0, sql: LedgerEntry.select + " ORDER BY hash") }
+                .compactMap(LedgerEntry.init)
+        } catch is DatabaseError {
+            return nil
+        }
+    }
+
+    @Test(arguments: [1, 20, 48, 49, 60, 150])
+    func everyEntryIsInIt(_ count: Int) throws {
+        let (file, log) = try files(entries: count)
+        let found = try read(file, log)
+        #expect(found.image == found.sqlite)
+        #expect(found.image?.count == max(count, 6) - 1)
+        #expect(found.image?.count { $0.openedAt == 77 } ?? 0 >= 5)
+    }
+
+    @Test func aLogThatEndsAnywhereIsReadAsFarAsItIsWhole() throws {
+        let (file, log) = try files(entries: 60)
+        var counts: Set<Int> = []
+        for length in stride(from: 0, to: log.count, by: 1373) {
+            let found = try read(file, log.prefix(length))
+            #expect(found.image == found.sqlite, "\(length) bytes")
+            counts.insert(found.image?.count ?? -1)
+        }
+        // Otherwise the log made no difference.
+        #expect(counts.count > 8)
+    }
+
+    @Test func aFlippedBitEndsIt() throws {
+        let (file, log) = try files(entries: 60)
+        var generator = SeededGenerator(seed: 1)
+        var differences = 0
+        let whole = try read(file, log).image
+        for _ in 0..<150 {
+            var damaged = log
+            let place = Int.random(in: 0..<24 * (4096 + 24), using: &generator)
+            damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            let found = try read(file, damaged)
+            #expect(found.image == found.sqlite, "byte \(place)")
+            if found.image != whole { differences += 1 }
+        }
+        #expect(differences > 20)
+    }
+
+    /// Only SQLite can undo it, and half of it must not be shown.
+    @Test func aChangeThatWasInterruptedBeforeThereWasALogIsNotRead() throws {
+        let (file, log) = try files(entries: 1)
+        let copy = try folder(container.root.appending(path: "copy"))
+        let url = container.root.appending(path: "copy")
+        try file.write(to: url.appending(path: "ledger.sqlite"))
+        try log.write(to: url.appending(path: "ledger.sqlite-journal"))
+        #expect(throws: LedgerImage.Unavailable.self) {
+            _ = try LedgerImage.open(in: copy, at: FilePath(url.path), waiting: false)
+        }
+    }
+}
