@@ -18,8 +18,8 @@ extension PrefetchCache {
     /// ``VerificationReport/isComplete`` set to `false`.
     ///
     /// - Parameter progress: Called about once per mebibyte read, from several threads, which wait for it.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``: when the files cannot be listed, or a
-    ///   damaged one cannot be set aside. A file that cannot be read is a finding.
+    /// - Throws: Only what any call may throw, see ``PrefetchCache``: when the promotions cannot be listed, or a
+    ///   damaged item cannot be set aside. A file or folder that cannot be read is a finding.
     /// - Complexity: O(n) in the bytes. Memory depends neither on the number of items nor on their size.
     public func verify(
         _ request: VerificationRequest = VerificationRequest(),
@@ -75,8 +75,8 @@ extension PrefetchCache {
     ///
     /// Nothing outside the cache is touched, and of promoted files only the mark. Much of this also happens
     /// automatically when a cache is opened or used; to have it reported, open the cache with
-    /// ``init(areas:environment:isSettling:)``. The content of items is not read; use ``verify(_:progress:)``
-    /// for that.
+    /// ``init(areas:environment:isSettling:)``. Only the footers of items are read; use ``verify(_:progress:)``
+    /// for their content.
     ///
     /// Cancelling the task has no effect.
     ///
@@ -84,7 +84,7 @@ extension PrefetchCache {
     /// - Returns: Every repair, file by file, and what could not be repaired.
     /// - Throws: Only what any call may throw, see ``PrefetchCache``, when the catalog cannot be written at
     ///   the end. Other errors are part of the report.
-    /// - Complexity: O(n) in the items. Each is looked up, and opened if its row does not match.
+    /// - Complexity: O(n) in the items, each of which is opened.
     @discardableResult
     public func repair(dryRun: Bool = false) async throws(CacheError) -> RepairReport {
         try await run { engine throws(CacheError) in try engine.repair(isDryRun: dryRun) }

@@ -1,11 +1,40 @@
 import Foundation
 import GRDB
+import ItemFormat
+import Synchronization
 import Testing
 
 @testable import PrefetchCache
 
 /// What an eviction asks the catalog is answered by an index, however many items there are.
 @Suite struct QueryPlanTests {
+    /// By kind, a verification and a repair of a large cache went through almost all rows once per folder.
+    @Test func aLookAtAFolderOfItemsFindsThemByTheirHash() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
+        try engine.flush()
+
+        guard case .usable(let view) = try CatalogView.look(in: engine.folders) else {
+            Issue.record("there is a catalog")
+            return
+        }
+        let statements = Mutex<Set<String>>([])
+        try view.read { database in
+            database.trace { event in
+                let statement = event.expandedDescription
+                _ = statements.withLock { $0.insert(statement) }
+            }
+        }
+        _ = try view.items(KeyHash.range(inFolder: 7))
+        let plans = try view.read { database in
+            database.trace()
+            return try statements.withLock { $0 }.filter { $0.contains("hash BETWEEN") }
+                .map { try Self.plan(of: $0, database) }
+        }
+        #expect(plans == ["SEARCH item USING INDEX sqlite_autoindex_item_1 (hash>? AND hash<?)"])
+    }
+
     @Test(arguments: EvictionPolicyChoice.allCases)
     func anEvictionNeitherSortsNorGoesThroughAllItems(_ policy: EvictionPolicyChoice) throws {
         let container = try TemporaryContainer()

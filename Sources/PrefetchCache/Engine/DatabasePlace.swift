@@ -38,20 +38,27 @@ extension Directory {
 }
 
 extension FilePath {
-    /// Checks that SQLite can open a database with its journal in this folder. It counts the bytes of the path after it has followed all
-    /// links.
+    /// Checks that SQLite can open a database with its journal in this folder. It follows all links first, so a short
+    /// link does not help.
     ///
-    /// - Throws: ``CacheError/pathTooLong(_:limit:)``.
+    /// - Throws: ``CacheError/pathTooLong(_:bytes:limit:)``.
     func requireRoom(forDatabase name: String) throws(CacheError) {
-        guard let system = sqlite3_vfs_find(nil), let resolve = system.pointee.xFullPathname else { return }
-        let limit = Int(system.pointee.mxPathname)
-        var resolved = [CChar](repeating: 0, count: 1 << 14)
-        let path = appending(name).string
-        // The primary code, since links are reported as well. Anything else that is wrong with the path is found when a
-        // database is opened.
-        guard resolve(system, path, CInt(resolved.count), &resolved) & 0xFF == SQLITE_OK,
-            let length = resolved.firstIndex(of: 0), length + "-journal".utf8.count > limit
-        else { return }
-        throw .pathTooLong(self, limit: limit)
+        // Without any, opening fails and says so.
+        guard let system = sqlite3_vfs_find(nil) else { return }
+        let path = appending(name)
+        let limit = Int(system.pointee.mxPathname) - "-journal".utf8.count
+        let bytes = path.lengthWithoutLinks(system) ?? path.length
+        guard bytes <= limit else { throw .pathTooLong(path, bytes: bytes, limit: limit) }
+    }
+
+    /// `nil` where the links cannot be followed. What does not exist yet counts as it is.
+    private func lengthWithoutLinks(_ system: UnsafeMutablePointer<sqlite3_vfs>) -> Int? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { target in
+            let result = withPlatformString { path in
+                system.pointee.xFullPathname(system, path, CInt(target.count), target.baseAddress)
+            }
+            // The higher bits say whether there were links.
+            return result & 0xFF == SQLITE_OK ? target.firstIndex(of: 0) : nil
+        }
     }
 }

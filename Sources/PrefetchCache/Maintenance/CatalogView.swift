@@ -99,9 +99,11 @@ struct CatalogView: Sendable {
             var known: [KeyHash: Known] = [:]
             let rows = try Row.fetchCursor(
                 database.cachedStatement(
-                    sql:
-                        "SELECT hash, key, storedLength FROM item WHERE kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?"
-                ),
+                    // The plus keeps SQLite from the index on the kind, by which it would go through almost all rows.
+                    sql: """
+                        SELECT hash, key, storedLength FROM item
+                        WHERE +kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?
+                        """),
                 arguments: [range.lowerBound.data, range.upperBound.data])
             while let row = try rows.next() {
                 guard let hash = KeyHash(data: try row.value(0)) else { continue }

@@ -71,17 +71,21 @@ extension Repair {
         for prefix in 0...UInt8.max {
             // The rows first: files that are stored after that are young.
             var known = try view?.items(KeyHash.range(inFolder: prefix)) ?? [:]
-            for (hash, file) in try files(inFolder: prefix).sorted(by: { $0.key < $1.key }) {
-                let row = known.removeValue(forKey: hash)
-                attempt(.item(hash)) { () throws(CacheError) in
-                    if try inspect(file, row, hasCatalog: view != nil) { isWrong = true }
+            let first = KeyHash.range(inFolder: prefix).lowerBound
+            let folder = CacheLayout.items.pushing(CacheLayout.folder(of: first))
+            attempt(.ours(folder, in: .caches)) { () throws(CacheError) in
+                for (hash, file) in try files(inFolder: prefix).sorted(by: { $0.key < $1.key }) {
+                    let row = known.removeValue(forKey: hash)
+                    attempt(.item(hash)) { () throws(CacheError) in
+                        if try inspect(file, row, hasCatalog: view != nil) { isWrong = true }
+                    }
                 }
-            }
-            for (hash, row) in known.sorted(by: { $0.key < $1.key }) {
-                guard let view, try view.items(hash...hash)[hash] == row, try attributes(hash) == nil
-                else { continue }
-                isWrong = true
-                note(.rowRemoved, .item(hash), key: key(row.key))
+                for (hash, row) in known.sorted(by: { $0.key < $1.key }) {
+                    guard let view, try view.items(hash...hash)[hash] == row, try attributes(hash) == nil
+                    else { continue }
+                    isWrong = true
+                    note(.rowRemoved, .item(hash), key: key(row.key))
+                }
             }
         }
         return isWrong

@@ -42,9 +42,9 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The catalog's own rows do not fit into the budget beside what may not be evicted. The changes stay in
     /// memory.
     case catalogOverBudget
-    /// SQLite cannot open files in a folder of the cache: it takes no path, with all links followed, of more than
-    /// `limit` bytes.
-    case pathTooLong(FilePath, limit: Int)
+    /// SQLite opens no database under so long a path: with all links followed it has `bytes` bytes, of at most
+    /// `limit`. Nothing was created.
+    case pathTooLong(FilePath, bytes: Int, limit: Int)
     /// The ledger was written by a newer version of this package and was left alone.
     case newerLedger(version: Int)
     /// No further item can be pinned: a pin holds a file open, and the rest of the `openFiles` that this process
@@ -111,9 +111,9 @@ extension CacheError: CustomStringConvertible {
         case .catalogOverBudget:
             "the catalog finds no room in the budget beside what may not be evicted; "
                 + "make the budget larger, or let go of what is pinned"
-        case .pathTooLong(let path, let limit):
-            "\(path) is too long a path for SQLite, which opens no file whose path has more than \(limit) bytes, "
-                + "with all links followed; give the cache a container with a shorter path"
+        case .pathTooLong(let path, let bytes, let limit):
+            "the path \(path) is too long: with all links followed it has \(bytes) bytes, and SQLite opens at most "
+                + "\(limit); give the cache a container with a shorter path"
         case .newerLedger(let version):
             "the ledger has version \(version), which is newer than \(LedgerSchema.version); update the software"
         case .tooManyPins(let openFiles):

@@ -142,15 +142,46 @@ import Testing
         try next.close()
     }
 
-    /// The length is that of the row, and the file is damaged all the same.
-    @Test func aFooterOfTheRightLengthIsLookedAt() throws {
+    /// The length is that of the row, and the file is damaged all the same: another byte each time, in the key, the
+    /// checksum and the trailer among others.
+    @Test(arguments: [1, 9, 20, 40, 70, 100])
+    func aFooterOfTheRightLengthIsLookedAt(_ offset: Int) throws {
         try fill("a", "b")
         let item = container.item("a")
         var content = try Data(contentsOf: item)
-        content[content.endIndex - 40] ^= 1
+        content[content.endIndex - offset] ^= 1
         try content.write(to: item)
         #expect(try repair() == [.itemSetAside, .quarantinedItemRemoved])
         #expect(try engine().items().map(\.key) == ["b"])
+    }
+
+    @Test func anItemUnderTheNameOfAnotherIsSetAside() throws {
+        let engine = try engine(isSettling: true)
+        // Of one length, so that the row fits.
+        for key in ["a", "b"] as [ItemKey] { try engine.store(noise(3000), key) }
+        try engine.close()
+        try Data(contentsOf: container.item("b")).write(to: container.item("a"))
+        #expect(try repair() == [.itemSetAside, .quarantinedItemRemoved])
+        #expect(try self.engine().items().map(\.key) == ["b"])
+    }
+
+    @Test(arguments: [true, false])
+    func oneUnreadableFolderDoesNotKeepTheOthersFromRepair(_ isDryRun: Bool) throws {
+        try fill("a", "b")
+        // The walk comes to the unreadable one first.
+        let keys = (["a", "b"] as [ItemKey]).sorted { $0.hash < $1.hash }
+        try Data().write(to: container.item(keys[1]))
+        let folder = CacheLayout.folder(of: keys[0].hash)
+        let engine = try container.engine(
+            fileSystem: InterceptingFileSystem { operation throws(FileSystemError) in
+                guard operation.kind == .open, operation.path?.hasSuffix("/items/\(folder)") == true else {
+                    return
+                }
+                throw FileSystemError("open", errno: .permissionDenied)
+            }, isSettling: false)
+        let report = try engine.repair(isDryRun: isDryRun)
+        #expect(report.steps.map(\.action) == [.purgedItemRemoved])
+        #expect(report.failures.map(\.location) == [.ours(CacheLayout.items.pushing(folder), in: .caches)])
     }
 
     @Test func theSumsFitTheRows() throws {
