@@ -13,6 +13,7 @@ public final class InterceptingFileSystem: FileSystem {
 
     private let live = LiveFileSystem()
     private let weaknesses: Set<Weakness>
+    private let isOutside: Bool
     /// In a type of its own: a closure that a mutex holds is wrapped anew whenever it is read, and a call of it goes through
     /// all these layers.
     private struct Interception: Sendable {
@@ -25,9 +26,15 @@ public final class InterceptingFileSystem: FileSystem {
     private let paths = Mutex<[Descriptor: String]>([:])
     private let isDead = Atomic<Bool>(false)
 
-    /// - Parameter weaknesses: What the live file system promises and this one does not keep.
-    public init(with weaknesses: Set<Weakness> = [], _ interceptor: @escaping Interceptor = { _ in }) {
+    /// - Parameters:
+    ///   - weaknesses: What the live file system promises and this one does not keep.
+    ///   - isOutside: Whether it is that of a process which never has the databases of a cache open.
+    public init(
+        with weaknesses: Set<Weakness> = [], isOutside: Bool = false,
+        _ interceptor: @escaping Interceptor = { _ in }
+    ) {
         self.weaknesses = weaknesses
+        self.isOutside = isOutside
         interception = Mutex(Interception(call: interceptor))
     }
 
@@ -98,7 +105,7 @@ public final class InterceptingFileSystem: FileSystem {
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
-        name.requireNoDatabase()
+        if !isOutside { name.requireNoDatabase() }
         try note(Operation(kind: .open, name: name.string, isCreating: mode.isCreating), in: directory)
         let file =
             if let target = target(of: name, in: directory) {
