@@ -14,6 +14,7 @@ public final class InterceptingFileSystem: FileSystem {
     private let live = LiveFileSystem()
     private let weaknesses: Set<Weakness>
     private let space: SimulatedVolume?
+    private let isOutside: Bool
     /// In a type of its own: a closure that a mutex holds is wrapped anew whenever it is read, and a call of it goes through
     /// all these layers.
     private struct Interception: Sendable {
@@ -29,12 +30,14 @@ public final class InterceptingFileSystem: FileSystem {
     /// - Parameters:
     ///   - weaknesses: What the live file system promises and this one does not keep.
     ///   - volume: The space that files written through this file system take; `nil` for that of the machine.
+    ///   - isOutside: Whether it is that of a process which never has the databases of a cache open.
     public init(
-        with weaknesses: Set<Weakness> = [], on volume: SimulatedVolume? = nil,
+        with weaknesses: Set<Weakness> = [], on volume: SimulatedVolume? = nil, isOutside: Bool = false,
         _ interceptor: @escaping Interceptor = { _ in }
     ) {
         self.weaknesses = weaknesses
         space = volume
+        self.isOutside = isOutside
         interception = Mutex(Interception(call: interceptor))
     }
 
@@ -108,7 +111,7 @@ public final class InterceptingFileSystem: FileSystem {
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
-        name.requireNoDatabase()
+        if !isOutside { name.requireNoDatabase() }
         try note(Operation(kind: .open, name: name.string, isCreating: mode.isCreating), in: directory)
         let file =
             if let target = target(of: name, in: directory) {

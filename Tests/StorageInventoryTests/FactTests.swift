@@ -37,7 +37,7 @@ import Testing
 
     @Test func theCatalogSaysWhyItemsAreThere() throws {
         let reads = Mutex(0)
-        let fileSystem = InterceptingFileSystem { operation in
+        let fileSystem = InterceptingFileSystem(isOutside: true) { operation in
             if operation.kind == .read, operation.name.utf8.count == 32 { reads.withLock { $0 += 1 } }
         }
         expectFacts(of: try container.inventory(fileSystem))

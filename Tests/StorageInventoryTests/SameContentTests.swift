@@ -28,7 +28,7 @@ import Testing
     private func check() throws -> (findings: [Finding], bytesRead: Int, openFiles: Int) {
         let inventory = try container.inventory()
         let log = OperationLog()
-        let fileSystem = InterceptingFileSystem()
+        let fileSystem = InterceptingFileSystem(isOutside: true)
         let open = OpenFilesPeak()
         fileSystem.intercept { [unowned fileSystem] operation in
             log.add(operation)

@@ -114,7 +114,7 @@ import Testing
         let names = ["one", "other"]
         try makeDeepFolder(names, levels: levels)
         let open = Mutex(0)
-        let fileSystem = InterceptingFileSystem()
+        let fileSystem = InterceptingFileSystem(isOutside: true)
         fileSystem.intercept { [weak fileSystem] _ in
             let count = fileSystem?.openFiles ?? 0
             open.withLock { $0 = max($0, count) }
@@ -150,7 +150,7 @@ import Testing
 
     @Test func whatGoesMeanwhileIsSkipped() throws {
         let root = container.root
-        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+        let fileSystem = InterceptingFileSystem(isOutside: true) { operation throws(FileSystemError) in
             guard operation.kind == .attributes, operation.name == "letter.txt" else { return }
             do {
                 try FileManager.default.removeItem(at: root.appending(path: "Documents/letter.txt"))
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func aFolderThatMayNotBeReadIsAProblemAndTheWalkGoesOn() throws {
-        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+        let fileSystem = InterceptingFileSystem(isOutside: true) { operation throws(FileSystemError) in
             guard operation.kind == .open, operation.name == "Films" else { return }
             throw FileSystemError("open", path: "Films", errno: .permissionDenied)
         }
@@ -244,7 +244,7 @@ import Testing
     @Test func anInventoryChangesNothing() throws {
         let before = try Photograph(of: container.root)
         let changes = Mutex<[String]>([])
-        let fileSystem = InterceptingFileSystem { operation in
+        let fileSystem = InterceptingFileSystem(isOutside: true) { operation in
             // Reading the flag is one kind with setting it.
             guard operation.isChange, operation.kind != .noDump else { return }
             changes.withLock { $0.append(operation.description) }
