@@ -1,59 +1,89 @@
-import FileSystem
 import Foundation
+import GRDBSQLite
 import StorageAreas
 import SystemPackage
 import Testing
 
 @testable import PrefetchCache
 
-/// SQLite opens no file whose path, with all links followed, has more than 512 bytes.
+/// SQLite opens no path of more than 512 bytes, its journal's included.
 @Suite struct LongPathTests {
+    enum Database: CaseIterable {
+        case catalog, ledger
+
+        /// The area's part of the path is filled up so that the database's path has this many bytes.
+        func area(in root: URL, length: Int) -> FilePath {
+            let below = "/PrefetchCache/" + (self == .catalog ? CacheLayout.catalog : CacheLayout.ledger)
+            var path = root.path
+            while true {
+                let rest = length - below.utf8.count - path.utf8.count
+                // No name has more than 255 bytes.
+                guard rest > 200 else {
+                    return FilePath(path + "/" + String(repeating: "x", count: rest - 1))
+                }
+                path += "/" + String(repeating: "y", count: 99)
+            }
+        }
+
+        func areas(_ area: FilePath, in container: TemporaryContainer) throws -> StorageAreas {
+            let usual = try container.areas()
+            return usual.replacing(
+                caches: self == .catalog ? area : usual.caches,
+                applicationSupport: self == .ledger ? area : usual.applicationSupport)
+        }
+    }
+
     private let container: TemporaryContainer
+    private let root: URL
+    private let longest: Int
 
     init() throws {
         container = try TemporaryContainer()
+        root = container.root.resolvingSymlinksInPath()
+        longest = Int(try #require(sqlite3_vfs_find(nil)).pointee.mxPathname) - "-journal".utf8.count
     }
 
-    /// The longest path of a container in which SQLite finds room for the longest path that it needs.
-    private var longest: Int {
-        512 - "/Library/Application Support/PrefetchCache/ledger.sqlite-journal".utf8.count
-    }
-
-    /// A folder whose path has so many bytes, with all links followed.
-    private func folder(_ length: Int) throws -> URL {
-        var folder = container.root.resolvingSymlinksInPath()
-        while folder.path.utf8.count < length {
-            // The separator is one byte, and no name is empty.
-            let rest = length - folder.path.utf8.count - 1
-            folder.append(path: String(repeating: "d", count: rest > 200 ? 100 : rest))
-        }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        #expect(folder.path.utf8.count == length)
-        return folder
-    }
-
-    @Test func theLongestThatIsAcceptedWorks() throws {
-        let folder = try folder(longest)
-        let engine = try container.engine(areas: .container(at: folder))
-        try engine.store(noise(100), "k")
-        #expect(try engine.open("k").value?.isFirstOpen == true)
-        #expect(try engine.statistics().promotions == 1)
+    @Test(arguments: Database.allCases)
+    func theLongestPathThatSQLiteOpensHoldsACache(_ database: Database) throws {
+        let area = database.area(in: root, length: longest)
+        let engine = try container.engine(areas: database.areas(area, in: container))
+        try engine.store(prose(3000), "key")
+        try engine.store(prose(3000), "opened")
+        #expect(try engine.open("opened").value?.isFirstOpen == true)
+        try engine.flush()
+        #expect(try engine.items().map(\.key) == ["key"])
         try engine.close()
     }
 
-    @Test(arguments: [false, true])
-    func aLongerOneIsRefusedByNameAndNothingIsCreated(_ isLink: Bool) throws {
-        let folder = try folder(longest + 1)
-        var path = folder
-        if isLink {
-            path = container.root.appending(path: "link")
-            try FileManager.default.createSymbolicLink(at: path, withDestinationURL: folder)
+    private func isRefused(_ error: any Error) -> Bool {
+        guard case CacheError.pathTooLong(_, let bytes, let limit) = error else { return false }
+        return bytes == longest + 1 && limit == longest
+            && "\(error)".contains("\(bytes) bytes, and SQLite opens at most \(limit)")
+    }
+
+    @Test(arguments: Database.allCases)
+    func aLongerPathIsRefusedBeforeAnythingIsMade(_ database: Database) throws {
+        let area = database.area(in: root, length: longest + 1)
+        #expect {
+            try container.engine(areas: database.areas(area, in: container))
+        } throws: {
+            isRefused($0)
         }
-        let areas = try StorageAreas.container(at: path)
-        let root = areas.applicationSupport.appending("PrefetchCache")
-        let error = #expect(throws: CacheError.self) { _ = try container.engine(areas: areas) }
-        #expect(error == .pathTooLong(root, limit: 512))
-        #expect(error?.description.contains("a container with a shorter path") == true)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: container.root.path).isEmpty)
+    }
+
+    /// SQLite resolves links.
+    @Test(arguments: Database.allCases)
+    func aLinkDoesNotShortenAPath(_ database: Database) throws {
+        let area = database.area(in: root, length: longest + 1)
+        try FileManager.default.createDirectory(atPath: area.string, withIntermediateDirectories: true)
+        let link = root.appending(path: "link")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: area.string)
+        #expect {
+            try container.engine(areas: database.areas(FilePath(link.path), in: container))
+        } throws: {
+            isRefused($0)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: area.string).isEmpty)
     }
 }
