@@ -58,6 +58,7 @@ import Testing
     private func isRefused(_ error: any Error) -> Bool {
         guard case CacheError.pathTooLong(_, let bytes, let limit) = error else { return false }
         return bytes == longest + 1 && limit == longest
+            && "\(error)".contains("\(bytes) bytes, and SQLite opens at most \(limit)")
     }
 
     @Test(arguments: Database.allCases)
