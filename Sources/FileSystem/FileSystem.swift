@@ -17,6 +17,10 @@ public protocol FileSystem: Sendable {
     /// The user that owns what this process creates (`geteuid`).
     var userID: UInt32 { get }
 
+    /// The number of descriptors that this process may have (`getrlimit` with `RLIMIT_NOFILE`): the number of
+    /// each is smaller.
+    var descriptorLimit: Int { get }
+
     /// Opens a file or folder (`openat`).
     func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode) throws(FileSystemError)
         -> Descriptor
@@ -127,6 +131,9 @@ public enum LockMode: Sendable {
 }
 
 extension FileSystem {
+    /// No limit, for file systems without descriptors of the operating system.
+    public var descriptorLimit: Int { .max }
+
     /// Returns `nil`, for file systems that do not keep creation times.
     public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
 

@@ -1,6 +1,7 @@
 internal import FileSystem
 public import ItemFormat
 internal import Synchronization
+internal import SystemPackage
 
 /// Keeps an item from being evicted.
 ///
@@ -8,7 +9,9 @@ internal import Synchronization
 /// for the next episodes of a playlist. It lasts until it is released or dropped, and ends with its process:
 /// the Caches area can promise no more than that. To keep an item for good, open it.
 ///
-/// - Note: A pin holds one file open. The item can still be removed or replaced explicitly.
+/// - Note: A pin holds one file open. The last quarter of the files that the process may have open is kept for
+///   everything else, see ``CacheError/tooManyPins(openFiles:)``. The item can still be removed or replaced
+///   explicitly.
 public final class Pin: Sendable {
     /// The key of the pinned item.
     public let key: ItemKey
@@ -38,19 +41,37 @@ extension PrefetchCache {
     /// Keeps an item from being evicted until the pin is released.
     ///
     /// - Returns: `nil` when the item is not cached, or cannot be served.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
+    /// - Throws: ``CacheError/tooManyPins(openFiles:)`` when too many files are open for a further pin.
     public func pin(_ key: ItemKey) async throws(CacheError) -> Pin? {
         let cache = self
         return try await run { engine throws(CacheError) in
-            guard let file = try engine.folders.openItemToStay(key.hash) else { return nil }
-            do throws(CacheError) {
-                if try engine.canServe(key, from: file) { return Pin(key, file, of: cache) }
-            } catch {
-                engine.environment.fileSystem.close(file)
-                throw error
-            }
-            engine.environment.fileSystem.close(file)
-            return nil
+            try engine.openPinned(key).map { Pin(key, $0, of: cache) }
         }
+    }
+}
+
+extension Engine {
+    /// Opens an item's file to keep the item from being evicted, if the item can be served.
+    fileprivate func openPinned(_ key: ItemKey) throws(CacheError) -> Descriptor? {
+        let fileSystem = environment.fileSystem
+        let limit = fileSystem.descriptorLimit
+        let opened: Descriptor?
+        do {
+            opened = try folders.openItemToStay(key.hash)
+        } catch {
+            guard case .fileSystem(let reason) = error, reason.errno == .tooManyOpenFiles else { throw error }
+            throw .tooManyPins(openFiles: limit)
+        }
+        guard let file = opened else { return nil }
+        do throws(CacheError) {
+            // The system gives out the lowest number that is free.
+            guard file.rawValue < limit - limit / 4 else { throw .tooManyPins(openFiles: limit) }
+            if try canServe(key, from: file) { return file }
+        } catch {
+            fileSystem.close(file)
+            throw error
+        }
+        fileSystem.close(file)
+        return nil
     }
 }

@@ -82,6 +82,17 @@ extension PrefetchCache {
         }
     }
 
+    /// Hands the content of a cached item to `sink`, as ``stream(_:range:to:)`` does, without counting as a use.
+    ///
+    /// - Returns: A miss also for a promoted key.
+    package func check(
+        _ key: ItemKey, with sink: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) async throws(CacheError) -> Lookup<Void> {
+        try await run { engine throws(CacheError) in
+            try engine.stream(key, nil, isUse: false) { bytes throws(CacheError) in sink(bytes) }
+        }
+    }
+
     /// Returns the metadata of a cached item, as ``metadata(of:)`` does, and the length of its content in
     /// bytes.
     package func description(

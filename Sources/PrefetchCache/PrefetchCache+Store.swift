@@ -70,7 +70,8 @@ extension PrefetchCache {
     ///     suspended or dropped or its process dies, see ``partial(of:)``. An earlier partial of the key is
     ///     discarded. Of two concurrent writers of one key, the first to complete a chunk keeps its partial.
     ///     An item with the intent ``Intent/userRequested`` goes straight to its destination, and no partial
-    ///     of it is kept.
+    ///     of it is kept. The validator must be strong if the partial is to be resumed over HTTP, as by
+    ///     `PrefetchDownloader`: it tells whether the rest is that of the same version.
     ///   - forgettingPromotion: Whether an item that was opened may be stored again, which is otherwise
     ///     refused. The record of its promotion is forgotten, as by ``forget(_:)``, at the moment the new
     ///     item is complete. The old file stays, and the new one is placed beside it when it is opened.

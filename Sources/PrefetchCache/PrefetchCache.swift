@@ -83,9 +83,8 @@ public final class PrefetchCache: Sendable {
     /// ```
     public var executor: any TaskExecutor { blocking }
 
-    /// The events of the cache in this process, from now on. A listener that falls behind by more than 1,024
-    /// events loses the oldest.
-    public var events: AsyncStream<CacheEvent> { engine.events.stream() }
+    /// The events of the cache in this process, from now on.
+    public var events: CacheEvents { engine.events.stream() }
 
     /// Runs work on a thread that may block, and schedules the writing of the changes that it leaves in
     /// memory.

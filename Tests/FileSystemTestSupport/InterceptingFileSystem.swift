@@ -95,6 +95,8 @@ public final class InterceptingFileSystem: FileSystem {
 
     public var userID: UInt32 { live.userID }
 
+    public var descriptorLimit: Int { live.descriptorLimit }
+
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {

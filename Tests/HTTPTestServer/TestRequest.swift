@@ -31,6 +31,17 @@ public struct TestRequest: Sendable {
     }
 }
 
+extension Date {
+    /// The date as HTTP writes it.
+    public var inHTTP: String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: self)
+    }
+}
+
 /// An answer, and how it ends.
 public struct TestAnswer: Sendable {
     public enum Ending: Sendable {
@@ -51,6 +62,8 @@ public struct TestAnswer: Sendable {
     public var ending = Ending.complete
     /// Whether the status line is HTTP at all.
     public var isHTTP = true
+    /// Whether the answer says when it was sent, unless `headers` do.
+    public var isDated = true
     /// Whether nothing is said at all.
     public var isSilent = false
     /// Where the server does something before it goes on.
@@ -88,6 +101,7 @@ public struct TestAnswer: Sendable {
         if isSilent { return Data() }
         var lines = [isHTTP ? "HTTP/1.1 \(status) Status" : "SPAM \(status)"]
         lines += headers.map { "\($0): \($1)" }
+        if isDated, headers["Date"] == nil { lines.append("Date: \(Date.now.inHTTP)") }
         if let announcedLength, status != 304 { lines.append("Content-Length: \(announcedLength)") }
         return Data((lines + ["", ""]).joined(separator: "\r\n").utf8)
     }

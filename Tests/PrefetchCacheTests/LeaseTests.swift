@@ -115,6 +115,26 @@ import Testing
         try await cache.close()
     }
 
+    @Test func manyPinsLeaveFilesForEverythingElse() async throws {
+        let container = try TemporaryContainer()
+        let process = try StressProcess(
+            ["pin-many", "--items", "400", "--open-files", "256"], in: container)
+        let report: PinManyReport = try await process.outcome().report()
+        #expect(report.pinned > 100)
+        #expect(report.pinned + report.refused == 400)
+        #expect(report.read == 400)
+        #expect(report.canWork)
+        #expect(report.pinsAgain)
+    }
+
+    private struct PinManyReport: Decodable {
+        var pinned: Int
+        var refused: Int
+        var read: Int
+        var canWork: Bool
+        var pinsAgain: Bool
+    }
+
     @Test func aPinDiesWithItsProcess() throws {
         let holding = try StressProcess(["hold", "--key", "item-2"], in: container)
         #expect(holding.firstOutput() == "held\n")

@@ -17,7 +17,7 @@ struct SmallVolumeTests {
         let volume: SmallVolume
         let container: TemporaryContainer
         let engine: Engine
-        let events: AsyncStream<CacheEvent>
+        let events: CacheEvents
         private var number = 0
         private var record = AttackRecord(
             "disk.small-volumes", of: "looks at a volume whose space is taken")

@@ -105,14 +105,11 @@ import Testing
             key: "valued", source: "test", destination: .documents("Valued"), priority: 1)
         _ = try await cache.cache.store(noise(1_000_000, seed: 3), as: valued)
         let server = try HTTPTestServer { request in
-            var answer = resource.answer(to: request)
-            if request.rangeStart == nil {
-                answer.announcedLength = nil
-                answer.ending = .drop
-            }
-            return answer
+            let answer = resource.answer(to: request)
+            return request.rangeStart == nil ? answer.endingWithItsConnection : answer
         }
-        let outcome = await cache.download(DownloadRequest(server.url()))
+        let request = DownloadRequest(server.url(), "item", .sha256(contentDigest))
+        let outcome = await cache.download(request)
         guard case .refused(let refusal, let keptLength) = outcome else {
             Issue.record("\(outcome)")
             return
@@ -121,7 +118,7 @@ import Testing
         #expect(try await cache.keptLength() == keptLength)
         #expect((keptLength > 0) == mayEverFit)
         try await cache.cache.configure { $0 = CacheConfiguration(budget: .fixed(.mebibytes(16))) }
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(await cache.download(request).isStored)
         #expect(server.requests.last?.rangeStart.map(Int64.init) == (mayEverFit ? keptLength : nil))
         #expect(try await cache.holds(content))
     }

@@ -63,15 +63,12 @@ import Testing
         #expect(try await cache.holds(Data()))
     }
 
-    @Test func aContentWithoutALengthEndsWithItsConnection() async throws {
+    @Test(arguments: [ContentExpectation.length(5_500_000), .sha256(contentDigest)])
+    func aContentThatEndsWithItsConnectionIsStoredIfItIsAsExpected(expected: ContentExpectation) async throws
+    {
         let cache = try await TestCache()
-        let server = try HTTPTestServer { _ in
-            var answer = TestAnswer(200, body: content)
-            answer.announcedLength = nil
-            answer.ending = .drop
-            return answer
-        }
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        let server = try HTTPTestServer { _ in TestAnswer(200, body: content).endingWithItsConnection }
+        #expect(await cache.download(DownloadRequest(server.url(), "item", expected)).isStored)
         #expect(try await cache.holds(content))
     }
 

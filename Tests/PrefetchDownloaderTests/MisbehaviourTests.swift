@@ -41,12 +41,7 @@ import Testing
     @Test(arguments: [5_000_000, 6_000_000])
     func aLengthOtherThanExpectedIsNotCommitted(expected: Int64) async throws {
         let cache = try await TestCache()
-        let server = try HTTPTestServer { request in
-            var answer = resource.answer(to: request)
-            answer.announcedLength = nil
-            answer.ending = .drop
-            return answer
-        }
+        let server = try HTTPTestServer { resource.answer(to: $0).endingWithItsConnection }
         let error = try await failure(cache, server, .length(expected))
         if expected < 5_500_000 {
             guard case .tooLong(_, 5_000_000) = error.reason else { Issue.record("\(error)"); return }
@@ -55,6 +50,31 @@ import Testing
             #expect(error.reason == .truncated(received: 5_500_000, announced: 6_000_000))
             #expect(error.keptLength == 5 << 20)
         }
+    }
+
+    /// Half of it, or all of it: nobody can tell.
+    @Test(arguments: [2_200_000, 5_500_000])
+    func aContentThatMayBeCutShortIsNotStored(length: Int) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { request in
+            resource.answer(to: request).cut(after: length).endingWithItsConnection
+        }
+        let error = try await failure(cache, server) { $0.attempts = 5 }
+        #expect(error.reason == .unmarkedEnd)
+        #expect(error.keptLength == 0)
+        #expect(try await cache.cache.read("item") == nil)
+        #expect(try await cache.keptLength() == 0)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [
+        ([:], false, false), ([:], true, true), (["Connection": "close"], true, false),
+        (["Content-Length": "5"], false, true), (["Transfer-Encoding": "chunked"], false, true),
+        (["Transfer-Encoding": "gzip, Chunked"], false, true), (["Transfer-Encoding": "gzip"], true, false),
+    ])
+    func whatMarksTheEndOfAContent(headers: [String: String], isSecure: Bool, isMarked: Bool) {
+        let head = ResponseHead(status: 200, fields: headers.map { ($0, $1) })
+        #expect(head.marksEnd(isSecure: isSecure) == isMarked)
     }
 
     @Test func aWrongDigestDropsEverything() async throws {

@@ -43,7 +43,7 @@ import Testing
             .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects(limit: 5), .redirect(to: "x"),
             .status(404, retryAfter: nil), .connection(.notTrusted), .tooLong(received: 2, announced: 1),
             .wrongRange("x"), .wrongLength(expected: 1, actual: 2), .wrongDigest(expected: [], actual: [1]),
-            .encoded("gzip"), .cache(.closed),
+            .unmarkedEnd, .encoded("gzip"), .cache(.closed),
         ]
         for reason in lasting { #expect(!reason.isTransient, "\(reason)") }
         let passing: [DownloadError.Reason] = [
@@ -55,13 +55,24 @@ import Testing
 
     @Test func whatADateIsGoodFor() {
         let date = Validator(lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
-        let changed: Int64 = 784_111_777
-        #expect(date.rangeCondition(storedAt: (changed + 60) * 1000) == "Sun, 06 Nov 1994 08:49:37 GMT")
-        #expect(date.rangeCondition(storedAt: (changed + 59) * 1000) == nil)
         let both = Validator(entityTag: "W/\"1\"", lastModified: date.lastModified)
-        #expect(both.rangeCondition(storedAt: (changed + 60) * 1000) == date.lastModified)
-        #expect(Validator(entityTag: "\"1\"").rangeCondition(storedAt: 0) == "\"1\"")
-        #expect(Validator().rangeCondition(storedAt: .max) == nil)
+        let tag = Validator(entityTag: "\"1\"")
+        #expect(date.rangeCondition(now: 0) == date.lastModified)
+        #expect(both.rangeCondition(now: 0) == date.lastModified)
+        #expect(tag.rangeCondition(now: 0) == "\"1\"")
+        #expect(Validator().rangeCondition(now: .max / 1000) == nil)
+        #expect(Validator(lastModified: "a\r\nb").rangeCondition(now: 0) == nil)
+
+        let undated = ResponseHead(status: 200, fields: [])
+        let late = ResponseHead(status: 200, fields: [("Date", "Sun, 06 Nov 1994 08:50:37 GMT")])
+        let early = ResponseHead(status: 200, fields: [("Date", "Sun, 06 Nov 1994 08:50:36 GMT")])
+        for validator in [date, both] {
+            #expect(validator.isStrong(in: late, now: 0))
+            #expect(!validator.isStrong(in: early, now: .max / 1000))
+            #expect(!validator.isStrong(in: undated, now: .max / 1000))
+        }
+        #expect(tag.isStrong(in: undated, now: 0))
+        #expect(!Validator(entityTag: "W/\"1\"").isStrong(in: late, now: 0))
     }
 
     @Test func digestsInHexadecimal() {

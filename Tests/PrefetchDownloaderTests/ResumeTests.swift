@@ -153,7 +153,7 @@ import Testing
     func withoutASureValidatorItStartsAnew(headers: [String: String]) async throws {
         let cache = try await TestCache()
         // However long the test takes.
-        let young = httpDate(Date(timeIntervalSinceNow: 3600))
+        let young = Date(timeIntervalSinceNow: 3600).inHTTP
         let headers = headers.mapValues { $0 == "young" ? young : $0 }
         let bare = TestResource(content, entityTag: nil)
         let server = try HTTPTestServer(
@@ -161,6 +161,25 @@ import Testing
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(server.requests[1].headers["range"] == nil)
         #expect(try await cache.holds(content))
+    }
+
+    /// The server changes a content twice within a second. By this machine's clock that was decades ago.
+    @Test(arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:36 GMT", nil])
+    func twoVersionsOfOneSecondAreNotSpliced(sent: String?) async throws {
+        let cache = try await TestCache()
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let old = TestResource(content, entityTag: nil, lastModified: date)
+        let new = TestResource(noise(5_500_000, seed: 2), entityTag: nil, lastModified: date)
+        let server = try HTTPTestServer(
+            inTurn: { request in
+                var answer = old.answer(to: request).cut(after: 2_200_000)
+                answer.headers["Date"] = sent
+                answer.isDated = sent != nil
+                return answer
+            }, { new.answer(to: $0) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(new.content))
+        #expect(server.requests.map(\.rangeStart) == [nil, nil])
     }
 
     @Test func aServerThatIgnoresRangesIsReadFromTheStart() async throws {
@@ -276,13 +295,5 @@ import Testing
         #expect(await cache.download(request).isStored)
         #expect(server.requests[1].rangeStart == nil)
         #expect(try await cache.cache.metadata(of: "item")?.destination == .documents("Other"))
-    }
-
-    private func httpDate(_ date: Date) -> String {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(identifier: "GMT")
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return formatter.string(from: date)
     }
 }

@@ -31,6 +31,8 @@ import Testing
         }
         #expect(await cache.download(request(small.content)) == .alreadyCached)
         #expect(server.requests.count == 1)
+        // Nobody has read it.
+        #expect(try await cache.cache.statistics().hits == 0)
         #expect(await cache.download(request(newer.content)).isStored)
         #expect(try await cache.holds(newer.content))
     }

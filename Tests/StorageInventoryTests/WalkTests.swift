@@ -57,6 +57,29 @@ import Testing
         #expect(totals.wantedBackupLength == totals.backupLength)
     }
 
+    /// Whichever name the walk finds first.
+    @Test func aFileWithAnotherNameWhereNothingIsBackedUpIsInTheBackup() throws {
+        let before = InventoryTotals(of: try container.inventory())
+        var length: Int64 = 0
+        let names = (0..<8).flatMap { ["Own \($0)", "Library/Own \($0)"] }
+        for (number, folder) in (["Documents", "Library/Application Support"] + names).enumerated() {
+            let content = Data(repeating: 1, count: 1000 + number)
+            try container.write(content, to: "\(folder)/file")
+            for excluded in ["tmp", "Library/Caches"] {
+                try container.write(Data(), to: "\(excluded)/other")
+                try FileManager.default.linkItem(
+                    at: container.url("\(folder)/file"), to: container.url("\(excluded)/\(number)"))
+            }
+            length += Int64(content.count)
+        }
+        let totals = InventoryTotals(of: try container.inventory())
+        #expect(totals.backupLength == before.backupLength + length)
+        #expect(totals.wantedBackupLength == before.wantedBackupLength + length)
+        #expect(totals.groups.reduce(0) { $0 + $1.backedUp } == totals.backupLength)
+        #expect(
+            (totals.excludedLength["area"] ?? 0) == (before.excludedLength["area"] ?? 0) + length)
+    }
+
     // MARK: What is dangerous to walk
 
     /// Makes folders in one another, each with a sister that waits until the walk comes back. A folder lists its

@@ -13,6 +13,13 @@ public struct LiveFileSystem: FileSystem {
 
     public var userID: UInt32 { geteuid() }
 
+    public var descriptorLimit: Int {
+        var limit = rlimit()
+        // Fails only for a wrong address or resource.
+        guard getrlimit(Platform.openFiles, &limit) == 0 else { return .max }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {

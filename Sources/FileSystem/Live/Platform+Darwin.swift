@@ -3,6 +3,8 @@
     internal import SystemPackage
 
     extension Platform {
+        static let openFiles = RLIMIT_NOFILE
+
         static func rename(
             _ oldDirectory: CInt, _ oldName: UnsafePointer<CChar>, _ newDirectory: CInt,
             _ newName: UnsafePointer<CChar>, _ mode: RenameMode

@@ -4,6 +4,8 @@
     internal import SystemPackage
 
     extension Platform {
+        static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
         static func rename(
             _ oldDirectory: CInt, _ oldName: UnsafePointer<CChar>, _ newDirectory: CInt,
             _ newName: UnsafePointer<CChar>, _ mode: RenameMode

@@ -30,7 +30,8 @@ extension Catalog {
             let rebuilt = try prepare(fresh)
             fresh.generation = inMemory { $0.allowance.generation }
             file = .open(fresh)
-            if let rebuilt { report(.catalogRebuilt(items: rebuilt)) }
+            // Without items nothing was rebuilt: the cache is new, or was purged as a whole.
+            if let rebuilt, rebuilt > 0 { report(.catalogRebuilt(items: rebuilt)) }
             return fresh
         }
     }

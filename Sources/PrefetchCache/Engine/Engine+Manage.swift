@@ -62,6 +62,7 @@ extension Engine {
                 if attributes?.kind == .regular {
                     try environment.fileSystem.unlink(file, in: items.descriptor)
                     catalog.noteRemoved(key.hash)
+                    events.send(.removed(key))
                     return true
                 }
             } catch {
@@ -76,7 +77,9 @@ extension Engine {
     ///
     /// - Returns: Whether there was a record.
     func forget(_ key: ItemKey) throws(CacheError) -> Bool {
-        try promoter.forget(key)
+        let wasKnown = try promoter.forget(key)
+        if wasKnown { events.send(.forgotten(key)) }
+        return wasKnown
     }
 
     /// Evicts items until `bytes` of charged length were freed, as the policy chooses.
@@ -106,6 +109,20 @@ extension Engine {
 
     /// All items in the order of priority and, within one priority, of use.
     func items() throws(CacheError) -> [CachedItem] {
+        let listed = try listedItems()
+        // Another process may have opened some without having written that to the catalog.
+        let opened = try promotedKeys.all()
+        guard !opened.isEmpty else { return listed }
+        var items: [CachedItem] = []
+        items.reserveCapacity(listed.count)
+        for item in listed {
+            if opened.contains(item.key.hash), try !isCached(item.key.hash) { continue }
+            items.append(item)
+        }
+        return items
+    }
+
+    private func listedItems() throws(CacheError) -> [CachedItem] {
         try catalog.reading { database in
             var items: [CachedItem] = []
             let rows = try Row.fetchCursor(

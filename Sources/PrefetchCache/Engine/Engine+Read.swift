@@ -37,12 +37,15 @@ extension Engine {
     /// Hands the content of an item to `sink`, piece by piece and in order. Never promotes.
     ///
     /// A damaged item is a miss only as long as nothing was handed out; after that the damage is thrown.
+    ///
+    /// - Parameter isUse: Whether it counts as a use. If not, only a cached item is looked for.
     func stream(
-        _ key: ItemKey, _ range: Range<Int64>?, to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
+        _ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true,
+        to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
     ) throws(CacheError) -> Lookup<Void> {
         var failure: CacheError?
         var hasStarted = false
-        let lookup = try withItem(key) { reader throws(ItemFormatError) in
+        let lookup = try withItem(key, isUse: isUse) { reader throws(ItemFormatError) in
             let range = range ?? 0..<reader.footer.contentLength
             do throws(ItemFormatError) {
                 try reader.stream(range) { piece throws(ItemFormatError) in
@@ -61,7 +64,7 @@ extension Engine {
             }
         }
         if let failure { throw failure }
-        guard case .miss(.absent) = lookup else { return lookup }
+        guard isUse, case .miss(.absent) = lookup else { return lookup }
         guard let entry = try promotedEntry(key) else {
             catalog.noteMiss(key.hash)
             return lookup
@@ -73,16 +76,23 @@ extension Engine {
 
     /// Returns what is known of a key.
     func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
-        let cached = try catalog.reading { database in
+        // First: what was opened and is cached all the same is removed by its next open.
+        if let entry = try promotedEntry(key), let file = try promoter.existingFile(of: entry) {
+            return .hit(.promoted(file))
+        }
+        let row = try catalog.reading { database in
             try CachedItem.fetch(key, from: database)
         }
-        if let cached, cached.expiresAt.map({ $0 > environment.now() }) ?? true {
-            return .hit(.cached(cached))
-        }
-        guard let entry = try promotedEntry(key), let file = try promoter.existingFile(of: entry) else {
+        // Another process may have removed the item without having written that to the catalog.
+        guard let row, row.expiresAt.map({ $0 > environment.now() }) ?? true, try isCached(key.hash) else {
             return .miss(.absent)
         }
-        return .hit(.promoted(file))
+        return .hit(.cached(row))
+    }
+
+    /// Whether an item has a file.
+    func isCached(_ hash: KeyHash) throws(CacheError) -> Bool {
+        try promoter.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind == .regular
     }
 
     /// The metadata of a cached item and the length of its content, read from its file. Does not count as a
@@ -96,7 +106,7 @@ extension Engine {
             guard !footer.metadata.hasExpired(at: environment.now) else { return nil }
             return (footer.metadata, footer.contentLength)
         } catch {
-            _ = try missed(key, error, of: file)
+            _ = try missed(key, error, of: file, isUse: false)
             return nil
         }
     }
@@ -124,7 +134,7 @@ extension Engine {
 
     /// Opens an item, checks its key, and hands a reader to `body`.
     private func withItem<Value>(
-        _ key: ItemKey, _ body: (ItemReader) throws(ItemFormatError) -> Value
+        _ key: ItemKey, isUse: Bool = true, _ body: (ItemReader) throws(ItemFormatError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
         guard let file = try folders.openItem(key.hash) else {
             catalog.noteAbsent(key.hash)
@@ -136,35 +146,39 @@ extension Engine {
             guard reader.footer.metadata.key == key else { throw .damaged(.key) }
             if !reader.footer.metadata.hasExpired(at: environment.now) {
                 let value = try body(reader)
-                catalog.noteHit(key.hash)
+                if isUse { catalog.noteHit(key.hash) }
                 return .hit(value)
             }
         } catch {
-            return .miss(try missed(key, error, of: file))
+            return .miss(try missed(key, error, of: file, isUse: isUse))
         }
-        return .miss(try expired(key, of: file))
+        return .miss(try expired(key, of: file, isUse: isUse))
     }
 
     /// Counts the miss for an item that has expired, and removes it.
     ///
-    /// - Parameter file: The file that was read, if known: a newer one may have replaced it.
-    func expired(_ key: ItemKey, of file: Descriptor? = nil) throws(CacheError) -> Miss {
-        catalog.inMemory { $0.pending.count(.misses) }
-        try promoter.removeCachedCopy(key, try identity(of: file))
+    /// - Parameters:
+    ///   - file: The file that was read, if known: a newer one may have replaced it.
+    ///   - isUse: Whether it counts.
+    func expired(_ key: ItemKey, of file: Descriptor? = nil, isUse: Bool = true) throws(CacheError) -> Miss {
+        if isUse { catalog.inMemory { $0.pending.count(.misses) } }
+        if try promoter.removeCachedCopy(key, try identity(of: file)) { events.send(.expired(key)) }
         return .expired
     }
 
     /// Handles an item that cannot be read.
     ///
-    /// - Parameter file: The file that was read, if known: it may have been promoted since, which removes its
-    ///   footer, or been replaced.
-    func missed(_ key: ItemKey, _ error: ItemFormatError, of file: Descriptor? = nil)
-        throws(CacheError) -> Miss
-    {
+    /// - Parameters:
+    ///   - file: The file that was read, if known: it may have been promoted since, which removes its footer,
+    ///     or been replaced.
+    ///   - isUse: Whether it counts.
+    func missed(
+        _ key: ItemKey, _ error: ItemFormatError, of file: Descriptor? = nil, isUse: Bool = true
+    ) throws(CacheError) -> Miss {
         let miss = try Miss(error)
         let identity = try identity(of: file)
         guard try isItem(key.hash, identity) else { return .absent }
-        catalog.inMemory { $0.pending.count(.misses) }
+        if isUse { catalog.inMemory { $0.pending.count(.misses) } }
         switch miss {
         case .absent, .expired: break
         case .purged:

@@ -4,39 +4,44 @@ internal import Synchronization
 final class EventHub: Sendable {
     /// How many events wait for a slow listener before the oldest are dropped: listeners must not be able to
     /// fill the memory.
-    private static let backlog = 1024
+    static let backlog = 1024
 
     private struct Listeners: Sendable {
-        var continuations: [Int: AsyncStream<CacheEvent>.Continuation] = [:]
+        var continuations: [Int: AsyncStream<CacheEvents.Numbered>.Continuation] = [:]
         var lastID = 0
+        var lastEvent = 0
         var isFinished = false
     }
 
     private let listeners = Mutex(Listeners())
 
     func send(_ event: CacheEvent) {
-        for continuation in listeners.withLock({ $0.continuations.values.map { $0 } }) {
-            continuation.yield(event)
+        // Under the lock, so that the numbers arrive in order.
+        listeners.withLock { listeners in
+            listeners.lastEvent += 1
+            for continuation in listeners.continuations.values {
+                continuation.yield(CacheEvents.Numbered(number: listeners.lastEvent, event: event))
+            }
         }
     }
 
-    func stream() -> AsyncStream<CacheEvent> {
+    func stream() -> CacheEvents {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: CacheEvent.self, bufferingPolicy: .bufferingNewest(Self.backlog))
-        let id: Int? = listeners.withLock { listeners in
-            guard !listeners.isFinished else { return nil }
+            of: CacheEvents.Numbered.self, bufferingPolicy: .bufferingNewest(Self.backlog))
+        let (id, lastEvent) = listeners.withLock { listeners -> (Int?, Int) in
+            guard !listeners.isFinished else { return (nil, 0) }
             listeners.lastID += 1
             listeners.continuations[listeners.lastID] = continuation
-            return listeners.lastID
+            return (listeners.lastID, listeners.lastEvent)
         }
-        guard let id else {
+        if let id {
+            continuation.onTermination = { [weak self] _ in
+                self?.listeners.withLock { _ = $0.continuations.removeValue(forKey: id) }
+            }
+        } else {
             continuation.finish()
-            return stream
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.listeners.withLock { _ = $0.continuations.removeValue(forKey: id) }
-        }
-        return stream
+        return CacheEvents(stream, after: lastEvent)
     }
 
     func finish() {

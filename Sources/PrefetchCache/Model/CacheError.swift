@@ -37,6 +37,9 @@ public enum CacheError: Error, Hashable, Sendable {
     case catalogOverBudget
     /// The ledger was written by a newer version of this package and was left alone.
     case newerLedger(version: Int)
+    /// No further item can be pinned: a pin holds a file open, and the rest of the `openFiles` that this process
+    /// may have open is kept for everything else.
+    case tooManyPins(openFiles: Int)
     /// `configuration.json` cannot be used, and why.
     case configuration(String)
     /// The task that opened an item was cancelled before the item was handed over; it stays cached.
@@ -84,6 +87,9 @@ extension CacheError: CustomStringConvertible {
                 + "make the budget larger, or let go of what is pinned"
         case .newerLedger(let version):
             "the ledger has version \(version), which is newer than \(LedgerSchema.version); update the software"
+        case .tooManyPins(let openFiles):
+            "no further item can be pinned: a pin holds a file open, and this process may have \(openFiles) open; "
+                + "release pins, or raise the limit (ulimit -n)"
         case .configuration(let message): message
         case .cancelled: "the item was not opened, because that was cancelled; it is still in the cache"
         case .writerIsFinished:

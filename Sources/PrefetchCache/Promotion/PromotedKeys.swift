@@ -26,15 +26,17 @@ final class PromotedKeys: Sendable {
         self.now = now
     }
 
-    func contains(_ hash: KeyHash) throws(CacheError) -> Bool {
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try all().contains(hash) }
+
+    func all() throws(CacheError) -> Set<KeyHash> {
         let fingerprint = try ledger.fingerprint()
         if let snapshot = snapshot.withLock({ $0 }), snapshot.fingerprint == fingerprint {
-            return snapshot.hashes.contains(hash)
+            return snapshot.hashes
         }
         // The fingerprint is from before the reading, so a change in between is read again.
         let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.committedHashes())
         let isSettled = fingerprint?.lastChange ?? 0 < now() - Self.settlingMilliseconds
         snapshot.withLock { $0 = isSettled ? fresh : nil }
-        return fresh.hashes.contains(hash)
+        return fresh.hashes
     }
 }

@@ -138,19 +138,25 @@ extension Promoter {
     }
 
     /// - Parameter identity: Only this file is removed, unless it is `nil`.
-    func removeCachedCopy(_ key: ItemKey, _ identity: FileAttributes.Identity? = nil) throws(CacheError) {
+    @discardableResult
+    func removeCachedCopy(_ key: ItemKey, _ identity: FileAttributes.Identity? = nil)
+        throws(CacheError) -> Bool
+    {
         try removeCachedCopy(key.hash, identity)
     }
 
-    func removeCachedCopy(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) {
+    /// - Returns: Whether there was one.
+    @discardableResult
+    func removeCachedCopy(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         let items = folders.current.items
         let name = CacheLayout.file(of: hash)
-        try itemLocks.hold(hash) { () throws(CacheError) in
+        return try itemLocks.hold(hash) { () throws(CacheError) in
             // A link or the like under the name of an item is not ours.
             guard let found = try attributes(of: name, in: items), found.kind == .regular,
                 identity == nil || found.identity == identity, try discard(name, in: items)
-            else { return }
+            else { return false }
             catalog.noteRemoved(hash)
+            return true
         }
     }
 

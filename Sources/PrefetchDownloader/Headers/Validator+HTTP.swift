@@ -14,22 +14,34 @@ extension Validator {
             lastModified: date.flatMap { HTTPDate.parse($0, now: now) == nil ? nil : $0 })
     }
 
-    /// The seconds that must lie between the last change of a resource and its download for the date, which
-    /// has a resolution of one second, to distinguish two versions: RFC 7232, section 2.2.2, whose margin
-    /// allows for two clocks that differ.
+    /// The seconds that must lie between the last change of a resource and the response for the date of the
+    /// change, which has a resolution of one second, to distinguish two versions. RFC 9110, section 8.8.2.2,
+    /// demands one if the server took both from one clock; the margin of RFC 7232 allows for two that differ.
     static let margin: Int64 = 60
 
-    /// The value for `If-Range`, which requests the rest of exactly the same bytes; `nil` when no validator
-    /// is reliable enough.
+    /// Whether equal validators mean equal bytes, so that a download can be resumed: the entity tag is strong,
+    /// or the resource had long been unchanged when the server sent the response. That is judged by the
+    /// server's clock alone: the client's may be wrong.
     ///
-    /// - Parameter storedAt: Milliseconds since 1970.
-    func rangeCondition(storedAt: Int64) -> String? {
-        if let tag = entityTag.flatMap(EntityTag.init), tag.isStrong { return tag.text }
-        let stored = storedAt / 1000
-        guard let lastModified, let date = HTTPDate.parse(lastModified, now: stored),
-            date + Self.margin <= stored
-        else { return nil }
-        return lastModified
+    /// - Parameter head: The response that the validator is from.
+    func isStrong(in head: ResponseHead, now: Int64) -> Bool {
+        if strongTag != nil { return true }
+        guard let changed = lastModified.flatMap({ HTTPDate.parse($0, now: now) }),
+            let sent = head["date"].flatMap({ HTTPDate.parse(String($0.trimmed), now: now) })
+        else { return false }
+        return changed + Self.margin <= sent
+    }
+
+    /// The value for `If-Range`, which requests the rest of exactly the same bytes, if the validator is
+    /// strong.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    func rangeCondition(now: Int64) -> String? {
+        strongTag ?? lastModified.flatMap { HTTPDate.parse($0, now: now) == nil ? nil : $0 }
+    }
+
+    private var strongTag: String? {
+        entityTag.flatMap(EntityTag.init).flatMap { $0.isStrong ? $0.text : nil }
     }
 
     var isEmpty: Bool { entityTag == nil && lastModified == nil }

@@ -39,6 +39,10 @@ public struct DownloadError: Error, Hashable, Sendable {
         case wrongLength(expected: Int64, actual: Int64)
         /// The content has another SHA-256 digest than expected.
         case wrongDigest(expected: [UInt8], actual: [UInt8])
+        /// The response does not say where the content ends, so that one that is cut short would look
+        /// complete: it has no length, is not chunked, and ends with its connection. Such a content is stored
+        /// only if its length or its digest is expected, see ``ContentExpectation``.
+        case unmarkedEnd
         /// The server encoded the content although it was asked not to. Contains the encoding.
         case encoded(String)
         /// The partial disappeared, or was found damaged, while the download was being resumed.
@@ -120,6 +124,9 @@ extension DownloadError.Reason: CustomStringConvertible {
             "the content has \(actual) bytes where \(expected) were expected"
         case .wrongDigest(let expected, let actual):
             "the content's SHA-256 is \(actual.hexadecimal) where \(expected.hexadecimal) was expected"
+        case .unmarkedEnd:
+            "the server does not say how long the content is, so nobody could tell if it were cut short; "
+                + "give the length or the SHA-256 to expect"
         case .encoded(let encoding):
             "the server sent the content encoded (\(encoding)) though it was asked not to"
         case .partialGone: "what was kept of the content went away meanwhile"

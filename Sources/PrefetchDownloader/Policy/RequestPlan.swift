@@ -16,7 +16,9 @@ enum RequestPlan: Equatable, Sendable {
     ///   - expectedLength: The length that the caller expects, in bytes.
     init(partial: PartialItem?, cached: Validator?, expectedLength: Int64?) {
         if let partial, partial.contentLength > 0,
-            let condition = partial.metadata.validator.rangeCondition(storedAt: partial.metadata.storedAt),
+            // Its validator was found to be strong when it was begun.
+            let condition = partial.metadata.validator.rangeCondition(
+                now: partial.metadata.storedAt / 1000),
             expectedLength == nil || partial.expectedLength == nil || expectedLength == partial.expectedLength
         {
             self =

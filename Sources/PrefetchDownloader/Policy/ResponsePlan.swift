@@ -15,18 +15,22 @@ enum ResponsePlan: Equatable, Sendable {
     case fail(DownloadError.Reason)
 
     /// - Parameters:
+    ///   - isSecure: Whether the response comes over TLS.
     ///   - plan: What was requested.
-    ///   - expectedLength: The length that the caller expects, in bytes.
+    ///   - expected: What the caller expects.
     ///   - now: Seconds since 1970.
-    init(_ head: ResponseHead, to plan: RequestPlan, expectedLength: Int64?, now: Int64) {
+    init(
+        _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, expecting expected: Expectations,
+        now: Int64
+    ) {
         switch (head.status, plan) {
         case (200, _), (206, _):
             if let encoding = head.contentEncoding {
                 self = .fail(.encoded(encoding))
             } else if head.status == 200 {
-                self = Self.whole(head, expectedLength: expectedLength)
+                self = Self.whole(head, isSecure: isSecure, expecting: expected)
             } else {
-                self = Self.rest(head, plan, expectedLength: expectedLength)
+                self = Self.rest(head, plan, expectedLength: expected.length)
             }
         case (304, .newer): self = .notModified
         case (304, .confirmation(let partial)): self = .complete(partial)
@@ -37,15 +41,20 @@ enum ResponsePlan: Equatable, Sendable {
         }
     }
 
-    private static func whole(_ head: ResponseHead, expectedLength: Int64?) -> ResponsePlan {
+    private static func whole(
+        _ head: ResponseHead, isSecure: Bool, expecting expected: Expectations
+    ) -> ResponsePlan {
         // An unreadable length must not be treated as a missing one.
         if head["content-length"] != nil, head.contentLength == nil {
             return .fail(.connection(.malformed))
         }
-        if let expectedLength, let length = head.contentLength, length != expectedLength {
-            return .fail(.wrongLength(expected: expectedLength, actual: length))
+        if let expected = expected.length, let length = head.contentLength, length != expected {
+            return .fail(.wrongLength(expected: expected, actual: length))
         }
-        return .store(length: head.contentLength ?? expectedLength)
+        guard head.marksEnd(isSecure: isSecure) || expected.length != nil || expected.digest != nil else {
+            return .fail(.unmarkedEnd)
+        }
+        return .store(length: head.contentLength ?? expected.length)
     }
 
     private static func rest(

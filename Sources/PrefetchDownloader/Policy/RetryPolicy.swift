@@ -30,7 +30,7 @@ extension DownloadError.Reason {
         case .stalled, .truncated, .partialGone: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong, .wrongRange,
-            .wrongLength, .wrongDigest, .encoded, .cache:
+            .wrongLength, .wrongDigest, .unmarkedEnd, .encoded, .cache:
             false
         }
     }
@@ -40,7 +40,7 @@ extension DownloadError.Reason {
         switch self {
         case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .partialGone: false
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
-            .stalled, .truncated, .cache:
+            .stalled, .truncated, .unmarkedEnd, .cache:
             true
         }
     }

@@ -132,7 +132,8 @@ struct Attempt: Sendable {
         }
         defer { reception.end() }
         let next = ResponsePlan(
-            reception.head, to: plan, expectedLength: expected.length, now: environment.now())
+            reception.head, isSecure: reception.isSecure, to: plan, expecting: expected,
+            now: environment.now())
         switch next {
         case .notModified:
             await reception.drain()
@@ -177,8 +178,8 @@ struct Attempt: Sendable {
     {
         let now = environment.now()
         let metadata = request.metadata(Validator(reception.head, now: now))
-        // A partial that cannot be resumed from this server would only take space.
-        let isResumable = metadata.validator.rangeCondition(storedAt: now * 1000) != nil
+        // Without a strong validator, what is kept could not be told from the start of another version.
+        let isResumable = metadata.validator.isStrong(in: reception.head, now: now)
         let start = try await onCache { () async throws(CacheError) in
             try await storing.begin(
                 metadata, expectedLength: length, keepingPartial: isResumable,

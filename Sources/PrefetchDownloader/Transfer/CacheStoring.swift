@@ -35,7 +35,7 @@ struct CacheStoring: DownloadStoring {
         _ key: ItemKey, to sink: @Sendable (UnsafeRawBufferPointer) -> Void
     ) async throws(CacheError) -> Bool {
         do throws(CacheError) {
-            return try await cache.stream(key, to: { bytes throws(CacheError) in sink(bytes) }).value != nil
+            return try await cache.check(key, with: sink).value != nil
         } catch .item {
             // The item is damaged, and was moved to the quarantine.
             return false

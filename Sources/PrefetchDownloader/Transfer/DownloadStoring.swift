@@ -17,7 +17,7 @@ protocol DownloadStoring: Sendable {
     ) async throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)?
     /// Promotes the cached item of a key.
     func open(_ key: ItemKey) async throws(CacheError) -> OpenedItem?
-    /// Hands the content of a cached item to `sink`, in pieces and in order.
+    /// Hands the content of a cached item to `sink`, in pieces and in order. Does not count as a use.
     ///
     /// - Returns: Whether there is one.
     func replay(

@@ -7,16 +7,19 @@ internal import Foundation
 /// A response that is being received, under the watch for silent servers.
 final class Reception: Sendable {
     let head: ResponseHead
+    /// Whether it comes over TLS.
+    let isSecure: Bool
     private let exchange: any Exchange
     private let watch: StallWatch
     private let watching: Task<Void, Never>
     private let stallTimeout: Duration
 
     private init(
-        _ head: ResponseHead, _ exchange: any Exchange, _ watch: StallWatch, _ watching: Task<Void, Never>,
-        _ stallTimeout: Duration
+        _ head: ResponseHead, isSecure: Bool, _ exchange: any Exchange, _ watch: StallWatch,
+        _ watching: Task<Void, Never>, _ stallTimeout: Duration
     ) {
         self.head = head
+        self.isSecure = isSecure
         self.exchange = exchange
         self.watch = watch
         self.watching = watching
@@ -33,7 +36,8 @@ final class Reception: Sendable {
         do {
             let head = try await watch.waiting { () async throws(TransferFailure) in try await exchange.head()
             }
-            return Reception(head, exchange, watch, watching, timeout)
+            let isSecure = request.url.flatMap(Origin.init)?.scheme == "https"
+            return Reception(head, isSecure: isSecure, exchange, watch, watching, timeout)
         } catch {
             watching.cancel()
             throw Interruption(error, watch, timeout)

@@ -1,3 +1,4 @@
+package import FileSystem
 package import StorageAreas
 package import SystemPackage
 
@@ -14,6 +15,7 @@ package struct InventoryFile: Sendable {
     /// Whether the bytes were already counted under another name of the same file.
     package let isCountedElsewhere: Bool
     package let linkCount: UInt32
+    package let identity: FileAttributes.Identity
     /// Last modification, in milliseconds since 1970.
     package let modified: Int64
     package let area: Area?

@@ -44,11 +44,21 @@ package struct InventoryTotals: Sendable {
     /// - Complexity: O(n) in the files and folders.
     package init(of inventory: StorageInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
         var byKey: [GroupKey: Group] = [:]
+        // A file is in a backup if any of its names is, once, whichever was found first.
+        var backedUp = OncePerFile()
+        var wanted = OncePerFile()
+        var excluded = OncePerFile()
         for file in inventory.files where isSelected(file) {
+            let length = file.isBackedUp ? backedUp.length(of: file) : 0
             byKey[
                 GroupKey(area: file.area, kind: file.kind), default: Group(area: file.area, kind: file.kind)
-            ].add(file)
-            count(file)
+            ].add(file, backedUp: length)
+            backupLength += length
+            if file.isBackupWanted { wantedBackupLength += wanted.length(of: file) }
+            if !file.isBackedUp {
+                lengthByExclusions[file.exclusions.rawValue, default: 0] += excluded.length(of: file)
+            }
+            count(file.countedAllocation, in: file.area)
         }
         for folder in inventory.folders {
             folders += 1
@@ -67,14 +77,6 @@ package struct InventoryTotals: Sendable {
         let kind: FileKind
     }
 
-    private mutating func count(_ file: InventoryFile) {
-        let length = file.countedLength
-        if file.isBackedUp { backupLength += length }
-        if file.isBackupWanted { wantedBackupLength += length }
-        if !file.exclusions.isEmpty { lengthByExclusions[file.exclusions.rawValue, default: 0] += length }
-        count(file.countedAllocation, in: file.area)
-    }
-
     /// Files outside the areas, such as preferences, count as the app's data.
     private mutating func count(_ allocated: Int64, in area: Area?) {
         switch area.map(\.promise.isCountedInDocumentsAndData) ?? true {
@@ -86,10 +88,19 @@ package struct InventoryTotals: Sendable {
 }
 
 extension InventoryTotals.Group {
-    fileprivate mutating func add(_ file: InventoryFile) {
+    fileprivate mutating func add(_ file: InventoryFile, backedUp length: Int64) {
         files += 1
-        length += file.countedLength
+        self.length += file.countedLength
         allocated += file.countedAllocation
-        if file.isBackedUp { backedUp += file.countedLength }
+        backedUp += length
+    }
+}
+
+/// Counts a file with several names once.
+private struct OncePerFile {
+    private var counted: Set<FileAttributes.Identity> = []
+
+    mutating func length(of file: InventoryFile) -> Int64 {
+        file.linkCount > 1 && !counted.insert(file.identity).inserted ? 0 : file.length
     }
 }

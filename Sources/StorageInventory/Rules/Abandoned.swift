@@ -16,7 +16,7 @@ struct Abandoned: StorageRule {
 
     /// Work under way creates its files one after the other; none of them is alone for so long.
     /// In milliseconds.
-    private static let patience: Int64 = 3_600_000
+    static let patience: Int64 = 3_600_000
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
@@ -30,19 +30,24 @@ struct Abandoned: StorageRule {
             switch file.kind {
             case .foreign, .link, .special:
                 if checkup.folder(of: file).role == .files, !isKnown { continue }
-                checkup.report(self, index, "the cache keeps no file of this name here")
+                report(index, "the cache keeps no file of this name here", &checkup)
             case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
-                checkup.report(self, index, "no promotion needs it")
+                report(index, "no promotion needs it", &checkup)
             case .partial, .journal:
                 if partials.isAlone(file) {
                     guard file.modified < old else { continue }
-                    checkup.report(self, index, "its other half is missing")
+                    report(index, "its other half is missing", &checkup)
                 } else if let lock = partials.lock(of: file), !isHeld(lock, &checkup) {
-                    checkup.report(self, index, "its writer has died")
+                    report(index, "its writer has died", &checkup)
                 }
             default: break
             }
         }
+    }
+
+    /// Reports a file, unless somebody has taken it away since the walk: it was work under way then.
+    private func report(_ index: Int32, _ message: String, _ checkup: inout Checkup) {
+        if checkup.isStillThere(index) { checkup.report(self, index, message) }
     }
 
     /// Whether a live process holds a lock, which it does exclusively. The check does not wait.

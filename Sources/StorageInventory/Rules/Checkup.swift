@@ -103,6 +103,30 @@ package struct Checkup {
         }
     }
 
+    /// Whether a file is still where the walk found it, which was some time ago.
+    mutating func isStillThere(_ index: Int32) -> Bool {
+        do {
+            return try reader.isThere(index, of: inventory)
+        } catch {
+            note(error, at: index)
+            return false
+        }
+    }
+
+    /// Whether there is a file for an entry of the ledger by now: it may have got its name after the walk. If
+    /// that cannot be found out, there may be one.
+    func hasFile(_ entry: LedgerSnapshot.Entry, in area: FilePath) -> Bool {
+        do {
+            let names = Array(entry.location.relative.components)
+            guard let name = names.last,
+                let folder = try inventory.areaFolder(area, fileSystem)?.open(Array(names.dropLast()))
+            else { return false }
+            return try fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor) != nil
+        } catch {
+            return !error.isNotFound
+        }
+    }
+
     private mutating func note(_ error: FileSystemError, at index: Int32) {
         let path = inventory.path(of: file(index))
         let problem = StorageInventory.Problem(path: path, reason: "\(error.operation): \(error.errno)")

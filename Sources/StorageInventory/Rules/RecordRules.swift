@@ -40,7 +40,9 @@ struct EntryWithoutFile: StorageRule {
             inventory.files.compactMap { $0.facts?.ledgerEntry.map { ledger.entries[Int($0)].location } })
         let staged = Set(inventory.files.lazy.filter { $0.kind == .staged }.map(\.name.string))
         for entry in ledger.entries where !found.contains(entry.location) {
-            if !entry.isCommitted, staged.contains(entry.stagedName) { continue }
+            // One that was begun just now has neither its staged file nor its file yet.
+            let isBegun = entry.openedAt > checkup.options.now - Abandoned.patience
+            if !entry.isCommitted, isBegun || staged.contains(entry.stagedName) { continue }
             guard let area = inventory.place.areas.path(of: entry.location.area) else { continue }
             // Without an account the folder does not exist, and its files are unknown.
             if entry.location.area == .iCloudDrive,
@@ -50,6 +52,7 @@ struct EntryWithoutFile: StorageRule {
             }
             let path = shown(entry, inventory, area)
             if inventory.problems.contains(where: { path.starts(with: $0.path) }) { continue }
+            if checkup.hasFile(entry, in: area) { continue }
             checkup.report(self, path, "there is no file for '\(entry.key)'")
         }
     }

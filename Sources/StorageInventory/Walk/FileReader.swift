@@ -33,6 +33,19 @@ struct FileReader {
         return try body(file)
     }
 
+    /// Whether there is still a file where the walk found one.
+    mutating func isThere(_ index: Int32, of inventory: StorageInventory) throws(FileSystemError) -> Bool {
+        let file = inventory.files[Int(index)]
+        do {
+            guard let folder = try folder(file.folder, of: inventory) else { return false }
+            let name = FilePath(root: nil, [file.name])
+            return try fileSystem.attributes(of: name, in: folder.descriptor) != nil
+        } catch {
+            if error.isNotFound { return false }
+            throw error
+        }
+    }
+
     private mutating func folder(_ number: Int32, of inventory: StorageInventory) throws(FileSystemError)
         -> Directory?
     {

@@ -14,30 +14,12 @@ struct InventoryVisitor {
 
     private let fileSystem: any FileSystem
     private let inner: [FilePath: Area]
-    /// The entries of the ledger by the folder and name at which their files are expected.
-    private var promoted: [AreaFolder: [FilePath.Component: Int32]] = [:]
-    private var promotedHere: [FilePath.Component: Int32] = [:]
     private var counted: Set<FileAttributes.Identity> = []
-
-    /// No area and no promoted file lies deeper: the folder of a destination has at most 8 components, and
-    /// areas are near the root of a walk.
-    private static let deepest = Int32(FolderPath.maximumDepth + 8)
-
-    private struct AreaFolder: Hashable {
-        let area: Area
-        let relative: FilePath
-    }
 
     init(_ inventory: StorageInventory, _ fileSystem: any FileSystem) {
         self.inventory = inventory
         self.fileSystem = fileSystem
         inner = inventory.place.inner
-        for (number, entry) in (inventory.ledger?.entries ?? []).enumerated() {
-            guard let name = entry.location.relative.lastComponent else { continue }
-            let folder = AreaFolder(
-                area: entry.location.area, relative: entry.location.relative.removingLastComponent())
-            promoted[folder, default: [:]][name] = Int32(number)
-        }
     }
 
     mutating func addRoot(_ path: FilePath, _ area: Area?, _ folder: Directory, _ attributes: FileAttributes)
@@ -95,7 +77,7 @@ struct InventoryVisitor {
     /// The area whose root a folder is. Areas are near the root of a walk.
     private func innerArea(_ name: FilePath.Component, in parent: Int32) -> Area? {
         let outer = inventory.folders[Int(parent)]
-        guard outer.depth < Self.deepest, outer.role?.isOwn != true else { return nil }
+        guard outer.depth < StorageInventory.deepest, outer.role?.isOwn != true else { return nil }
         let components = inventory.components(ofFolder: parent)
         return inner[
             inventory.root(ofFolder: parent).lexicallyNormalized()
@@ -132,16 +114,6 @@ struct InventoryVisitor {
                 note(error, at: number)
             }
         }
-        promotedHere = [:]
-        guard let area = entry.area, entry.depth <= Self.deepest, !promoted.isEmpty,
-            let root = inventory.place.areas.path(of: area)
-        else {
-            return
-        }
-        var path = inventory.root(ofFolder: number).lexicallyNormalized()
-            .pushing(inventory.path(ofFolder: number))
-        guard path.removePrefix(root.lexicallyNormalized()) else { return }
-        promotedHere = promoted[AreaFolder(area: area, relative: path)] ?? [:]
     }
 
     /// - Returns: The type of the entry, or `nil` when it disappeared.
@@ -167,13 +139,13 @@ struct InventoryVisitor {
     ) {
         let outer = inventory.folders[Int(number)]
         let known = outer.role.flatMap { CacheFile(name, in: $0) }
-        let entry = promotedHere.isEmpty ? nil : promotedHere[name]
-        let kind = kind(of: name, attributes, known, isPromoted: entry != nil, in: outer)
+        let kind = kind(of: name, attributes, known, in: outer)
         var file = InventoryFile(
             folder: number, name: name, kind: kind, length: attributes.length,
             allocated: attributes.allocated,
             isCountedElsewhere: attributes.linkCount > 1 && !counted.insert(attributes.identity).inserted,
-            linkCount: UInt32(clamping: attributes.linkCount), modified: attributes.modified / 1_000_000,
+            linkCount: UInt32(clamping: attributes.linkCount), identity: attributes.identity,
+            modified: attributes.modified / 1_000_000,
             area: outer.area, exclusions: outer.exclusions,
             isBackupWanted: outer.area.map { $0.promise.backup == .backedUp } ?? true)
         if kind == .tag, let parent = outer.parent {
@@ -186,12 +158,6 @@ struct InventoryVisitor {
             file.exclusions = marks(of: name, in: number, folder)
         }
         if outer.role == .staging { file.isBackupWanted = false }
-        if kind == .promoted, let entry, let promotion = inventory.ledger?.entries[Int(entry)] {
-            file.isBackupWanted = file.isBackupWanted && promotion.backup == .include
-            file.facts = InventoryFile.Facts(
-                key: promotion.key, source: nil, isUserRequested: nil, since: promotion.openedAt,
-                contentLength: promotion.contentLength, ledgerEntry: entry)
-        }
         let index = Int32(inventory.files.count)
         inventory.files.append(file)
         guard attributes.kind == .regular else { return }
@@ -204,7 +170,7 @@ struct InventoryVisitor {
     }
 
     private func kind(
-        of name: FilePath.Component, _ attributes: FileAttributes, _ known: CacheFile?, isPromoted: Bool,
+        of name: FilePath.Component, _ attributes: FileAttributes, _ known: CacheFile?,
         in folder: InventoryFolder
     ) -> FileKind {
         switch attributes.kind {
@@ -224,7 +190,6 @@ struct InventoryVisitor {
         case .configuration: return .configuration
         case nil: break
         }
-        if isPromoted { return .promoted }
         let isTag =
             folder.exclusions.contains(.cacheTag) && FilePath(root: nil, [name]) == CacheDirectoryTag.name
         return isTag ? .tag : .foreign

@@ -13,9 +13,7 @@ extension StorageInventory {
     ///   also opened for their marks, and items that the catalog does not know for their footers.
     package init(of place: InventoryPlace, in fileSystem: any FileSystem) throws(InventoryError) {
         let roots = try Self.open(place, fileSystem)
-        var inventory = StorageInventory(of: place)
-        inventory.readLedger(in: fileSystem)
-        var visitor = InventoryVisitor(inventory, fileSystem)
+        var visitor = InventoryVisitor(StorageInventory(of: place), fileSystem)
         for (path, area, folder) in roots {
             do {
                 let attributes = try fileSystem.attributes(of: folder.descriptor)
@@ -28,6 +26,9 @@ extension StorageInventory {
         }
         FactFinder(fileSystem).find(&visitor)
         self = visitor.inventory
+        // After the walk: the ledger has the entry of a file before the file gets its name.
+        readLedger(in: fileSystem)
+        recognisePromotedFiles()
     }
 
     private static func open(_ place: InventoryPlace, _ fileSystem: any FileSystem) throws(InventoryError)

@@ -27,6 +27,7 @@ extension CommandFailure {
         case .redirect: "; --allow-host allows another host"
         case .status(401, _), .status(403, _):
             "; user and password can be given in the URL: https://user:password@host/…"
+        case .unmarkedEnd: "; a list of --from-file takes the SHA-256 as its third column"
         case .cache(let error): advice(on: error)
         default: ""
         }
@@ -41,7 +42,7 @@ extension ExitCode {
             case .wrongLength, .wrongDigest: .damaged
             case .cache(let error): ExitCode(error)
             case .tooManyRedirects, .redirect, .status, .connection, .stalled, .truncated, .tooLong,
-                .wrongRange, .encoded, .partialGone:
+                .wrongRange, .unmarkedEnd, .encoded, .partialGone:
                 .unavailable
             }
     }

@@ -61,7 +61,7 @@ extension ExitCode {
             case .fileSystem(let error): ExitCode(error)
             case .notOurs: .notPermitted
             case .destination, .destinationUnavailable: .cannotCreate
-            case .insufficientSpace, .catalogOverBudget: .refused
+            case .insufficientSpace, .catalogOverBudget, .tooManyPins: .refused
             case .movedOrDeleted, .notARegularFile: .notFound
             case .database: .inputOutput
             case .newerLedger, .configuration: .configuration

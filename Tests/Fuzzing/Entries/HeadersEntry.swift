@@ -13,7 +13,7 @@ func fuzzHeaders(_ input: [UInt8]) throws {
     try requireSound(ResponseHead(status: 206, fields: fields), now: now)
     // Every value for every header: the names are not what a fuzzer should have to find.
     for (_, value) in fields.prefix(4) {
-        let names = ["Content-Length", "Content-Range", "ETag", "Retry-After", "Last-Modified"]
+        let names = ["Content-Length", "Content-Range", "ETag", "Retry-After", "Last-Modified", "Date"]
         try requireSound(ResponseHead(status: 200, fields: names.map { ($0, value) }), now: now)
     }
 }
@@ -40,9 +40,11 @@ private func requireSound(_ head: ResponseHead, now: Int64) throws {
             seconds.map { (-11_644_473_600...253_402_387_200).contains($0) } ?? false, "a date is one")
         try require(!date.utf8.contains { $0 < 0x20 }, "and can go into a header")
     }
-    for storedAt in [Int64.min, 0, now * 1000, .max] {
-        if let condition = validator.rangeCondition(storedAt: storedAt) {
+    for now: Int64 in [.min / 1000, 0, now, .max / 1000] {
+        if let condition = validator.rangeCondition(now: now) {
             try require(!condition.utf8.contains { $0 < 0x20 }, "so can a condition")
         }
+        _ = validator.isStrong(in: head, now: now)
     }
+    _ = head.marksEnd(isSecure: false)
 }

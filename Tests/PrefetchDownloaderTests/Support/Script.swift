@@ -28,3 +28,13 @@ extension HTTPTestServer {
 
 /// ``content`` as it should be served.
 let resource = TestResource(content)
+
+extension TestAnswer {
+    /// The same without a length.
+    var endingWithItsConnection: TestAnswer {
+        var answer = self
+        answer.announcedLength = nil
+        answer.ending = .drop
+        return answer
+    }
+}

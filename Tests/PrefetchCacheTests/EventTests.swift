@@ -1,0 +1,108 @@
+import FileSystemTestSupport
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+/// What a listener is told.
+@Suite struct EventTests {
+    private let container: TemporaryContainer
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine()
+    }
+
+    /// What happened to the cache while `body` ran.
+    private func events(_ engine: Engine, _ body: () throws -> Void) async throws -> [CacheEvent] {
+        let stream = engine.events.stream()
+        try body()
+        engine.events.finish()
+        var events: [CacheEvent] = []
+        for await event in stream { events.append(event) }
+        return events
+    }
+
+    @Test func whatIsRemovedIsReportedOnce() async throws {
+        try engine.store(prose(1000), "key")
+        var removed: [Bool] = []
+        let events = try await events(engine) {
+            for _ in 0..<2 { removed.append(try engine.remove("key")) }
+        }
+        #expect(removed == [true, false])
+        #expect(events == [.removed("key")])
+    }
+
+    @Test func whatIsForgottenIsReportedOnce() async throws {
+        try engine.store(prose(1000), "key")
+        _ = try engine.open("key")
+        var forgotten: [Bool] = []
+        let events = try await events(engine) {
+            for _ in 0..<2 { forgotten.append(try engine.forget("key")) }
+        }
+        #expect(forgotten == [true, false])
+        #expect(events == [.forgotten("key")])
+    }
+
+    @Test(arguments: [false, true])
+    func whatIsFoundExpiredIsReportedOnce(isOpened: Bool) async throws {
+        var metadata = ItemMetadata("key")
+        metadata.expiresAt = 1_700_000_060_000
+        _ = try prose(1000).withBytes { bytes throws(CacheError) in
+            try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+        let late = try container.engine(now: { 1_700_000_060_000 })
+        let events = try await events(late) {
+            if isOpened { _ = try late.open("key") } else { _ = try late.read("key", nil) }
+            _ = try late.read("key", nil)
+        }
+        #expect(events == [.expired("key")])
+    }
+
+    @Test(arguments: [0, 1, 500])
+    func aListenerThatFallsBehindIsToldHowManyItLost(lost: Int) async throws {
+        engine.events.send(.removed("before"))
+        let stream = engine.events.stream()
+        var expected = (0..<EventHub.backlog + lost).map { CacheEvent.catalogRebuilt(items: $0) }
+        for event in expected { engine.events.send(event) }
+        var listener = stream.makeAsyncIterator()
+        if lost > 0 {
+            #expect(await listener.next() == .eventsLost(lost))
+            expected.removeFirst(lost)
+        }
+        for event in expected { #expect(await listener.next() == event) }
+        // It has caught up.
+        engine.events.send(.removed("after"))
+        #expect(await listener.next() == .removed("after"))
+        engine.events.finish()
+        #expect(await listener.next() == nil)
+    }
+
+    @Test func aListenerThatIsGoneIsNotKept() async throws {
+        let gone = Task { [stream = engine.events.stream()] in
+            for await _ in stream { Issue.record("an event") }
+        }
+        gone.cancel()
+        await gone.value
+        engine.events.send(.removed("key"))
+    }
+
+    @Test func aNewCacheHasNoRebuiltCatalog() async throws {
+        let events = try await events(engine) {
+            try engine.store(prose(1000), "key")
+            try engine.flush()
+        }
+        #expect(events.count == 1)
+        guard case .stored("key", _)? = events.first else { Issue.record("\(events)"); return }
+    }
+
+    @Test func aLostCatalogIsReported() async throws {
+        try engine.store(prose(1000), "key")
+        try engine.close()
+        try FileManager.default.removeItem(at: container.catalog)
+        let next = try container.engine()
+        let events = try await events(next) { _ = try next.items() }
+        #expect(events == [.catalogRebuilt(items: 1)])
+    }
+}

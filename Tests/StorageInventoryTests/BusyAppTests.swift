@@ -1,0 +1,78 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import PrefetchCache
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import StorageInventory
+
+/// What an app does while an inventory is taken is not held against it.
+@Suite struct BusyAppTests {
+    let container: SampleContainer
+
+    init() async throws {
+        container = try SampleContainer()
+        try await container.use()
+        let cache = try await container.cache()
+        for (key, destination) in Self.items {
+            let metadata = ItemMetadata(key: key, destination: destination)
+            _ = try await cache.store(content(key.string), as: metadata)
+        }
+        try await cache.close()
+    }
+
+    private static let items: [(ItemKey, Destination)] = [
+        ("hidden", .applicationSupport("Hidden.txt")),
+        ("excluded", .applicationSupport("Excluded.txt", backup: .exclude)),
+        ("visible", .documents("Visible.txt")),
+    ]
+
+    /// Before the walk looks into a folder of opened files; and when it is over, before the ledger is read.
+    @Test(arguments: [
+        ("entries", "files"), ("entries", "Documents"), ("open", "."),
+    ])
+    func whatIsOpenedMeanwhileIsNeitherAbandonedNorMissing(kind: String, name: String) throws {
+        let opens = Mutex(0)
+        let fileSystem = InterceptingFileSystem { [container] operation in
+            guard operation.kind.rawValue == kind, operation.name == name else { return }
+            let isFirst = opens.withLock { opens in
+                opens += 1
+                return opens == 1
+            }
+            guard isFirst else { return }
+            do {
+                let outcome = try BuiltTool.run(["open"] + Self.items.map(\.0.string), on: container)
+                #expect(outcome.status == 0, "\(outcome)")
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let inventory = try container.inventory(fileSystem)
+        #expect(opens.withLock { $0 } > 0)
+        #expect(inventory.problems == [])
+        let found = Checkup.run(on: inventory, .init(now: .now), in: LiveFileSystem()).findings
+        #expect(found == [])
+        let names = ["Hidden.txt", "Excluded.txt", "Visible.txt"]
+        for file in inventory.files where names.contains(file.name.string) {
+            #expect(file.kind == FileKind.promoted)
+            #expect(file.isBackupWanted == (file.name.string != "Excluded.txt"))
+        }
+    }
+
+    /// A writer was done, and its process too, before the check.
+    @Test func whatIsGoneByNowIsNotAbandoned() throws {
+        let partial = "Library/Caches/PrefetchCache/incoming/0123456789abcdef-1"
+        let foreign = "Library/Application Support/PrefetchCache/files/purged.txt"
+        try container.write(Data("half".utf8), to: partial)
+        try container.write(Data("gone".utf8), to: foreign)
+        let inventory = try container.inventory()
+        func findings() -> [Finding] {
+            Checkup.run(on: inventory, .init(now: .now), in: LiveFileSystem()).findings
+        }
+        #expect(findings().map(\.rule.name) == ["abandoned", "abandoned"])
+        for path in [partial, foreign] { try FileManager.default.removeItem(at: container.url(path)) }
+        #expect(findings() == [])
+    }
+}
