@@ -136,6 +136,8 @@ final class FeedListener: Sendable {
                     try await watched.cache.pin(key)
                 }
                 if let pin { pins.append(pin) } else { notes.fault("pin: '\(key)' is missing") }
+            } catch CacheError.tooManyPins {
+                break
             } catch {
                 notes.fault("pin: after \(pins.count) pins: \(error)")
                 break

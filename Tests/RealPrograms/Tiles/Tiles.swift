@@ -10,12 +10,12 @@ struct Tiles: AsyncParsableCommand {
 
     /// Threads that wait for work at the end: the pool's and the watchers.
     static let idleThreads = 12
-    /// Eight tasks, and whatever they wait for.
-    private static let threads = 48
+    /// Eight tasks, whatever they wait for, and the threads that the system's pool keeps for a few seconds.
+    private static let threads = 128
     private static let descriptors = 128
     /// In seconds. Evicting half of the tiles at once, and writing what is left at the end, take longer.
     private static let limits = [
-        "read": 1.0, "read beside rendering": 1, "launch": 1, "first statistics": 1, "first store": 1,
+        "read": 1.0, "read beside rendering": 1, "launch": 1, "first statistics": 2, "first store": 2,
         "evict": 60, "others": 10,
     ]
 
