@@ -95,7 +95,7 @@ final class FeedListener: Sendable {
         await watched.read(key) { content in
             let feed = FeedText(content)
             found.withLock { $0 = feed }
-            return feed?.round == round
+            return feed?.round == round && feed.map { Data($0.text.utf8) } == content
         }
         guard let feed = found.withLock({ $0 }) else { throw ValidationError("There is no feed.") }
         return feed
@@ -136,6 +136,8 @@ final class FeedListener: Sendable {
                     try await watched.cache.pin(key)
                 }
                 if let pin { pins.append(pin) } else { notes.fault("pin: '\(key)' is missing") }
+            } catch CacheError.tooManyPins {
+                break
             } catch {
                 notes.fault("pin: after \(pins.count) pins: \(error)")
                 break

@@ -32,7 +32,7 @@ final class FeedPlay {
         daemons = [try daemon(0), try daemon(1)]
         for number in 1...rounds {
             let round = try publisher.round(number, using: &generator)
-            for daemon in daemons { try daemon.tell(round.line) }
+            for daemon in daemons { daemon.tell(round.line) }
             // One, the other, or both; in the last round nobody.
             let victims = number == rounds ? [] : [[0, 1], [0], [1]][number % 3]
             if !victims.isEmpty { try await kill(victims, in: round) }
@@ -41,7 +41,7 @@ final class FeedPlay {
             }
         }
         for daemon in daemons {
-            try daemon.tell("end")
+            daemon.tell("end")
             if await daemon.end() != 0 { notes.fault("end: a process did not end well") }
         }
     }
@@ -54,7 +54,7 @@ final class FeedPlay {
             if await daemons[victim].end() != nil { notes.fault("end: a process ended before it was killed") }
             history.killed(victim, at: time)
             daemons[victim] = try daemon(victim)
-            try daemons[victim].tell(round.line)
+            daemons[victim].tell(round.line)
         }
     }
 

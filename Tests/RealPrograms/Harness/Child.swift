@@ -12,13 +12,16 @@ final class Child: Sendable {
     private let points: AsyncStream<String>
     private let hasEnded = AsyncStream<Never>.makeStream()
 
+    /// The path of this program.
+    static let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
+
     /// - Parameter command: A program to start it by, with its arguments.
     init(_ arguments: [String], by command: [String] = [], listener: @escaping Listener) throws {
         // Whoever writes to a process that was killed is told by an error.
         signal(SIGPIPE, SIG_IGN)
         let process = Process()
         let (input, output) = (Pipe(), Pipe())
-        let whole = command + ["/proc/self/exe".resolved] + arguments
+        let whole = command + [Self.program] + arguments
         process.executableURL = URL(filePath: whole[0])
         process.arguments = Array(whole.dropFirst())
         process.standardInput = input
@@ -67,8 +70,10 @@ final class Child: Sendable {
         return process.withLock { $0.terminationReason == .exit ? $0.terminationStatus : nil }
     }
 
-    func tell(_ line: String) throws {
-        try input.write(contentsOf: Data("\(line)\n".utf8))
+    /// Says something to the process. One that has ended does not hear it; who waits for it finds out.
+    func tell(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        _ = Foundation.write(input.fileDescriptor, bytes, bytes.count)
     }
 
     func kill() {
@@ -87,8 +92,4 @@ enum Parent {
         }
         return lines
     }
-}
-
-extension String {
-    fileprivate var resolved: String { URL(filePath: self).resolvingSymlinksInPath().path }
 }

@@ -35,11 +35,13 @@ enum Scratch {
             umount volume || status=1
             exit $status
             """
-        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/unshare")
         process.arguments =
-            ["--mount", "--propagation", "private", "/bin/sh", "-ec", script, "sh", folder.path, program]
+            [
+                "--mount", "--propagation", "private", "/bin/sh", "-ec", script, "sh", folder.path,
+                Child.program,
+            ]
             + CommandLine.arguments.dropFirst()
         process.environment = ProcessInfo.processInfo.environment
             .merging(["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]) { $1 }

@@ -140,6 +140,8 @@ final class WatchedCache: Sendable {
     }
 
     private func differences() -> [String] {
+        // A listener that was told to have missed some cannot know.
+        if events["eventsLost"] > 0 { return [] }
         let acts = acts.withLock { $0 }
         return [("stored", "stored"), ("promoted", "opened"), ("refused", "refused")].compactMap {
             event, act in

@@ -10,12 +10,13 @@ struct Tiles: AsyncParsableCommand {
 
     /// Threads that wait for work at the end: the pool's and the watchers.
     static let idleThreads = 12
-    /// Eight tasks, and whatever they wait for.
-    private static let threads = 48
+    /// Eight tasks, whatever they wait for, and the threads that the system's pool keeps for a few seconds.
+    private static let threads = 128
     private static let descriptors = 128
     /// In seconds. Evicting half of the tiles at once, and writing what is left at the end, take longer.
     private static let limits = [
-        "read": 1.0, "launch": 1, "first statistics": 1, "first store": 1, "evict": 60, "others": 10,
+        "read": 1.0, "read beside rendering": 1, "launch": 1, "first statistics": 2, "first store": 2,
+        "evict": 60, "others": 10,
     ]
 
     @OptionGroup var options: ProgramOptions
@@ -84,6 +85,7 @@ struct Tiles: AsyncParsableCommand {
     ) async throws {
         let watched = try await WatchedCache(in: folder, notes: notes, isBroken: false)
         try await compare(watched, folder, history, &verdict)
+        try await readBesideRendering(watched)
         try await readAll(watched)
         try await evictHalf(watched, folder, &verdict)
         try await watched.close()
@@ -111,6 +113,24 @@ struct Tiles: AsyncParsableCommand {
         verdict.expect("items on disk", Int64(statistics.items), counted: items.files)
         verdict.expect("stored bytes", statistics.storedBytes, counted: Int(items.bytes))
         verdict.expect("charged bytes", statistics.chargedBytes, counted: Int(items.charged))
+    }
+
+    /// As many tasks as there are processors compute, and prefer the executor of the cache, as they may. Another one wants
+    /// to see tiles meanwhile.
+    private func readBesideRendering(_ watched: WatchedCache) async throws {
+        let end = ContinuousClock.now + .seconds(3)
+        let rendering = (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in
+            Task(executorPreference: watched.cache.executor) { while ContinuousClock.now < end {} }
+        }
+        var reads = 0
+        while ContinuousClock.now < end {
+            let tile = Tile(number: Int.random(in: 0..<count))
+            try await watched.read(tile.key, call: "read beside rendering") { $0 == tile.content }
+            reads += 1
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        for task in rendering { await task.value }
+        if reads < 30 { watched.notes.fault("times: only \(reads) reads in 3 s beside rendering") }
     }
 
     private func readAll(_ watched: WatchedCache) async throws {
