@@ -220,6 +220,7 @@ final class ItemStore: StoreUnderWay {
         case .largerThanLargestItem, .full: cancel()
         default: letGo()
         }
+        engine.admission.releaseAdvance()
         return refusal
     }
 
@@ -234,6 +235,7 @@ final class ItemStore: StoreUnderWay {
             cancel()
             guard case .fileSystem(let error) = error else { throw .item(error) }
             guard error.isOutOfSpace else { throw .fileSystem(error) }
+            engine.admission.releaseAdvance()
             return engine.refused(.full, metadata.key)
         }
     }

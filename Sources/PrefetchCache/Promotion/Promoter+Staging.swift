@@ -125,8 +125,13 @@ extension Promoter {
     /// Enters an intent whose file is staged. On failure the file is removed: it may be large, and the cause
     /// may be a lack of space.
     func enter(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
-        do {
-            try ledger.put(intent)
+        do throws(CacheError) {
+            do throws(CacheError) {
+                try ledger.put(intent)
+            } catch {
+                guard error.isOutOfSpace, try admission.giveWay(0) else { throw error }
+                try ledger.put(intent)
+            }
         } catch {
             try discardUnlessEntered(intent, stagedIn: staging)
             throw error
