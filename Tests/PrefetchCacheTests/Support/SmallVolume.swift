@@ -114,7 +114,8 @@ final class SmallVolume: Sendable {
                 "/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", "-O", features, image.path)
             options += ",errors=remount-ro"
         case .xfs: try SystemCommand.run("/usr/sbin/mkfs.xfs", "-q", "-f", image.path)
-        case .btrfs: try SystemCommand.run("/usr/sbin/mkfs.btrfs", "-q", "-f", "-m", "single", image.path)
+        // Mixed, as is usual for small ones: otherwise most of the space may end up with the metadata.
+        case .btrfs: try SystemCommand.run("/usr/sbin/mkfs.btrfs", "-q", "-f", "--mixed", image.path)
         }
         try SystemCommand.run("/bin/mount", "-o", "loop,\(options)", image.path, base.path)
     }
