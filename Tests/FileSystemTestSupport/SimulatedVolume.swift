@@ -21,27 +21,27 @@ public final class SimulatedVolume: Sendable {
         /// Bytes of removed files that are not free yet.
         var withheld: Int64 = 0
         var callsLeft = 0
+        var quota: Int64?
     }
 
-    public static let blockSize: Int64 = 4096
-
     private let total: Int64
-    private let quota: Int64?
+    private let blockSize: Int64
     private let freeing: Freeing
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - available: The bytes that are free at first.
-    ///   - quota: The bytes that this user's files may take; `volume` does not show it.
-    public init(total: Int64, available: Int64, quota: Int64? = nil, freeing: Freeing = .atOnce) {
+    public init(
+        total: Int64, available: Int64, blockSize: Int64 = 4096, freeing: Freeing = .atOnce
+    ) {
         self.total = total
-        self.quota = quota
+        self.blockSize = blockSize
         self.freeing = freeing
         state = Mutex(State(available: available))
     }
 
     public var figures: VolumeFigures {
-        state.withLock { VolumeFigures(total: total, available: $0.available, blockSize: Self.blockSize) }
+        state.withLock { VolumeFigures(total: total, available: $0.available, blockSize: blockSize) }
     }
 
     /// Bytes of the files that there are.
@@ -52,16 +52,21 @@ public final class SimulatedVolume: Sendable {
         state.withLock { $0.available -= bytes }
     }
 
+    /// Limits what this user's files may take. Nothing shows it but `EDQUOT`.
+    public func limit(to quota: Int64?) {
+        state.withLock { $0.quota = quota }
+    }
+
     /// A file's length changes.
     ///
     /// - Throws: `ENOSPC` or `EDQUOT`, when it grows.
     func change(from length: Int64, to newLength: Int64, _ call: String) throws(FileSystemError) {
-        let bytes = Self.blocks(newLength) - Self.blocks(length)
+        let bytes = blocks(newLength) - blocks(length)
         try state.withLock { state throws(FileSystemError) in
             guard bytes > 0 else { return give(-bytes, &state) }
             if state.available < bytes { release(&state) }
             guard state.available >= bytes else { throw FileSystemError(call, errno: .noSpace) }
-            if let quota, state.used + bytes > quota {
+            if let quota = state.quota, state.used + bytes > quota {
                 throw FileSystemError(call, errno: .diskQuotaExceeded)
             }
             state.available -= bytes
@@ -100,7 +105,7 @@ public final class SimulatedVolume: Sendable {
         state.withheld = 0
     }
 
-    private static func blocks(_ length: Int64) -> Int64 {
+    private func blocks(_ length: Int64) -> Int64 {
         (length + blockSize - 1) / blockSize * blockSize
     }
 }

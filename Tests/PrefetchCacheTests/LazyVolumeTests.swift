@@ -17,14 +17,17 @@ import Testing
     ///
     /// - Parameter reserve: Thousandths of the volume.
     private func engine(
-        leaving available: Int64, reserve: Int64 = 0, budget: CacheConfiguration.Budget, on volume: SimulatedVolume
+        leaving available: Int64, reserve: Int64 = 0, budget: CacheConfiguration.Budget,
+        on volume: SimulatedVolume
     ) throws -> Engine {
         let engine = try container.engine(
             fileSystem: InterceptingFileSystem(on: volume), probe: nil)
         var configuration = CacheConfiguration(budget: budget)
         configuration.capacityModel.reservePerMille = reserve
         try engine.configure(configuration)
-        for number in 0..<50 { try engine.store(noise(1 << 20, seed: UInt64(number)), ItemKey(number: number)) }
+        for number in 0..<50 {
+            try engine.store(noise(1 << 20, seed: UInt64(number)), ItemKey(number: number))
+        }
         try engine.flush()
         #expect(try engine.statistics().items == 50)
         volume.takeForOthers(volume.figures.available - available)
@@ -94,7 +97,9 @@ import Testing
     }
 
     @Test(arguments: [SimulatedVolume.Freeing.never, .lazily(calls: .max)])
-    func trimmingAgainAndAgainStopsAtTheBudgetWhereRemovingFreesNothing(freeing: SimulatedVolume.Freeing) throws {
+    func trimmingAgainAndAgainStopsAtTheBudgetWhereRemovingFreesNothing(freeing: SimulatedVolume.Freeing)
+        throws
+    {
         let volume = volume(freeing)
         // Less than the reserve of 154 MiB is free, and more than what makes pressure low.
         let engine = try engine(leaving: 130 << 20, reserve: 150, budget: .automatic, on: volume)
@@ -129,7 +134,8 @@ import Testing
         try engine.maintain()
         let report = try engine.capacity()
         let state = report.capacity.state
-        #expect(report.ceilingBytes <= max(0, state.available + report.chargedBytes - report.capacity.reserve))
+        #expect(
+            report.ceilingBytes <= max(0, state.available + report.chargedBytes - report.capacity.reserve))
     }
 
     @Test func whatBecomesFreeLaterCountsOnce() throws {

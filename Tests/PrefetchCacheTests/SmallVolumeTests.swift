@@ -72,7 +72,7 @@ struct SmallVolumeTests {
             #expect(capacity.budget == least / capacity.quantum * capacity.quantum)
             #expect(report.budgetBytes <= capacity.budget)
             #expect(report.ceilingBytes == min(report.budgetBytes, capacity.room))
-            #expect(report.largestItemBytes == report.budgetBytes / 2)
+            #expect(report.largestItemBytes == min(report.budgetBytes / 2, report.ceilingBytes))
             let level = capacity.thresholds.level(at: capacity.state.available, after: report.pressure)
             #expect(report.pressure == level)
             #expect(report.refusal == (level == .normal ? nil : .pressure(level)))

@@ -115,6 +115,18 @@ final class Admission: Sendable {
         catalog.inMemory { $0.allowance.release(bytes) }
     }
 
+    /// Gives back what was taken in advance, after an item was refused: it is of no use here.
+    func releaseAdvance() {
+        guard catalog.inMemory({ $0.allowance.free > 0 }) else { return }
+        do {
+            try givingUpAllowance { _ in }
+        } catch {
+            // The next maintenance gives it back.
+            watch.environment.logger.debug(
+                "What a refused item held stays held.", metadata: ["error": "\(error)"])
+        }
+    }
+
     /// Whether so little of the budget is left that it should be trimmed soon.
     var wantsTrimming: Bool { isNearlyFull.load(ordering: .relaxed) }
 

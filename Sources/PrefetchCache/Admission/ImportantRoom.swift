@@ -52,6 +52,22 @@ extension Admission {
         }
     }
 
+    /// Evicts for what could not be written although the volume showed room for it: it does not show a quota that
+    /// is used up.
+    ///
+    /// - Parameter needed: The bytes that were to be written to the volume of the items.
+    /// - Returns: Whether so much was evicted. If not, nothing was.
+    func giveWay(_ needed: Int64) throws(CacheError) -> Bool {
+        defer { evictor.report() }
+        let made = try givingUpAllowance(makingRoom: true) { database in
+            let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database)
+            return try room.make(needed + Self.margin)
+        }
+        guard made.attainable == nil else { return false }
+        _ = try watch.settledAvailable()
+        return true
+    }
+
     private struct VolumeRoom {
         var isEnough: Bool
         /// The bytes that are free or, if nothing was evicted because it would not have sufficed, the most

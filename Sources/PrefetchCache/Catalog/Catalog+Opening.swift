@@ -3,6 +3,7 @@ internal import GRDB
 internal import Logging
 internal import Synchronization
 internal import SystemPackage
+internal import VolumeCapacity
 
 /// The file of the catalog: opened when it is first needed, rebuilt when it is unusable.
 extension Catalog {
@@ -87,7 +88,27 @@ extension Catalog {
         }
         for leftover in leftovers { try enter(leftover.session, holding: leftover.bytes, in: database) }
         try reenter(database)
+        try Self.setValue(of: Self.blockSizeRow, to: census.charge.blockSize, in: database)
         return try census.fill(database, ordering: .byStoreTime)
+    }
+
+    /// The block size that the rows were charged with, as a row of the counters.
+    private static let blockSizeRow = "blockSize"
+
+    /// Charges all files anew after the cache was moved to a volume with other blocks. Their order stays.
+    private func recharge(_ database: Database) throws {
+        let blockSize = census.charge.blockSize
+        guard try Self.value(of: Self.blockSizeRow, in: database) != blockSize else { return }
+        // As ``ChargedLength`` computes it. The + keeps SQLite from looking each row up through an index.
+        let charge = "(storedLength + ?1 - 1) / ?1 * ?1 + \(ChargedLength.overhead)"
+        try database.execute(
+            sql: """
+                UPDATE item SET chargedLength = \(charge)
+                WHERE +kind IN (-1, 0, 1) AND chargedLength <> \(charge)
+                """, arguments: [blockSize])
+        // The charge of a partial includes that of its journal.
+        try census.fillPartials(database)
+        try Self.setValue(of: Self.blockSizeRow, to: blockSize, in: database)
     }
 
     private func enter(_ session: String, holding bytes: Int64, in database: Database) throws {
@@ -101,6 +122,7 @@ extension Catalog {
         try requireUsable(database, hadJournal: hadJournal)
         let changes = database.totalChangesCount
         try reenter(database)
+        try recharge(database)
         try settleDeadWriters(database)
         guard database.totalChangesCount > changes else { return false }
         try CatalogFile.requireMark(database)

@@ -7,8 +7,21 @@ internal import SystemPackage
 
 extension Engine {
     /// Hands an item over at its first open, and returns its file.
+    ///
+    /// When a write fails although the volume showed room for it, as under a quota, other items make way and
+    /// the open is tried once more. Like one after a crash, it goes on where the first attempt ended.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
-        try noted(try promoter.open(key, for: watcher), of: key)
+        do {
+            return try noted(try promoter.open(key, for: watcher), of: key)
+        } catch {
+            // Leased, since the item itself must not make way.
+            guard error.isOutOfSpace, let item = try folders.openItem(key.hash) else { throw error }
+            defer { environment.fileSystem.close(item) }
+            guard let needed = try promoter.bytesToOpen(key, item), try admission.giveWay(needed) else {
+                throw error
+            }
+        }
+        return try noted(try promoter.open(key, for: watcher), of: key)
     }
 
     /// Hands several items over, sharing the flushes of those at their first open.
@@ -163,7 +176,7 @@ extension Engine {
             return CapacityReport(
                 capacity: standing.capacity, pressure: standing.pressure,
                 configuredBudget: standing.configuration.budget, budgetBytes: standing.budget,
-                ceilingBytes: standing.ceiling, largestItemBytes: standing.largestItem,
+                ceilingBytes: standing.ceiling, largestItemBytes: min(standing.largestItem, standing.ceiling),
                 chargedBytes: try Admission.itemBytes(database),
                 heldBytes: try Admission.heldBytes(database),
                 catalogBytes: try Admission.catalogBytes(database),

@@ -119,9 +119,17 @@ extension Engine {
         metadata.storedAt = environment.now()
         switch metadata.intent {
         case .userRequested:
-            return .begun(
+            func begin() throws(CacheError) -> Delivery {
                 try Delivery(
-                    self, metadata, expectedLength: expectedLength, forgettingPromotion: forgettingPromotion))
+                    self, metadata, expectedLength: expectedLength, forgettingPromotion: forgettingPromotion)
+            }
+            do throws(CacheError) {
+                return .begun(try begin())
+            } catch {
+                // Its folder or its empty file found no room.
+                guard error.isOutOfSpace, try admission.giveWay(0) else { throw error }
+            }
+            return .begun(try begin())
         case .opportunistic:
             do {
                 if keepingPartial { try discardPartial(metadata.key) }

@@ -266,6 +266,7 @@ final class ItemStore: StoreUnderWay {
         case .largerThanLargestItem, .full: cancel()
         default: letGo()
         }
+        engine.admission.releaseAdvance()
         return refusal
     }
 
@@ -280,6 +281,7 @@ final class ItemStore: StoreUnderWay {
             cancel()
             guard case .fileSystem(let error) = error else { throw .item(error) }
             guard error.isOutOfSpace else { throw .fileSystem(error) }
+            engine.admission.releaseAdvance()
             return engine.refused(.full, metadata.key)
         }
     }

@@ -26,7 +26,7 @@ final class ItemCensus: Sendable {
     private let folders: CacheFolders
     private let environment: CacheEnvironment
     private let codecs: CodecPool
-    private let charge: ChargedLength
+    let charge: ChargedLength
     private let quarantine: Quarantine
     private let partials: PartialCensus
 

@@ -69,7 +69,7 @@ extension CacheError {
     /// Whether space ran out: on the volume (`ENOSPC`), in a quota (`EDQUOT`) or in the budget.
     var isOutOfSpace: Bool {
         switch self {
-        case .fileSystem(let error): error.isOutOfSpace
+        case .fileSystem(let error), .destination(_, let error): error.isOutOfSpace
         case .catalogOverBudget: true
         default: false
         }

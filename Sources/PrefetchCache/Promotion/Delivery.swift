@@ -151,23 +151,40 @@ final class Delivery: StoreUnderWay {
         setAside = end
         // A small file is written before others could take its space.
         guard end > Self.steps.lowerBound else { return }
-        do {
-            try fileSystem.allocate(end, for: file)
-            allocated = end
-        } catch {
-            guard !error.isUnsupported else { return }
-            throw try failure(error, needed: end - length)
+        try makingWay(for: end - length) { () throws(FileSystemError) in
+            do throws(FileSystemError) {
+                try fileSystem.allocate(end, for: file)
+                allocated = end
+            } catch {
+                guard error.isUnsupported else { throw error }
+            }
         }
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) {
-        do {
+        try makingWay(for: max(setAside - length, Int64(bytes.count))) { () throws(FileSystemError) in
             try fileSystem.writeAll(bytes, to: file, at: length)
-        } catch {
-            throw try failure(error, needed: max(setAside - length, Int64(bytes.count)))
         }
         checksum.update(bytes)
         length += Int64(bytes.count)
+    }
+
+    /// Writes, and once more after items have made way when there is no room although the volume showed some.
+    private func makingWay(
+        for needed: Int64, _ body: () throws(FileSystemError) -> Void
+    ) throws(CacheError) {
+        do {
+            return try body()
+        } catch {
+            guard error.isOutOfSpace, try engine.admission.watch.isOnVolumeOfItems(staging),
+                try engine.admission.giveWay(needed)
+            else { throw try failure(error, needed: needed) }
+        }
+        do {
+            try body()
+        } catch {
+            throw try failure(error, needed: needed)
+        }
     }
 
     private func failure(_ error: FileSystemError, needed: Int64) throws(CacheError) -> CacheError {

@@ -176,7 +176,7 @@ struct JointPromotion {
             members = []
             return
         }
-        for member in members { results[member.index] = .failure(failure) }
+        for member in members { fail(member.index, failure) }
         members = []
     }
 
@@ -288,14 +288,15 @@ struct JointPromotion {
         }
     }
 
-    /// An error that the other items may have caused is not reported as long as no intent was entered: the
-    /// item is opened alone.
+    /// A shortage is not reported, nor an error that the other items may have caused as long as no intent was
+    /// entered: the item is opened alone, for which others make way.
     private mutating func fail(_ index: Int, _ error: CacheError) {
+        if error.isOutOfSpace { return }
         if !areIntentsEntered {
             switch error {
             case .insufficientSpace: return
             case .fileSystem(let error), .destination(_, let error):
-                if error.errno == .tooManyOpenFiles || error.isOutOfSpace { return }
+                if error.errno == .tooManyOpenFiles { return }
             default: break
             }
         }

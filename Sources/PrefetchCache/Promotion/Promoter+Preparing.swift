@@ -43,6 +43,23 @@ extension Promoter {
         return PromotionPlace(folder: folder, staging: staging, isOnVolumeOfItems: isOnOneVolume)
     }
 
+    /// The bytes of content that opening an item writes to the volume of the items; `nil` when they go to another
+    /// volume, or the item cannot be opened at all.
+    func bytesToOpen(_ key: ItemKey, _ file: Descriptor) throws(CacheError) -> Int64? {
+        guard case .hit(let reader) = try reader(of: file, for: key) else { return nil }
+        let target = reader.footer.metadata.destination
+        let folder: Directory
+        do {
+            folder = try destination(in: target.area, target.folder)
+        } catch {
+            // For want of the room that is asked about.
+            guard error.isOutOfSpace else { throw error }
+            folder = support.staging
+        }
+        guard try admission.watch.isOnVolumeOfItems(folder) else { return nil }
+        return reader.footer.encoding == .identity ? 0 : reader.footer.contentLength
+    }
+
     /// The intent to promote an item, and the attributes of its file.
     func intent(_ footer: ItemFooter, of file: Descriptor, to place: PromotionPlace)
         throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes)

@@ -121,8 +121,13 @@ extension Promoter {
     func enter(_ intent: LedgerEntry, replacing old: LedgerEntry?, stagedIn staging: Directory)
         throws(CacheError)
     {
-        do {
-            try ledger.put(intent, replacing: old)
+        do throws(CacheError) {
+            do throws(CacheError) {
+                try ledger.put(intent, replacing: old)
+            } catch {
+                guard error.isOutOfSpace, try admission.giveWay(0) else { throw error }
+                try ledger.put(intent, replacing: old)
+            }
         } catch {
             try discardUnlessEntered(intent, stagedIn: staging)
             throw error

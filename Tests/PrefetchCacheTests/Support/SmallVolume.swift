@@ -13,10 +13,20 @@ import Testing
 /// takes space and gives it back.
 final class SmallVolume: Sendable {
     enum Kind: String, Sendable, CaseIterable {
-        case tmpfs, ext4, xfs, btrfs
+        case tmpfs, ext4
+        case ext4WithoutJournal = "ext4 without a journal"
+        case xfs, btrfs
+        /// Its upper layer is an ext4.
+        case overlay = "overlayfs"
 
-        /// The least that one can have.
-        private var leastMegabytes: Int { self == .tmpfs || self == .ext4 ? 8 : 320 }
+        /// The smallest that is made, in megabytes: XFS and btrfs refuse smaller ones.
+        var leastMegabytes: Int {
+            switch self {
+            case .tmpfs, .ext4, .ext4WithoutJournal, .overlay: 8
+            case .btrfs: 128
+            case .xfs: 320
+            }
+        }
 
         /// Whether one can be mounted here, found out by doing it.
         fileprivate var isPossible: Bool {
@@ -34,66 +44,91 @@ final class SmallVolume: Sendable {
     }
 
     /// The kinds that there are on this machine: none for anybody but root.
-    static let kinds = possible([.tmpfs, .ext4])
-    /// The kinds that are on a device, some of which need 320 megabytes.
-    static let fileSystems = possible([.ext4, .xfs, .btrfs])
+    static let all = LiveFileSystem().userID == 0 ? Kind.allCases.filter(\.isPossible) : []
+    /// Those that can be as small as one likes.
+    static let kinds = all.filter { [.tmpfs, .ext4].contains($0) }
+    /// Those that are on a device.
+    static let fileSystems = all.filter { [.ext4, .xfs, .btrfs].contains($0) }
     static let isPossible = !kinds.isEmpty
-
-    private static func possible(_ kinds: [Kind]) -> [Kind] {
-        LiveFileSystem().userID == 0 ? kinds.filter(\.isPossible) : []
-    }
 
     private static let live = LiveFileSystem()
 
+    /// The folder that is used: that of the volume or, of an overlay, of what is above it.
     let root: URL
-    private let kind: Kind
+    private let base: URL
     private let folder: Directory
 
-    init(_ kind: Kind = .tmpfs, megabytes: Int) throws {
-        self.kind = kind
-        root = FileManager.default.temporaryDirectory.appending(
+    /// - Parameter options: Of the mount, beside those that every volume has.
+    init(_ kind: Kind = .tmpfs, megabytes: Int, options: String = "noatime") throws {
+        base = FileManager.default.temporaryDirectory.appending(
             path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        root = kind == .overlay ? base.appending(path: "merged") : base
+        try FileManager.default.createDirectory(at: base, withIntermediateDirectories: true)
         do {
-            try Self.mount(kind, megabytes, at: root)
+            try Self.mount(kind, megabytes, options, at: base)
+            if kind == .overlay { try Self.mountOverlay(in: base) }
         } catch {
-            try FileManager.default.removeItem(at: root)
+            Self.unmount(root, base)
             throw error
         }
+        let live = Self.live
         folder = try Directory.openOrCreate(
-            FilePath(root.path), permissions: .ownerReadWriteExecute, in: Self.live)
+            FilePath(base.path), permissions: .ownerReadWriteExecute, in: live)
         try withFiller { _ in }
     }
 
     deinit {
+        Self.unmount(root, base)
+    }
+
+    private static func unmount(_ root: URL, _ base: URL) {
         do {
-            try SystemCommand.run("/bin/umount", "-l", root.path)
-            try FileManager.default.removeItem(at: root)
+            if root != base { try SystemCommand.run("/bin/umount", "-l", root.path) }
+            try SystemCommand.run("/bin/umount", "-l", base.path)
         } catch {
-            print("left behind: \(root.path) (\(error))")
+            // It was not mounted.
+        }
+        do {
+            try FileManager.default.removeItem(at: base)
+        } catch {
+            print("left behind: \(base.path) (\(error))")
         }
     }
 
-    private static func mount(_ kind: Kind, _ megabytes: Int, at root: URL) throws {
-        switch kind {
-        case .tmpfs:
-            try SystemCommand.run("/bin/mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", root.path)
-        case .ext4, .xfs, .btrfs:
-            let image = root.appendingPathExtension("img")
-            // The mount keeps the image when its name is gone.
-            defer { unlink(image.path) }
-            try SystemCommand.run("/usr/bin/truncate", "-s", "\(megabytes)M", image.path)
-            var options = "loop"
-            switch kind {
-            case .xfs: try SystemCommand.run("/usr/sbin/mkfs.xfs", "-q", image.path)
-            case .btrfs: try SystemCommand.run("/usr/sbin/mkfs.btrfs", "-q", image.path)
-            default:
-                // Nothing is set aside for root, who runs this.
-                try SystemCommand.run("/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", image.path)
-                options += ",errors=remount-ro"
-            }
-            try SystemCommand.run("/bin/mount", "-o", options, image.path, root.path)
+    private static func mount(_ kind: Kind, _ megabytes: Int, _ options: String, at base: URL) throws {
+        if kind == .tmpfs {
+            let options = "size=\(megabytes)m,\(options)"
+            return try SystemCommand.run("/bin/mount", "-t", "tmpfs", "-o", options, "tmpfs", base.path)
         }
+        let image = base.appendingPathExtension("img")
+        // The mount keeps the image when its name is gone.
+        defer { unlink(image.path) }
+        try SystemCommand.run("/usr/bin/truncate", "-s", "\(megabytes)M", image.path)
+        var options = options
+        switch kind {
+        case .tmpfs: break
+        case .ext4, .overlay, .ext4WithoutJournal:
+            let features = kind == .ext4WithoutJournal ? "^has_journal" : "has_journal"
+            // Nothing is set aside for root, who runs this.
+            try SystemCommand.run(
+                "/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", "-O", features, image.path)
+            options += ",errors=remount-ro"
+        case .xfs: try SystemCommand.run("/usr/sbin/mkfs.xfs", "-q", "-f", image.path)
+        // Mixed, as is usual for small ones: otherwise most of the space may end up with the metadata.
+        case .btrfs: try SystemCommand.run("/usr/sbin/mkfs.btrfs", "-q", "-f", "--mixed", image.path)
+        }
+        try SystemCommand.run("/bin/mount", "-o", "loop,\(options)", image.path, base.path)
+    }
+
+    private static func mountOverlay(in base: URL) throws {
+        for name in ["lower", "upper", "work", "merged"] {
+            try FileManager.default.createDirectory(
+                at: base.appending(path: name), withIntermediateDirectories: false)
+        }
+        try SystemCommand.run(
+            "/bin/mount", "-t", "overlay", "-o",
+            ["lower", "upper", "work"].map { "\($0)dir=\(base.path)/\($0)" }.joined(separator: ","),
+            "overlay", base.appending(path: "merged").path)
     }
 
     /// For a volume on which nothing is open for writing.
@@ -114,6 +149,9 @@ final class SmallVolume: Sendable {
         get throws { try Self.live.volume(of: folder.descriptor).available }
     }
 
+    /// Waits for what is freed later.
+    func settle() throws { try Self.live.synchronizeVolume(of: folder.descriptor) }
+
     private func withFiller(_ body: (Descriptor) throws(FileSystemError) -> Void) throws {
         try Self.live.withFile(
             "filler", in: folder.descriptor, .createIfMissing(.ownerReadWrite), body)
@@ -123,6 +161,7 @@ final class SmallVolume: Sendable {
     /// blocks of the file system's own.
     func leave(_ bytes: Int64) throws {
         for _ in 0..<4 {
+            try settle()
             let excess = try available - bytes
             try withFiller { filler throws(FileSystemError) in
                 let length = try Self.live.attributes(of: filler).allocated + excess

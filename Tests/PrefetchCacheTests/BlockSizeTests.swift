@@ -1,0 +1,103 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import GRDB
+import ItemFormat
+import Testing
+
+@testable import PrefetchCache
+
+/// A cache that was copied to a volume with other blocks: every file takes more there, or less.
+@Suite struct BlockSizeTests {
+    private let container: TemporaryContainer
+    private static let small: Int64 = 4096
+    private static let large: Int64 = 64 << 10
+
+    init() throws {
+        container = try TemporaryContainer(budget: .mebibytes(2))
+    }
+
+    private func engine(_ blockSize: Int64) throws -> Engine {
+        let volume = SimulatedVolume(total: 1 << 40, available: 1 << 39, blockSize: blockSize)
+        return try container.engine(fileSystem: InterceptingFileSystem(on: volume), probe: nil)
+    }
+
+    /// Fifty items of less than a small block, the second half in the reverse order of use.
+    private func fill(_ blockSize: Int64) throws -> [ItemKey] {
+        let engine = try engine(blockSize)
+        for number in 0..<20 { try engine.store(noise(1000), ItemKey(number: number)) }
+        for number in (0..<10).reversed() { _ = try engine.content(ItemKey(number: number)) }
+        try engine.flush()
+        defer { do { try engine.close() } catch { Issue.record(error) } }
+        return try engine.items().map(\.key)
+    }
+
+    private func expectCharged(_ engine: Engine, blocks blockSize: Int64) throws {
+        for item in try engine.items() {
+            #expect(
+                item.chargedLength == ChargedLength(blockSize: blockSize)(storedLength: item.storedLength))
+        }
+        let sum = try engine.items().reduce(0) { $0 + $1.chargedLength }
+        #expect(try engine.statistics().chargedBytes == sum)
+    }
+
+    @Test(arguments: [(small, large), (large, small)])
+    func onOtherBlocksEverythingIsChargedAnewAndTheOrderOfUseStays(from: Int64, to: Int64) throws {
+        let order = try fill(from)
+        let engine = try engine(to)
+        try expectCharged(engine, blocks: to)
+        #expect(try engine.items().map(\.key) == order)
+        #expect(try engine.statistics().hits == 10)
+    }
+
+    @Test func onLargerBlocksTheBudgetHolds() throws {
+        let order = try fill(Self.small)
+        // 20 × 66,048 do not fit into 1 MiB.
+        let engine = try engine(Self.large)
+        var configuration = try engine.configuration.current()
+        configuration.budget = .fixed(.mebibytes(1))
+        try engine.configure(configuration)
+        let report = try engine.capacity()
+        #expect(report.chargedBytes + report.heldBytes + report.catalogBytes <= 1 << 20)
+        let kept = try engine.items().map(\.key)
+        #expect((10...15).contains(kept.count))
+        #expect(kept == order.suffix(kept.count))
+        try engine.store(noise(1000), "new")
+        #expect(try engine.capacity().chargedBytes <= 1 << 20)
+    }
+
+    @Test func aCatalogOfBeforeBlocksWereRecordedIsChargedAnew() throws {
+        _ = try fill(Self.small)
+        let first = try engine(Self.small)
+        _ = try first.catalog.transaction { database in
+            try database.execute(sql: "DELETE FROM counter WHERE name = 'blockSize'")
+        }
+        try first.close()
+        try expectCharged(try engine(Self.large), blocks: Self.large)
+    }
+
+    @Test func whatIsKeptOfAnInterruptedItemIsChargedAnewWithItsJournal() throws {
+        let first = try engine(Self.small)
+        guard
+            case .begun(let store) = try first.beginStore(
+                ItemMetadata("partial"), encoding: .forced(.identity), expectedLength: nil,
+                keepingPartial: true)
+        else { Issue.record("refused"); return }
+        _ = try noise(100_000 + 1 << 20).withBytes { bytes throws(CacheError) in try store.append(bytes) }
+        _ = try store.suspend()
+        try first.close()
+        let second = try engine(Self.large)
+        let partial = try #require(try second.partials().first)
+        let charge = ChargedLength(blockSize: Self.large)
+        #expect(partial.chargedLength == charge(storedLength: partial.storedLength) + charge(storedLength: 1))
+        #expect(try second.capacity().chargedBytes == partial.chargedLength)
+    }
+
+    @Test func repairChargesAnew() throws {
+        _ = try fill(Self.small)
+        let engine = try engine(Self.large)
+        _ = try engine.repair(isDryRun: false)
+        try engine.close()
+        try expectCharged(try self.engine(Self.large), blocks: Self.large)
+    }
+}
