@@ -1,5 +1,4 @@
 internal import GRDB
-internal import SystemPackage
 
 /// Reading through a connection that may not write.
 ///
@@ -10,13 +9,13 @@ extension DatabaseQueue {
     private static var attempts: Int { 16 }
 
     /// - Parameter patience: Seconds to wait for a lock.
-    static func readOnly(_ path: FilePath, label: String, patience: Double) throws -> DatabaseQueue {
+    static func readOnly(_ path: String, label: String, patience: Double) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = label
         configuration.readonly = true
         configuration.busyMode = .timeout(patience)
         // GRDB reads from the file when it opens it.
-        return try retrying { try DatabaseQueue(path: path.string, configuration: configuration) }
+        return try retrying { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
     func readOnly<Result>(_ body: (Database) throws -> Result) throws -> Result {

@@ -45,7 +45,8 @@ struct CatalogView: Sendable {
                 return .useless("it is not a database with a rollback journal")
             }
             let queue = try DatabaseQueue.readOnly(
-                path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view", patience: 30)
+                root.databasePath(CacheLayout.catalog, at: path), label: "PrefetchCache.catalog.view",
+                patience: 30)
             return .usable(CatalogView(queue: queue))
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")

@@ -209,15 +209,17 @@ final class Ledger: PromotionLedger {
             try open?.queue.close()
             open = nil
             let log = LedgerLog(in: folder)
-            try folder.requireDatabasePlace(CacheLayout.ledger, at: path.removingLastComponent())
+            let place = path.removingLastComponent()
+            try folder.requireDatabasePlace(CacheLayout.ledger, at: place)
             let fresh = OpenFile(
-                queue: try Self.open(path, log), log: log, identity: try attributes()?.identity)
+                queue: try Self.open(folder.databasePath(CacheLayout.ledger, at: place), log), log: log,
+                identity: try attributes()?.identity)
             open = fresh
             return fresh
         }
     }
 
-    private static func open(_ path: FilePath, _ log: LedgerLog) throws -> DatabaseQueue {
+    private static func open(_ path: String, _ log: LedgerLog) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
         configuration.busyMode = .timeout(30)
@@ -235,7 +237,7 @@ final class Ledger: PromotionLedger {
                     PRAGMA wal_autocheckpoint = 0;
                     """)
         }
-        let queue = try DatabaseQueue(path: path.string, configuration: configuration)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { database in
             if try LedgerSchema.isOld(database) {
                 try log.hold { try LedgerSchema.bringUpToDate(database) }
