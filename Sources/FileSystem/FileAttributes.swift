@@ -33,6 +33,8 @@ public struct FileAttributes: Hashable, Sendable {
     public let linkCount: UInt64
     /// The user that owns the file (`st_uid`).
     public let owner: UInt32
+    /// The group of the file (`st_gid`).
+    public let group: UInt32
     /// The permission bits, without the file type.
     public let permissions: FilePermissions
     /// Last modification, in nanoseconds since 1970.
@@ -41,7 +43,7 @@ public struct FileAttributes: Hashable, Sendable {
     /// Creates attributes from their values.
     public init(
         kind: Kind, identity: Identity, length: Int64, allocated: Int64, linkCount: UInt64,
-        owner: UInt32, permissions: FilePermissions, modified: Int64
+        owner: UInt32, group: UInt32 = 0, permissions: FilePermissions, modified: Int64
     ) {
         self.kind = kind
         self.identity = identity
@@ -49,6 +51,7 @@ public struct FileAttributes: Hashable, Sendable {
         self.allocated = allocated
         self.linkCount = linkCount
         self.owner = owner
+        self.group = group
         self.permissions = permissions
         self.modified = modified
     }

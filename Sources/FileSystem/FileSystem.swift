@@ -107,6 +107,9 @@ public protocol FileSystem: Sendable {
     ///   ``FileSystemError/isUnsupported`` is `true` when the file system does not support the call.
     func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError)
 
+    /// Gives an open file to a user and a group (`fchown`).
+    func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError)
+
     /// Sets the permissions of an open file or folder (`fchmod`).
     func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError)
 
@@ -159,6 +162,9 @@ extension FileSystem {
 
     /// Does nothing, for file systems that free the space of a file as soon as it is removed.
     public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {}
+
+    /// Does nothing, for file systems without owners.
+    public func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {}
 
     /// Takes the exclusive lock of an open file.
     public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {

@@ -1,5 +1,5 @@
 internal import FileSystem
-internal import SystemPackage
+package import SystemPackage
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -55,8 +55,15 @@ extension PrefetchCache {
         contentsOf file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
     ) async throws(CacheError) -> StoreOutcome {
         guard file.isFileURL else { throw .notARegularFile(file.absoluteString) }
-        let path = FilePath(file.path)
-        return try await run { engine throws(CacheError) in
+        return try await store(contentsOf: FilePath(file.path), as: metadata, encoding: encoding)
+    }
+
+    /// Stores the content of a file, as ``store(contentsOf:as:encoding:)`` does. The name of the file may have
+    /// bytes that are not UTF-8.
+    package func store(
+        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> StoreOutcome {
+        try await run { engine throws(CacheError) in
             try engine.store(contentsOf: path, as: metadata, encoding: encoding)
         }
     }

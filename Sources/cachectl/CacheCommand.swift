@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import FileSystem
 internal import PrefetchCache
 
 /// A subcommand that works on a cache.
@@ -80,7 +81,7 @@ extension CacheCommand {
         if needsCache, roots.isEmpty {
             throw CommandFailure(
                 .notFound,
-                "there is no cache in \(place.areas.caches); check --container or --app: only 'put', 'fetch', "
+                "there is no cache in \(place.areas.caches.displayText); check --container or --app: only 'put', 'fetch', "
                     + "'migrate --from' and a changing 'configure' create one")
         }
         return onlyLooks && !roots.isComplete ? try StandIn(for: place.areas, besides: roots) : nil

@@ -43,7 +43,7 @@ struct Cachectl: AsyncParsableCommand {
 
     static func main() async {
         StandardStreams.prepare()
-        let invocation = Invocation(arguments: Array(CommandLine.arguments.dropFirst()))
+        let invocation = Invocation(arguments: ArgumentBytes.ofProcess)
         await invocation.run().exit()
     }
 }

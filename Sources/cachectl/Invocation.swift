@@ -31,6 +31,14 @@ struct Invocation {
     ///
     /// - Throws: A usage failure.
     func request() throws(CommandFailure) -> Request {
+        do throws(CommandFailure) {
+            return try parsed()
+        } catch {
+            throw CommandFailure(error.code, error.message.map(ArgumentBytes.shown))
+        }
+    }
+
+    private func parsed() throws(CommandFailure) -> Request {
         let arguments = try SharedArguments.movedBehindCommand(arguments, of: Cachectl.commandNames)
         try CommandSpelling(names: Cachectl.allNames).check(arguments)
         do {

@@ -283,6 +283,11 @@ public final class InterceptingFileSystem: FileSystem {
         try live.allocate(length, for: file)
     }
 
+    public func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
+        try note(Operation(kind: .setPermissions, name: name(of: file)), of: file)
+        try live.setOwner(owner, group: group, of: file)
+    }
+
     public func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .setPermissions, name: name(of: file)), of: file)
         try live.setPermissions(permissions, of: file)

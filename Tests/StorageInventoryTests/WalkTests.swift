@@ -188,7 +188,9 @@ import Testing
     ]
 
     @Test(arguments: unreadable)
-    func whatCannotBeReadHasNotLostItsMark(_ kind: FileSystemTestSupport.Operation.Kind, _ name: String) throws {
+    func whatCannotBeReadHasNotLostItsMark(_ kind: FileSystemTestSupport.Operation.Kind, _ name: String)
+        throws
+    {
         // A folder that would be taken for a cache if it had no mark.
         try container.write(Data("x".utf8), to: "Library/Application Support/Caches/data")
         try container.mark(.exclude, "Library/Application Support/Caches")

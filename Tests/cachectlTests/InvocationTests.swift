@@ -1,3 +1,6 @@
+import FileSystem
+import Foundation
+import SystemPackage
 import Testing
 
 @testable import cachectl
@@ -42,6 +45,68 @@ import Testing
             #expect(refused.code == .usage)
             #expect(refused.message?.hasSuffix("(see 'cachectl --help')") == true)
         }
+    }
+
+    /// Every value of every command, given as bytes that are not UTF-8, and whether it is completed as a path: then it
+    /// may have any bytes, and otherwise it is refused by name.
+    @Test func onlyPathsMayHaveAnyBytes() throws {
+        struct Dump: Decodable {
+            struct Command: Decodable {
+                let commandName: String
+                let subcommands: [Command]?
+                let arguments: [Value]?
+            }
+            struct Value: Decodable {
+                struct Name: Decodable { let name: String }
+                struct Completion: Decodable { let file: Extensions?, directory: Extensions? }
+                struct Extensions: Decodable {}
+                let kind: String
+                let isOptional: Bool
+                let names: [Name]?
+                let valueName: String?
+                let completionKind: Completion?
+            }
+            let command: Command
+        }
+        let outcome = try Tool.run(Tool.path, ["--experimental-dump-help"], in: TemporaryFolder())
+        let dump = try JSONDecoder().decode(Dump.self, from: outcome.output)
+        let bytes = ArgumentBytes.text(of: [0x61, 0xFF])
+        var paths = 0
+        for command in dump.command.subcommands ?? [] where command.commandName != "help" {
+            for argument in command.arguments ?? [] where argument.kind != "flag" {
+                let isPath = argument.completionKind?.file != nil || argument.completionKind?.directory != nil
+                if isPath { paths += 1 }
+                let others = (command.arguments ?? []).filter {
+                    $0.kind == "positional" && !$0.isOptional && $0.valueName != argument.valueName
+                }.map { _ in "k" }
+                let name = argument.names?.last?.name
+                var words = [command.commandName] + others
+                if let name {
+                    words += ["--\(name)", bytes]
+                } else if argument.valueName == "file" {
+                    words.append(bytes)
+                } else {
+                    words.insert(bytes, at: 1)
+                }
+                let message: String
+                do {
+                    _ = try Invocation(arguments: words).request()
+                    message = ""
+                } catch {
+                    message = error.message ?? ""
+                }
+                let isNamed = message.contains(#"'a\xFF'"#)
+                #expect(isNamed != isPath, "\(words): \(message)")
+            }
+        }
+        #expect(paths > 20)
+    }
+
+    @Test(arguments: [
+        [0x61], [0xFF], [0x61, 0xFF, 0xFE, 0x62], [0xC3, 0xA9, 0xC3], [0x5C, 0x78, 0x46, 0x46],
+    ])
+    func aPathHasTheBytesOfItsArgument(_ bytes: [UInt8]) throws {
+        #expect(try FilePath.parse(ArgumentBytes.text(of: bytes)).bytes == bytes)
     }
 
     @Test(arguments: [

@@ -46,6 +46,10 @@ extension LiveFileSystem {
         _ = try Platform.retrying("futimens") { Platform.setAccessTime(file.rawValue, time) }
     }
 
+    public func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fchown") { fchown(file.rawValue, owner, group) }
+    }
+
     public func setPermissions(_ permissions: FilePermissions, of file: Descriptor)
         throws(FileSystemError)
     {
@@ -128,6 +132,7 @@ extension FileAttributes {
             allocated: Int64(status.st_blocks) * 512,
             linkCount: UInt64(status.st_nlink),
             owner: status.st_uid,
+            group: status.st_gid,
             permissions: FilePermissions(
                 rawValue: CInterop.Mode(truncatingIfNeeded: status.st_mode & 0o7777)),
             modified: Platform.modified(status))

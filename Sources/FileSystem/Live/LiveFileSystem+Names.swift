@@ -21,6 +21,15 @@ extension LiveFileSystem {
         }
     }
 
+    /// The absolute path of a file or folder, without links, `.` and `..` (`realpath`).
+    package func resolved(_ path: FilePath) throws(FileSystemError) -> FilePath {
+        guard let resolved = path.withPlatformString({ realpath($0, nil) }) else {
+            throw FileSystemError("realpath", path: path, errno: Platform.lastError)
+        }
+        defer { free(resolved) }
+        return FilePath(platformString: resolved)
+    }
+
     public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("access") {
             faccessat(directory.rawValue, ".", W_OK | X_OK, CInt(AT_EACCESS))

@@ -55,7 +55,7 @@ struct CatalogFile: Sendable {
                     """)
         }
         queue = try DatabaseQueue(
-            path: path.appending(CacheLayout.catalog).string, configuration: configuration)
+            path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
         guard let identity = try Self.identity(in: root) else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN)
         }

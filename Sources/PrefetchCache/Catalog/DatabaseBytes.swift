@@ -1,6 +1,5 @@
 internal import GRDB
 internal import GRDBSQLite
-internal import SystemPackage
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -16,10 +15,10 @@ internal import SystemPackage
 /// `immutable=1` and `nolock=1`, with which it does not look.
 enum DatabaseBytes {
     /// Reads a whole file.
-    static func read(_ path: FilePath) throws -> [UInt8] {
+    static func read(_ path: String) throws -> [UInt8] {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }
-        try check(sqlite3_open_v2(path.string, &connection, SQLITE_OPEN_READONLY, nil))
+        try check(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil))
         return try read(connection, atMost: .max)
     }
 

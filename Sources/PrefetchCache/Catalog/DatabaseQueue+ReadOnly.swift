@@ -1,5 +1,4 @@
 internal import GRDB
-internal import SystemPackage
 
 /// Reading through a connection that may not write.
 ///
@@ -9,14 +8,14 @@ internal import SystemPackage
 extension DatabaseQueue {
     private static var attempts: Int { 16 }
 
-    static func readOnly(_ path: FilePath, label: String, _ patience: Patience) throws -> DatabaseQueue {
+    static func readOnly(_ path: String, label: String, _ patience: Patience) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = label
         configuration.readonly = true
         configuration.busyMode = patience.busyMode
         configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
         // GRDB reads from the file when it opens it.
-        return try retrying { try DatabaseQueue(path: path.string, configuration: configuration) }
+        return try retrying { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
     func readOnly<Result>(_ body: (Database) throws -> Result) throws -> Result {

@@ -3,6 +3,17 @@ internal import GRDBSQLite
 internal import SystemPackage
 
 extension Directory {
+    /// The path of a database in this folder as text, which is all that GRDB takes.
+    ///
+    /// - Parameter path: The path of this folder. For one that is not UTF-8 the kernel's name for the open folder
+    ///   stands in, as long as this object lives. Only file systems of Linux have such names.
+    func databasePath(_ name: String, at path: FilePath) -> String {
+        #if os(Linux)
+            if !path.isText { return "/proc/self/fd/\(descriptor.rawValue)/\(name)" }
+        #endif
+        return path.appending(name).string
+    }
+
     /// Checks that SQLite, which opens by path and follows links, will open or create the file `name` and its
     /// side files in this very folder. Nothing may happen between this check and the opening.
     ///

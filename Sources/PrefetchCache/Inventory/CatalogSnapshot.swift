@@ -46,7 +46,8 @@ package struct CatalogSnapshot {
         do {
             let folder = path.pushing(CacheLayout.root)
             try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
-            let file = folder.appending(CacheLayout.catalog)
+            defer { withExtendedLifetime(root) {} }
+            let file = root.databasePath(CacheLayout.catalog, at: folder)
             let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", Patience())
             let version = try queue.readOnly { database in
                 let version = try CatalogSchema.version(of: database)

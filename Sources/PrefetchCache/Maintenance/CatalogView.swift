@@ -40,7 +40,6 @@ struct CatalogView: Sendable {
         let root = folders.current.root
         do {
             let path = folders.areas.caches.pushing(CacheLayout.root)
-            let file = path.appending(CacheLayout.catalog)
             let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
             if isMissing { return .missing }
             var configuration = Configuration()
@@ -50,7 +49,8 @@ struct CatalogView: Sendable {
                 try CatalogFile.requireRollbackJournal(database)
                 try CatalogFile.undoUnfinished(database)
             }
-            let queue = try DatabaseQueue(path: file.string, configuration: configuration)
+            let queue = try DatabaseQueue(
+                path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
             return .usable(CatalogView(queue: queue, folders: folders))
         } catch let error as CatalogFile.Useless {
             return .useless(error.description)

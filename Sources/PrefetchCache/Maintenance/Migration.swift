@@ -77,7 +77,7 @@ public struct MigratedFile: Hashable, Sendable {
         case failed(CacheError)
     }
 
-    /// The path below the folder. What is not UTF-8 in it is shown by a replacement character.
+    /// The path below the folder. A byte in it that is not UTF-8 is written as `\xFF`.
     public let path: String
     /// The key; `nil` for a file that cannot have one.
     public let key: ItemKey?

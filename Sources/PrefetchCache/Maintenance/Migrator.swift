@@ -51,7 +51,7 @@ struct Migrator {
         if let target = try destinationRoot(), target != identity { skipped.insert(target) }
         let walk = FolderWalk(top: top, isSkipped: { skipped.contains($0) })
         try walk.run { entry throws(CacheError) in
-            let path = entry.path.string
+            let path = entry.path.displayText
             do throws(Left) {
                 let original = try original(entry)
                 report(MigratedFile(path: path, key: original.key, outcome: try migrate(original)))
@@ -59,7 +59,7 @@ struct Migrator {
                 report(MigratedFile(path: path, key: error.key, outcome: .left(error.obstacle)))
             }
         } unreadable: { path, error in
-            report(MigratedFile(path: path.string, key: nil, outcome: .left(.failed(error))))
+            report(MigratedFile(path: path.displayText, key: nil, outcome: .left(.failed(error))))
         }
     }
 

@@ -277,7 +277,9 @@ final class Ledger: PromotionLedger {
                         """)
             }
         }
-        let queue = try DatabaseQueue(path: path.string, configuration: configuration)
+        let queue = try DatabaseQueue(
+            path: folder.databasePath(CacheLayout.ledger, at: path.removingLastComponent()),
+            configuration: configuration)
         try queue.writeWithoutTransaction { database in
             if try LedgerSchema.isOld(database) {
                 try explainingErrors(of: database) {

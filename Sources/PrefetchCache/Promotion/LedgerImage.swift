@@ -51,8 +51,10 @@ enum LedgerImage {
         if let journal = try fileSystem.attributes(of: journal, in: folder.descriptor), journal.length > 0 {
             throw Unavailable(description: "an interrupted change is undone at the next use")
         }
-        var content = try DatabaseBytes.read(path.appending(CacheLayout.ledger))
-        WriteAheadLog(try log(in: folder)).apply(to: &content)
+        // The log first: a process that closes the ledger copies it without our lock, and what it copies is then in both.
+        let log = WriteAheadLog(try log(in: folder))
+        var content = try DatabaseBytes.read(folder.databasePath(CacheLayout.ledger, at: path))
+        log.apply(to: &content)
         DatabaseHeader.setRollbackJournal(in: &content)
         return content
     }

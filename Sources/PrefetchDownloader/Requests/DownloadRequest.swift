@@ -119,7 +119,8 @@ public struct DownloadRequest: Sendable {
     /// what it is and where it goes is the same. Its priority and expiry stay those of its beginning. An
     /// opportunistic partial can be resumed for the user.
     func agrees(with item: ItemMetadata) -> Bool {
-        item.source == source && item.destination == destination && item.attributes == attributes
+        item.source.utf8.elementsEqual(source.utf8) && item.destination == destination
+            && item.attributes == attributes
             && (item.intent == intent || intent == .userRequested)
     }
 
@@ -129,8 +130,8 @@ public struct DownloadRequest: Sendable {
         // `URLRequest` does not compare headers, and its method and body are not used.
         key == other.key && urlRequest.url == other.urlRequest.url
             && urlRequest.allHTTPHeaderFields ?? [:] == other.urlRequest.allHTTPHeaderFields ?? [:]
-            && intent == other.intent && source == other.source && destination == other.destination
-            && attributes == other.attributes
+            && intent == other.intent && source.utf8.elementsEqual(other.source.utf8)
+            && destination == other.destination && attributes == other.attributes
             && Expectations(expectations) == Expectations(other.expectations)
             && whenCached == other.whenCached && whenPromoted == other.whenPromoted
     }

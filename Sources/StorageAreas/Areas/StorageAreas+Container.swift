@@ -1,12 +1,6 @@
 internal import FileSystem
 public import SystemPackage
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension StorageAreas {
     /// The areas inside an app's container, such as the `AppData` folder of an `.xcappdata` bundle.
     ///
@@ -34,9 +28,11 @@ extension StorageAreas {
         // An empty path is more often an unset variable in a script than the working directory.
         guard !path.isEmpty else { throw .emptyContainerPath }
         guard path.isRelative else { return path.lexicallyNormalized() }
-        let current = FilePath(FileManager.default.currentDirectoryPath)
-        guard current.isAbsolute else { throw .workingDirectoryMissing }
-        return current.pushing(path).lexicallyNormalized()
+        do {
+            return try LiveFileSystem().resolved(".").pushing(path).lexicallyNormalized()
+        } catch {
+            throw .workingDirectoryMissing
+        }
     }
 
     private static func requireFolderOrNothing(at root: FilePath) throws(StorageAreasError) {

@@ -12,7 +12,7 @@ package struct InventoryFile: Sendable {
     package let length: Int64
     /// Bytes allocated on the volume.
     package let allocated: Int64
-    /// Whether the bytes were already counted under another name of the same file.
+    /// Whether the bytes were already counted under another name of the same file, or through a bind mount.
     package let isCountedElsewhere: Bool
     package let linkCount: UInt32
     package let identity: FileAttributes.Identity
@@ -20,6 +20,8 @@ package struct InventoryFile: Sendable {
     package let modified: Int64
     package let area: Area?
     package var exclusions: Exclusions
+    /// Whether nothing else excludes the file: all marks and tags that count could be read.
+    package var areMarksKnown: Bool
     /// Whether backups should contain the file.
     package var isBackupWanted: Bool
     package var facts: Facts?

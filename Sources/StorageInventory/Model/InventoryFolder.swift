@@ -16,8 +16,13 @@ package struct InventoryFolder: Sendable {
     /// The role of the folder in the cache, if any.
     package let role: CacheFolder?
     package let attributes: FileAttributes
+    /// Whether its space was already counted: it is seen a second time, through a bind mount.
+    package let isCountedElsewhere: Bool
     /// The exclusions of everything in the folder.
     package var exclusions: Exclusions = []
+    /// Whether all marks and tags of the folder and of those above could be read, so that nothing else excludes
+    /// what is in it.
+    package var areMarksKnown = true
     /// Whether the folder itself carries a mark or a tag that excludes its content.
     package var isExcludedItself = false
 }

@@ -62,6 +62,7 @@ package struct InventoryTotals: Sendable {
         }
         for folder in inventory.folders {
             folders += 1
+            guard !folder.isCountedElsewhere else { continue }
             folderAllocation += folder.attributes.allocated
             count(folder.attributes.allocated, in: folder.area)
         }

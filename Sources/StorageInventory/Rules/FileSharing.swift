@@ -59,9 +59,9 @@ package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .unreadable(let path, let errno):
-            "\(path) cannot be read (\(errno)): name the Info.plist of the app"
+            "\(path.displayText) cannot be read (\(errno)): name the Info.plist of the app"
         case .noPropertyList(let path):
-            "\(path) is not a property list with a dictionary: name the Info.plist of the app"
+            "\(path.displayText) is not a property list with a dictionary: name the Info.plist of the app"
         }
     }
 }

@@ -19,7 +19,7 @@ struct CachedDataBackedUp: StorageRule {
         // The platform's own backup does not look at tags.
         let honoured: Exclusions = isAreaDecisive ? .cacheTag : []
         let candidates = checkup.files {
-            $0.kind == .foreign && $0.area.map { $0.promise.backup == .backedUp } ?? true
+            $0.kind == .foreign && $0.areMarksKnown && $0.area.map { $0.promise.backup == .backedUp } ?? true
                 && $0.exclusions.subtracting(honoured).isEmpty
         }
         let inventory = checkup.inventory
@@ -76,7 +76,7 @@ struct PurgeableUserData: StorageRule {
             } else if DatabaseName(name).isMain, !DatabaseName(name).isKnownCache, checkup.isDatabase(index) {
                 let sideFiles = candidates.filter {
                     checkup.file($0).folder == checkup.file(index).folder
-                        && DatabaseName(checkup.file($0).name).isSideFile(of: name)
+                        && DatabaseName(checkup.file($0).name).isSideFile(of: DatabaseName(name))
                 }
                 checkup.report(
                     self, [index] + sideFiles, at: checkup.inventory.path(of: checkup.file(index)),
@@ -147,20 +147,20 @@ struct NoDocument: StorageRule {
 
 /// The name of a file, by the conventions of databases.
 struct DatabaseName {
-    private static let endings = ["-journal", "-shm", "-wal"]
-    private let text: String
+    private static let endings = ["-journal", "-shm", "-wal"].map { Array($0.utf8) }
+    private let bytes: [UInt8]
 
     init(_ name: FilePath.Component) {
-        text = name.string
+        bytes = FilePath(root: nil, [name]).bytes
     }
 
-    var isSideFile: Bool { Self.endings.contains(where: text.hasSuffix) }
+    var isSideFile: Bool { Self.endings.contains { bytes.suffix($0.count).elementsEqual($0) } }
     var isMain: Bool { !isSideFile }
 
     /// `URLCache` keeps a database in Caches, as it should.
-    var isKnownCache: Bool { text == "Cache.db" }
+    var isKnownCache: Bool { bytes == Array("Cache.db".utf8) }
 
-    func isSideFile(of main: FilePath.Component) -> Bool {
-        Self.endings.contains { text == main.string + $0 }
+    func isSideFile(of main: DatabaseName) -> Bool {
+        Self.endings.contains { bytes == main.bytes + $0 }
     }
 }

@@ -77,11 +77,14 @@ struct LostExclusionMark: StorageRule {
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
-        for index in checkup.files(where: { $0.kind == .promoted && $0.isBackedUp && !$0.isBackupWanted }) {
+        let files = checkup.files {
+            $0.kind == .promoted && $0.isBackedUp && $0.areMarksKnown && !$0.isBackupWanted
+        }
+        for index in files {
             checkup.report(self, index, "it was opened with the policy to exclude it from backups")
         }
         for (number, folder) in inventory.folders.enumerated()
-        where folder.role == .staging && folder.exclusions.isEmpty {
+        where folder.role == .staging && folder.exclusions.isEmpty && folder.areMarksKnown {
             guard folder.parent.map({ inventory.folders[Int($0)].role != .staging }) ?? true else { continue }
             checkup.report(
                 self, inventory.path(ofFolder: Int32(number)), "work in progress needs no backup")

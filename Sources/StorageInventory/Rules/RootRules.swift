@@ -13,7 +13,7 @@ struct MissingCacheTag: StorageRule {
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
         for folder in inventory.folders
-        where folder.role == .cachesRoot && !folder.exclusions.contains(.cacheTag) {
+        where folder.role == .cachesRoot && folder.areMarksKnown && !folder.exclusions.contains(.cacheTag) {
             checkup.report(
                 self, inventory.displayed(inventory.place.areas.caches),
                 "there is no valid CACHEDIR.TAG")

@@ -107,9 +107,15 @@ extension InventoryFile.Facts {
     }
 }
 
-/// Keeps one copy of each of many equal strings.
+/// Keeps one copy of each of many strings of the same bytes: strings that are only canonically equivalent, which
+/// Swift calls equal, are different.
 private struct SharedStrings {
-    private var strings: Set<String> = []
+    private var strings: [[UInt8]: String] = [:]
 
-    mutating func shared(_ string: String) -> String { strings.insert(string).memberAfterInsert }
+    mutating func shared(_ string: String) -> String {
+        let bytes = Array(string.utf8)
+        if let shared = strings[bytes] { return shared }
+        strings[bytes] = string
+        return string
+    }
 }

@@ -28,7 +28,8 @@ struct InventoryVisitor {
         let area = area ?? inner[path.lexicallyNormalized()]
         let entry = InventoryFolder(
             parent: nil, name: path, depth: 0, area: area, role: area.flatMap(CacheFolder.init(root:)),
-            attributes: attributes, exclusions: exclusions(of: area))
+            attributes: attributes, isCountedElsewhere: !counted.insert(attributes.identity).inserted,
+            exclusions: exclusions(of: area))
         return add(entry, folder)
     }
 
@@ -48,13 +49,13 @@ struct InventoryVisitor {
                 return noteVanished()
             }
             inventory.folders.append(entry(name, in: parent, attributes))
-            note(error, at: Int32(inventory.folders.count - 1))
+            noteUnread(error, Int32(inventory.folders.count - 1))
         } catch {
             note(error, at: parent, name)
         }
     }
 
-    private func entry(_ name: FilePath.Component, in parent: Int32, _ attributes: FileAttributes)
+    private mutating func entry(_ name: FilePath.Component, in parent: Int32, _ attributes: FileAttributes)
         -> InventoryFolder
     {
         let outer = inventory.folders[Int(parent)]
@@ -65,8 +66,8 @@ struct InventoryVisitor {
         inherited.formUnion(exclusions(of: area))
         return InventoryFolder(
             parent: parent, name: FilePath(root: nil, [name]), depth: outer.depth + 1, area: area, role: role,
-            attributes: attributes,
-            exclusions: inherited)
+            attributes: attributes, isCountedElsewhere: !counted.insert(attributes.identity).inserted,
+            exclusions: inherited, areMarksKnown: outer.areMarksKnown)
     }
 
     private func exclusions(of area: Area?) -> Exclusions {
@@ -93,7 +94,7 @@ struct InventoryVisitor {
                 entry.isExcludedItself = !marks.isEmpty
             } catch {
                 inventory.folders.append(entry)
-                note(error, at: Int32(inventory.folders.count - 1))
+                noteUnread(error, Int32(inventory.folders.count - 1))
                 return Int32(inventory.folders.count - 1)
             }
         }
@@ -111,7 +112,7 @@ struct InventoryVisitor {
                     inventory.folders[Int(number)].exclusions.insert(.cacheTag)
                 }
             } catch {
-                note(error, at: number)
+                noteUnread(error, number)
             }
         }
     }
@@ -143,10 +144,10 @@ struct InventoryVisitor {
         var file = InventoryFile(
             folder: number, name: name, kind: kind, length: attributes.length,
             allocated: attributes.allocated,
-            isCountedElsewhere: attributes.linkCount > 1 && !counted.insert(attributes.identity).inserted,
+            isCountedElsewhere: !counted.insert(attributes.identity).inserted,
             linkCount: UInt32(clamping: attributes.linkCount), identity: attributes.identity,
             modified: attributes.modified / 1_000_000,
-            area: outer.area, exclusions: outer.exclusions,
+            area: outer.area, exclusions: outer.exclusions, areMarksKnown: outer.areMarksKnown,
             isBackupWanted: outer.area.map { $0.promise.backup == .backedUp } ?? true)
         if kind == .tag, let parent = outer.parent {
             file.exclusions.remove(.cacheTag)
@@ -155,7 +156,11 @@ struct InventoryVisitor {
             file.exclusions.remove(.cacheTag)
         }
         if file.exclusions.isEmpty, attributes.kind == .regular {
-            file.exclusions = marks(of: name, in: number, folder)
+            if let marks = marks(of: name, in: number, folder) {
+                file.exclusions = marks
+            } else {
+                file.areMarksKnown = false
+            }
         }
         if outer.role == .staging { file.isBackupWanted = false }
         let index = Int32(inventory.files.count)
@@ -195,8 +200,9 @@ struct InventoryVisitor {
         return isTag ? .tag : .foreign
     }
 
+    /// - Returns: `nil` when they cannot be read.
     private mutating func marks(of name: FilePath.Component, in number: Int32, _ folder: Directory)
-        -> Exclusions
+        -> Exclusions?
     {
         do {
             let fileSystem = fileSystem
@@ -205,11 +211,17 @@ struct InventoryVisitor {
             }
         } catch {
             if !error.isNotFound { note(error, at: number, name) }
-            return []
+            return nil
         }
     }
 
     mutating func noteVanished() { inventory.vanished += 1 }
+
+    /// Notes that a folder, its marks or its tag cannot be read.
+    mutating func noteUnread(_ error: FileSystemError, _ folder: Int32) {
+        inventory.folders[Int(folder)].areMarksKnown = false
+        note(error, at: folder)
+    }
 
     mutating func note(_ error: FileSystemError, at folder: Int32, _ name: FilePath.Component? = nil) {
         var path = inventory.path(ofFolder: folder)

@@ -66,7 +66,7 @@ struct TreeWalk {
         do {
             entries = try fileSystem.entries(of: folder.descriptor)
         } catch {
-            return visitor.note(error, at: number)
+            return visitor.noteUnread(error, number)
         }
         visitor.begin(number, folder, entries)
         var folders: [FilePath.Component] = []

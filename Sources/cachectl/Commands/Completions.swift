@@ -14,13 +14,33 @@ struct Completions: TextCommand {
         case bash, zsh, fish
     }
 
+    /// The command as its user sees it: the shared options may stand before a command's name as well, see
+    /// ``SharedArguments``.
+    private struct Completed: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "cachectl", subcommands: Cachectl.configuration.subcommands)
+
+        @OptionGroup var shared: SharedOptions
+    }
+
     func text() -> String {
-        let shell: CompletionShell =
-            switch shell {
-            case .bash: .bash
-            case .zsh: .zsh
-            case .fish: .fish
-            }
-        return Cachectl.completionScript(for: shell)
+        // ArgumentParser completes nothing after 'help'.
+        let names = Cachectl.allNames.dropFirst().joined(separator: " ")
+        switch shell {
+        case .bash:
+            return Completed.completionScript(for: .bash) + """
+
+                _cachectl_help() {
+                    [[ "${#unparsed_words[@]}" -gt 1 ]] || COMPREPLY+=($(compgen -W '\(names)' -- "${cur}"))
+                }
+                """
+        case .zsh:
+            return Completed.completionScript(for: .zsh)
+                .replacing("'*:subcommands:'", with: "':command:(\(names))'")
+        case .fish:
+            let condition = #"__cachectl_should_offer_completions_for_positional "cachectl help" -eq 1"#
+            return Completed.completionScript(for: .fish)
+                + "\ncomplete -c 'cachectl' -n '\(condition)' -fka '\(names)'"
+        }
     }
 }

@@ -37,7 +37,7 @@ struct Evict: CacheCommand {
         transform: ByteSize.parse)
     var toBytes: ByteCount?
 
-    @Option(help: "Evict items of this source.")
+    @Option(help: "Evict items of this source.", transform: String.parse)
     var source: String?
 
     @Option(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import PrefetchCache
 internal import PrefetchDownloader
+internal import SystemPackage
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -34,20 +35,23 @@ struct Fetch: CacheCommand {
             items failed, the first of these that occurred.
             """))
 
-    @Argument(help: ArgumentHelp("The http or https URL to download.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp("The http or https URL to download.", valueName: "url"), transform: String.parse)
     var urls: [String] = []
 
     @Option(
         help: ArgumentHelp("A file with URLs; - reads standard input.", valueName: "list"),
-        completion: .file())
-    var fromFile: String?
+        completion: .file(), transform: FilePath.parse)
+    var fromFile: FilePath?
 
     @Option(
         help: "The key of the item, for a single URL (default: the URL without user and fragment).",
         transform: ItemKey.parse)
     var key: ItemKey?
 
-    @Option(help: ArgumentHelp("The SHA-256 digest of the content, for a single URL.", valueName: "digits"))
+    @Option(
+        help: ArgumentHelp("The SHA-256 digest of the content, for a single URL.", valueName: "digits"),
+        transform: String.parse)
     var sha256: String?
 
     @OptionGroup var item: ItemOptions
@@ -69,7 +73,8 @@ struct Fetch: CacheCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A host that servers may redirect to; *.example.org covers all below it.", valueName: "host"))
+            "A host that servers may redirect to; *.example.org covers all below it.", valueName: "host"),
+        transform: String.parse)
     var allowHost: [String] = []
 
     @Flag(help: "Allow plain http to other machines, which anyone on the way can read and change.")

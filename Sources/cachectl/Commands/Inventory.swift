@@ -40,8 +40,10 @@ struct Inventory: InspectingCommand {
     @Flag(help: "List the rules.")
     var rules = false
 
-    @Option(help: ArgumentHelp("The app's Info.plist, for --check.", valueName: "file"))
-    var plist: String?
+    @Option(
+        help: ArgumentHelp("The app's Info.plist, for --check.", valueName: "file"),
+        completion: .file(extensions: ["plist"]), transform: FilePath.parse)
+    var plist: FilePath?
 
     @Option(
         parsing: .unconditional,
@@ -51,13 +53,15 @@ struct Inventory: InspectingCommand {
         transform: { try Lifetime($0) })
     var unusedFor: Lifetime?
 
-    @Option(help: ArgumentHelp("Only this area; can be repeated.", valueName: "area"))
+    @Option(
+        help: ArgumentHelp("Only this area; can be repeated.", valueName: "area"),
+        completion: .list(AreaChoice.allValueStrings))
     var area: [AreaChoice] = []
 
     @Option(help: ArgumentHelp("Only this kind; can be repeated.", valueName: "kind"))
     var kind: [FileKind] = []
 
-    @Option(help: "Only files from this feed or server.")
+    @Option(help: "Only files from this feed or server.", transform: String.parse)
     var source: String?
 
     @Option(
@@ -123,7 +127,7 @@ struct Inventory: InspectingCommand {
     private func settings(_ fileSystem: any FileSystem) throws(CommandFailure) -> AppSettings? {
         guard let plist else { return nil }
         do {
-            return try AppSettings(at: FilePath(plist), in: fileSystem)
+            return try AppSettings(at: plist, in: fileSystem)
         } catch {
             throw CommandFailure(error)
         }

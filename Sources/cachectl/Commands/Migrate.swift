@@ -31,8 +31,10 @@ struct Migrate: CacheCommand {
             the room that there is now, and without numbering a name that is taken.
             """))
 
-    @Option(help: ArgumentHelp("The folder to import.", valueName: "dir"))
-    var from: String?
+    @Option(
+        help: ArgumentHelp("The folder to import.", valueName: "dir"), completion: .directory,
+        transform: FilePath.parse)
+    var from: FilePath?
 
     @Option(name: .customLong("as"), help: ArgumentHelp("What the files become.", valueName: "role"))
     var role: Role?
@@ -40,10 +42,13 @@ struct Migrate: CacheCommand {
     @Option(help: ArgumentHelp("With --as cached: the area that an opened item moves to.", valueName: "area"))
     var to: DestinationArea?
 
-    @Option(help: "With --as cached: the feed or server that the items come from.")
+    @Option(
+        help: "With --as cached: the feed or server that the items come from.", transform: String.parse)
     var source: String?
 
-    @Option(help: ArgumentHelp("The text before the path in every key.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp("The text before the path in every key.", valueName: "text"),
+        transform: String.parse)
     var keyPrefix = ""
 
     @Option(help: ArgumentHelp("Whether backups should contain the files.", valueName: "choice"))
@@ -82,7 +87,7 @@ struct Migrate: CacheCommand {
     func perform(in session: Session) async throws {
         guard let from, let role else { return try await upgrade(in: session) }
         let request = MigrationRequest(
-            of: FilePath(from), as: request(role), source: source ?? "", keyPrefix: keyPrefix,
+            of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix,
             backup: backup.policy)
         let log = MigrationLog(
             in: session.place, isJSON: session.output.isJSON, isQuiet: session.output.isQuiet,
@@ -122,17 +127,17 @@ struct Migrate: CacheCommand {
         }
     }
 
-    private func requireFolder(_ from: String) throws(CommandFailure) {
+    private func requireFolder(_ from: FilePath) throws(CommandFailure) {
         do {
-            try LiveFileSystem().withFile(FilePath(from), in: .workingDirectory, .directoryFollowingLinks) {
+            try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) {
                 _ in
             }
         } catch {
-            if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(from)") }
+            if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(from.displayText)") }
             if error.errno == .notDirectory {
-                throw CommandFailure(.notFound, "\(from) is not a folder; name the one it is in")
+                throw CommandFailure(.notFound, "\(from.displayText) is not a folder; name the one it is in")
             }
-            throw CommandFailure(ExitCode(error), "cannot read \(from): \(error.errno)")
+            throw CommandFailure(ExitCode(error), "cannot read \(from.displayText): \(error.errno)")
         }
     }
 }

@@ -47,7 +47,7 @@ struct Open: CacheCommand {
                 case .miss(let miss): throw CommandFailure(miss, of: key)
                 case .hit(let item):
                     records.append(.opened(record(of: item)))
-                    if !session.output.isJSON { try session.output.print(item.path.string) }
+                    if !session.output.isJSON { try session.output.print(item.path) }
                 }
             } catch let failure as CommandFailure {
                 failures.append(failure)
@@ -71,7 +71,7 @@ struct Open: CacheCommand {
         case .hit(let item) where session.output.isJSON: try session.output.print(json: record(of: item))
         case .hit(let item):
             // Verbatim, for scripts. The file name has no control characters, and the caller chose the folder.
-            try session.output.print(item.path.string)
+            try session.output.print(item.path)
         }
     }
 

@@ -16,8 +16,10 @@ struct Put: CacheCommand {
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
     var key: ItemKey
 
-    @Argument(help: "The file with the content; - reads standard input.", completion: .file())
-    var file: String
+    @Argument(
+        help: "The file with the content; - reads standard input.", completion: .file(),
+        transform: FilePath.parse)
+    var file: FilePath
 
     @OptionGroup var item: ItemOptions
 
@@ -53,15 +55,15 @@ struct Put: CacheCommand {
         let isWatched =
             !shared.quiet && StandardStreams.isErrorTerminal && input.length ?? 0 > ProgressLine.smallestTotal
         if input.length != nil, !isWatched {
-            return try await cache.store(contentsOf: input.url, as: metadata, encoding: encoding.choice)
+            return try await cache.store(contentsOf: file, as: metadata, encoding: encoding.choice)
         }
         return try await InputTransfer(input, to: cache).run(
             metadata, encoding: encoding.choice, isShown: isWatched)
     }
 
     private var fileName: FileName {
-        if file == InputFile.standardInputName { return FileName(sanitizing: key.string) }
-        return FileName(sanitizing: FilePath(file).lastComponent?.string ?? key.string)
+        if file == InputFile.standardInput { return FileName(sanitizing: key.string) }
+        return FileName(sanitizing: file.lastComponent?.string ?? key.string)
     }
 
     private func report(_ summary: ItemSummary, to output: Output) throws {
@@ -80,7 +82,7 @@ struct Put: CacheCommand {
 
     private func report(_ item: OpenedItem, to output: Output) throws {
         // Verbatim, as 'open' prints it.
-        guard output.isJSON else { return try output.print(item.path.string) }
+        guard output.isJSON else { return try output.print(item.path) }
         var record = OpenedRecord(item)
         record.firstOpen = item.isFirstOpen
         record.delivered = true

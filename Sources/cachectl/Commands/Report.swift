@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import FileSystem
 internal import PrefetchCache
+internal import SystemPackage
 
 /// `cachectl report`
 struct Report: CacheCommand {
@@ -15,10 +17,10 @@ struct Report: CacheCommand {
 
     @Option(
         help: ArgumentHelp("The file to write; - writes to standard output.", valueName: "file"),
-        completion: .file(extensions: ["html"]))
-    var html: String
+        completion: .file(extensions: ["html"]), transform: FilePath.parse)
+    var html: FilePath
 
-    @Flag(help: "Replace the file if it exists.")
+    @Flag(help: "Replace the file if it exists; its owner and its permissions stay.")
     var force = false
 
     @OptionGroup var shared: SharedOptions
@@ -34,9 +36,9 @@ struct Report: CacheCommand {
         guard let file else { return try StandardStreams.writeOutput(text + "\n") }
         try file.write(text + "\n")
         if session.output.isJSON {
-            try session.output.print(json: ReportRecord(path: html, bytes: text.utf8.count + 1))
+            try session.output.print(json: ReportRecord(path: PathRecord(html), bytes: text.utf8.count + 1))
         } else {
-            try session.output.confirm("wrote \(html.escapedForTerminal)")
+            try session.output.confirm("wrote \(html.displayText.escapedForTerminal)")
         }
     }
 
@@ -48,12 +50,12 @@ struct Report: CacheCommand {
             promoted: try await cache.promotedFiles(), catalogBytes: statistics.catalogBytes,
             damagedItems: statistics.quarantinedItems, chargedBytes: statistics.chargedBytes, now: now)
         return ReportPage(
-            name: shared.app ?? shared.container ?? "", time: now, statistics: statistics,
+            name: shared.app ?? shared.container?.displayText ?? "", time: now, statistics: statistics,
             capacity: try await cache.capacity(), holdings: holdings)
     }
 }
 
 private struct ReportRecord: Encodable {
-    let path: String
+    let path: PathRecord
     let bytes: Int
 }

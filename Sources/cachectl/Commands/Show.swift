@@ -59,7 +59,7 @@ struct Show: CacheCommand {
             ("area", record.area),
         ]
         if let folder = record.folder { rows.append(("folder", folder)) }
-        rows += [("name", record.name), ("path", record.path)]
+        rows += [("name", record.name), ("path", record.path.text)]
         try printRows(rows, to: output)
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import FileSystem
 internal import PrefetchCache
 
 #if canImport(Darwin)
@@ -54,7 +55,7 @@ struct Watch: CacheCommand {
         let start = ContinuousClock.now
         let uptime = { start.duration(to: .now) }
         var looking = CacheLooking(session.cache, now: { Timestamp.now }, uptime: uptime)
-        let title = "cachectl \(shared.app ?? shared.container ?? "")"
+        let title = "cachectl \(shared.app ?? shared.container?.displayText ?? "")"
         let draw = { (look: CacheLook, all: [WatchEvent]) in
             guard let screen else { return }
             let size = screen.size

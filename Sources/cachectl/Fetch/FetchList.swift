@@ -1,4 +1,5 @@
 internal import PrefetchCache
+internal import SystemPackage
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -16,7 +17,7 @@ struct FetchList {
     let targets: [FetchTarget]
 
     /// - Parameter file: A path, or `-` for standard input.
-    init(_ file: String) throws(CommandFailure) {
+    init(_ file: FilePath) throws(CommandFailure) {
         let input = try InputFile(file)
         var content = Data()
         var piece = Data(count: Self.pieceLength)

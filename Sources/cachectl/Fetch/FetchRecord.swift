@@ -21,7 +21,7 @@ struct FetchRecord: Encodable {
     var contentBytes: Int64?
     var storedBytes: Int64?
     var encoding: String?
-    var path: String?
+    var path: PathRecord?
     /// The reason of a refusal.
     var refused: String?
     /// Bytes after which a later download resumes.
@@ -60,7 +60,7 @@ struct FetchRecord: Encodable {
             encoding = summary.encoding.name
         case .delivered(let item), .alreadyPromoted(let item):
             contentBytes = item.contentLength
-            path = item.path.string
+            path = PathRecord(item.path)
         case .notModified, .alreadyCached: break
         case .refused(let refusal, let kept):
             refused = refusal.reason

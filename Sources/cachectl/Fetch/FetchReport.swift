@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import PrefetchCache
 internal import PrefetchDownloader
 internal import SystemPackage
@@ -39,8 +40,11 @@ struct FetchReport {
             if isWorthALine(event, of: index) {
                 try output.print(jsonLine: FetchRecord(event, of: target, failure))
             }
+        } else if case .finished(.delivered(let item)) = event {
+            // Verbatim, as 'put --requested' prints it.
+            try output.print(item.path)
         } else if case .finished(let outcome) = event, let line = FetchLine.text(of: outcome, target) {
-            if case .delivered = outcome { try output.print(line) } else { try output.confirm(line) }
+            try output.confirm(line)
         }
         // At once, for a reader that follows.
         try output.flush()
@@ -90,7 +94,7 @@ struct ProgressSteps {
 
 /// The line about a finished download.
 enum FetchLine {
-    /// `nil` for an outcome that is reported on standard error.
+    /// `nil` for an outcome that is reported in another way.
     static func text(of outcome: DownloadOutcome, _ target: FetchTarget) -> String? {
         let key = target.key.string.escapedForTerminal
         switch outcome {
@@ -98,12 +102,11 @@ enum FetchLine {
             let content = Size.text(summary.contentLength)
             let stored = Size.text(summary.storedLength)
             return "stored \(key): \(content) as \(stored) (\(summary.encoding.name))"
-        // Verbatim, as 'put --requested' prints it.
-        case .delivered(let item): return item.path.string
         case .notModified: return "unchanged \(key)"
         case .alreadyCached: return "kept \(key)"
-        case .alreadyPromoted(let item): return "opened before \(key): \(item.path.string.escapedForTerminal)"
-        case .refused, .cancelled, .failed: return nil
+        case .alreadyPromoted(let item):
+            return "opened before \(key): \(item.path.displayText.escapedForTerminal)"
+        case .delivered, .refused, .cancelled, .failed: return nil
         }
     }
 }

@@ -7,7 +7,7 @@ struct CommandSpelling {
     func check(_ arguments: [String]) throws(CommandFailure) {
         let name = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
         guard let name, !name.hasPrefix("-"), !names.contains(name) else { return }
-        let shown = name.prefix(40).description.escapedForTerminal
+        let shown = ArgumentBytes.shown(name.prefix(40).description).escapedForTerminal
         let guess = nearest(to: name).map { "; did you mean '\($0)'?" } ?? ""
         throw CommandFailure(.usage, "there is no command '\(shown)'\(guess) (see 'cachectl --help')")
     }

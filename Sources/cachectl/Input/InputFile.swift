@@ -9,8 +9,8 @@ internal import SystemPackage
 
 /// The content for a new item: a file that the user named, or standard input.
 final class InputFile {
-    /// The name that stands for standard input.
-    static let standardInputName = "-"
+    /// The path that stands for standard input.
+    static let standardInput: FilePath = "-"
 
     let name: String
     /// The length of a regular file that reports one. The length of a pipe or of a file in `/proc` is
@@ -20,19 +20,19 @@ final class InputFile {
     private let descriptor: Descriptor
     private let isOwned: Bool
 
-    /// - Parameter name: A path, or ``standardInputName``.
+    /// - Parameter path: A path, or ``standardInput``.
     /// - Throws: A failure that says what is wrong with the file.
-    init(_ name: String) throws(CommandFailure) {
-        guard name != Self.standardInputName else {
+    init(_ path: FilePath) throws(CommandFailure) {
+        guard path != Self.standardInput else {
             self.name = "standard input"
             descriptor = Descriptor(rawValue: FileDescriptor.standardInput.rawValue)
             isOwned = false
             length = nil
             return
         }
-        self.name = name
+        name = path.displayText
         do throws(FileSystemError) {
-            (descriptor, length) = try Self.open(FilePath(name))
+            (descriptor, length) = try Self.open(path)
             isOwned = true
         } catch {
             throw CommandFailure(name, error)
@@ -40,17 +40,16 @@ final class InputFile {
     }
 
     /// Checks that there is such a file, without opening it: to open a pipe twice would lose what is in it.
-    static func check(_ name: String) throws(CommandFailure) {
-        guard name != standardInputName else { return }
+    static func check(_ path: FilePath) throws(CommandFailure) {
+        guard path != standardInput else { return }
         do throws(FileSystemError) {
             let fileSystem = LiveFileSystem()
-            let path = FilePath(name)
             guard let found = try fileSystem.attributes(of: path, in: .workingDirectory) else {
                 throw FileSystemError("open", errno: .noSuchFileOrDirectory)
             }
             if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
         } catch {
-            throw CommandFailure(name, error)
+            throw CommandFailure(path.displayText, error)
         }
     }
 
@@ -67,9 +66,6 @@ final class InputFile {
             throw error
         }
     }
-
-    /// The file, for Foundation, which would take a leading `~` for a home folder.
-    var url: URL { URL(filePath: FilePath(name).isRelative ? "./\(name)" : name) }
 
     deinit {
         if isOwned { LiveFileSystem().close(descriptor) }

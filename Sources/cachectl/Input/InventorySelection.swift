@@ -16,7 +16,7 @@ struct InventorySelection {
 
     func contains(_ file: InventoryFile) -> Bool {
         (areas.isEmpty || areas.contains(file.area)) && (kinds.isEmpty || kinds.contains(file.kind))
-            && (source == nil || file.facts?.source == source)
+            && (source.map { file.facts?.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
             && (largerThan.map { file.length > $0 } ?? true) && (before.map { file.since < $0 } ?? true)
     }
 

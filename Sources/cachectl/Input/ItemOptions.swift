@@ -4,7 +4,9 @@ internal import PrefetchCache
 /// The options of 'put' and 'fetch' for an item that they store: its source, its destination, and how long it is
 /// worth keeping.
 struct ItemOptions: ParsableArguments {
-    @Option(help: "The feed or server that the item comes from (default for 'fetch': the host).")
+    @Option(
+        help: "The feed or server that the item comes from (default for 'fetch': the host).",
+        transform: String.parse)
     var source: String?
 
     @Option(help: ArgumentHelp("The area that the item is moved to when it is opened.", valueName: "area"))

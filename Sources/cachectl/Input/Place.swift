@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import PrefetchCache
 internal import SystemPackage
 
@@ -8,14 +9,21 @@ struct Place {
     let container: FilePath?
 
     /// The areas in a container, or in a bundle `….xcappdata` that holds one.
-    init(container path: String) throws(StorageAreasError) {
-        areas = try .container(at: Self.container(in: FilePath(path)))
+    init(container path: FilePath) throws(StorageAreasError) {
+        areas = try .container(at: Self.container(in: path))
         container = areas.documents.removingLastComponent()
     }
 
-    /// Xcode saves the container of a device inside a bundle.
+    /// Xcode saves the container of a device inside a bundle, which a link or `.` may lead to.
     private static func container(in path: FilePath) -> FilePath {
-        guard path.lastComponent?.extension?.lowercased() == "xcappdata" else { return path }
+        let name: FilePath
+        do throws(FileSystemError) {
+            name = try LiveFileSystem().resolved(path)
+        } catch {
+            // One that does not exist yet has only the name it is given.
+            name = path
+        }
+        guard name.lastComponent?.extension?.lowercased() == "xcappdata" else { return path }
         return path.appending("AppData")
     }
 

@@ -1,15 +1,18 @@
 internal import ArgumentParser
 internal import Logging
+internal import SystemPackage
 
 /// The options that every command takes, before its name or after it; see ``SharedArguments``.
 struct SharedOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The folder that holds an app's Documents, Library and tmp.", valueName: "dir"),
-        completion: .directory)
-    var container: String?
+        completion: .directory, transform: FilePath.parse)
+    var container: FilePath?
 
-    @Option(help: ArgumentHelp("The identifier of an app, such as org.example.podcasts.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("The identifier of an app, such as org.example.podcasts.", valueName: "id"),
+        transform: String.parse)
     var app: String?
 
     @Flag(help: "Print JSON.")

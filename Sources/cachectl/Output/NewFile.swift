@@ -1,15 +1,17 @@
 internal import FileSystem
+internal import PrefetchCache
 internal import SystemPackage
 
-/// A file that a command writes: complete under its name, or not at all.
+/// A file that a command writes: complete under its name, or not at all. One that replaces another keeps the owner,
+/// the group and the permissions of that.
 struct NewFile {
     private let path: FilePath
     private let replaces: Bool
     private let fileSystem: any FileSystem
 
     /// - Parameter replaces: Whether to replace a regular file of that name.
-    init(_ path: String, replacing replaces: Bool, in fileSystem: any FileSystem = LiveFileSystem()) {
-        self.path = FilePath(path)
+    init(_ path: FilePath, replacing replaces: Bool, in fileSystem: any FileSystem = LiveFileSystem()) {
+        self.path = path
         self.replaces = replaces
         self.fileSystem = fileSystem
     }
@@ -17,7 +19,8 @@ struct NewFile {
     /// Reports any obstacle to ``write(_:)`` before any work is done.
     func check() throws(CommandFailure) {
         guard let name = path.lastComponent, name.kind == .regular else {
-            throw CommandFailure(.usage, "\(path.string) does not name a file; - stands for standard output")
+            throw CommandFailure(
+                .usage, "\(path.displayText) does not name a file; - stands for standard output")
         }
         let found = try failing { () throws(FileSystemError) in
             let folder = try folder()
@@ -31,10 +34,10 @@ struct NewFile {
         guard kind == .regular else {
             throw CommandFailure(
                 .cannotCreate,
-                "\(path.string) is not a regular file, and is left alone; - stands for standard output")
+                "\(path.displayText) is not a regular file, and is left alone; - stands for standard output")
         }
         guard replaces else {
-            throw CommandFailure(.cannotCreate, "\(path.string) exists; --force replaces it")
+            throw CommandFailure(.cannotCreate, "\(path.displayText) exists; --force replaces it")
         }
     }
 
@@ -51,14 +54,20 @@ struct NewFile {
     private func publish(_ bytes: [UInt8]) throws(FileSystemError) {
         let folder = try folder()
         defer { withExtendedLifetime(folder) {} }
-        let name = FilePath(path.lastComponent?.string ?? "")
+        let name = FilePath(root: nil, path.components.suffix(1))
+        let replaced = replaces ? try fileSystem.attributes(of: name, in: folder.descriptor) : nil
         // Hidden, with a name that no other process uses.
         let draft = FilePath(".cachectl-\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp")
         let file = try fileSystem.open(
-            draft, in: folder.descriptor, .createNew([.ownerReadWrite, .groupRead, .otherRead]))
+            draft, in: folder.descriptor,
+            .createNew(replaced == nil ? [.ownerReadWrite, .groupRead, .otherRead] : .ownerReadWrite))
         do throws(FileSystemError) {
             defer { fileSystem.close(file) }
             try fileSystem.writeAll(bytes, to: file, at: 0)
+            if let replaced {
+                try fileSystem.setOwner(replaced.owner, group: replaced.group, of: file)
+                try fileSystem.setPermissions(replaced.permissions, of: file)
+            }
             try fileSystem.synchronize(file)
             try fileSystem.rename(
                 draft, in: folder.descriptor, to: name, in: folder.descriptor,
@@ -93,6 +102,7 @@ struct NewFile {
     private func failure(_ error: FileSystemError) -> CommandFailure {
         CommandFailure(
             error.isNotPermitted ? .notPermitted : error.isOutOfSpace ? .inputOutput : .cannotCreate,
-            "cannot write \(path.string): \(error.errno)")
+            "cannot write \(path.displayText): \(error.errno)" + CommandFailure.advice(on: .fileSystem(error))
+        )
     }
 }

@@ -4,7 +4,7 @@ internal import SystemPackage
 /// The file of an opened item as JSON.
 struct OpenedRecord: Encodable {
     let key: String
-    let path: String
+    let path: PathRecord
     let area: String
     /// Left out for the area's own folder.
     let folder: String?
@@ -19,7 +19,7 @@ struct OpenedRecord: Encodable {
 
     init(_ item: OpenedItem) {
         key = item.key.string
-        path = item.path.string
+        path = PathRecord(item.path)
         area = item.location.area.name
         folder = item.folder?.string
         name = item.location.relative.lastComponent?.string ?? ""

@@ -13,7 +13,7 @@ final class Output {
     /// that of the command's own result.
     var endsWithItsReader = false
     private var hasReader = true
-    private var pending = ""
+    private var pending: [UInt8] = []
 
     init(isJSON: Bool, isQuiet: Bool = false) {
         self.isJSON = isJSON
@@ -31,9 +31,18 @@ final class Output {
     }
 
     func print(_ line: String) throws(FileSystemError) {
-        pending += line
-        pending += "\n"
-        if pending.utf8.count >= 64 << 10 { try flush() }
+        try print(bytes: line.utf8)
+    }
+
+    /// Prints a path as it is, byte for byte.
+    func print(_ path: FilePath) throws(FileSystemError) {
+        try print(bytes: path.bytes)
+    }
+
+    private func print(bytes: some Sequence<UInt8>) throws(FileSystemError) {
+        pending += bytes
+        pending.append(UInt8(ascii: "\n"))
+        if pending.count >= 64 << 10 { try flush() }
     }
 
     /// Prints one JSON object; see ``print(json:as:)`` for several.
@@ -70,22 +79,22 @@ final class Output {
         json objects: some Collection<some Encodable>, as name: String, opening: Substring
     ) throws {
         var separator = "\n"
-        pending += "\(opening)\n\"\(name)\" : ["
+        pending += "\(opening)\n\"\(name)\" : [".utf8
         for object in objects {
-            pending += separator
-            pending += try JSON.text(of: object, isPretty: false)
+            pending += separator.utf8
+            pending += try JSON.text(of: object, isPretty: false).utf8
             separator = ",\n"
-            if pending.utf8.count >= 64 << 10 { try flush() }
+            if pending.count >= 64 << 10 { try flush() }
         }
         try print((objects.isEmpty ? "" : "\n") + "],\n\"schemaVersion\" : \(JSON.schemaVersion)\n}")
     }
 
     func flush() throws(FileSystemError) {
-        let text = pending
-        pending = ""
-        guard hasReader, !text.isEmpty else { return }
+        let bytes = pending
+        pending = []
+        guard hasReader, !bytes.isEmpty else { return }
         do throws(FileSystemError) {
-            try StandardStreams.writeOutput(text)
+            try bytes.withBytes { bytes throws(FileSystemError) in try StandardStreams.writeOutput(bytes) }
         } catch {
             guard error.errno == .brokenPipe, !endsWithItsReader else { throw error }
             hasReader = false

@@ -66,9 +66,11 @@ struct Holdings {
     }
 
     private static func sources(_ items: [CachedItem]) -> [Part] {
-        let parts = sum(items, by: \.source).map {
+        // By bytes: Swift calls strings equal that are only canonically equivalent.
+        let parts = sum(items, by: { Array($0.source.utf8) }).map {
             Part(
-                name: $0.key.isEmpty ? "no source" : $0.key, bytes: $0.value.bytes, count: $0.value.count,
+                name: $0.key.isEmpty ? "no source" : String(decoding: $0.key, as: UTF8.self),
+                bytes: $0.value.bytes, count: $0.value.count,
                 isForeign: !$0.key.isEmpty)
         }.sorted { ($0.bytes, $1.name) > ($1.bytes, $0.name) }
         guard parts.count > mostSources else { return parts }

@@ -25,8 +25,10 @@ import Testing
         #"put "$A" -"#, #"cat "$A""#, #"open "$A""#, #"open k "$A""#, #"show "$A""#, #"forget "$A""#,
         #"evict "$A""#, #"evict --source "$A""#, #"inventory --source "$A""#, #"inventory --area "$A""#,
         #"inventory --kind "$A""#, #"put k - --source "$A""#, #"put k - --name "$A""#,
-        #"put k - --folder "$A""#, #"put k - --folder="$A""#, #"put k - --to "$A""#, #"put k - --expires "$A""#,
-        #"migrate --from . --as cached --key-prefix "$A""#, #"migrate --from . --as cached --source "$A""#,
+        #"put k - --folder "$A""#, #"put k - --folder="$A""#, #"put k - --to "$A""#,
+        #"put k - --expires "$A""#,
+        #"migrate --from none --as cached --key-prefix "$A""#,
+        #"migrate --from none --as cached --source "$A""#,
         #"fetch "http://127.0.0.1:9/$A""#, #"fetch http://127.0.0.1:9/x --key "$A""#,
         #"fetch http://127.0.0.1:9/x --allow-host "$A""#, #"fetch http://127.0.0.1:9/x --sha256 "$A""#,
         #"configure --budget "$A""#, #"verify --sample "$A""#, #"list --"$A""#, #"list "$A""#, #""$A""#,
@@ -68,8 +70,8 @@ import Testing
             "$CACHECTL" open k --container "$A" >path
             cat "$(cat path)"
             test "$(cat path)" = "$(pwd)/$A/Documents/F.txt"
-            "$CACHECTL" open k --container "$A" >again
-            cmp path again
+            "$CACHECTL" open k --container "$A" >path2
+            cmp path path2
             for command in stats capacity verify repair 'list --opened' inventory watch\\ --count\\ 1 'show k'; do
                 "$CACHECTL" $command --container "$A" >"of $command" 2>&1
             done

@@ -71,7 +71,7 @@ import Testing
             guard operation.kind == .setPermissions else { return }
             throw FileSystemError("fchown", errno: .notPermitted)
         }
-        let new = NewFile(file.path, replacing: true, in: fileSystem)
+        let new = NewFile(FilePath(file.path), replacing: true, in: fileSystem)
         #expect { try new.write("page") } throws: { error in
             (error as? CommandFailure)?.code == .notPermitted
         }

@@ -119,6 +119,11 @@ import Testing
         #expect(try Tool.run("/usr/bin/zsh", ["-n", script.path], in: container.folder).status == 0)
     }
 
+    @Test func zshCompletesCommandsAfterHelp() throws {
+        let outcome = try Tool.run(Tool.path, ["completions", "zsh"], in: TemporaryFolder())
+        #expect(outcome.text.contains("':command:(put fetch list "))
+    }
+
     @Test func anUnknownShellIsRefused() throws {
         let container = try Container()
         let outcome = try Tool.run(Tool.path, ["completions", "tcsh"], in: container.folder)

@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import PrefetchCache
 internal import StorageInventory
 internal import SystemPackage
