@@ -46,7 +46,8 @@ struct CatalogView: Sendable {
                 return .useless("it is not a database with a rollback journal")
             }
             let queue = try DatabaseQueue.readOnly(
-                path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view", Patience())
+                path.appending(CacheLayout.catalog), label: "PrefetchCache.catalog.view",
+                folders.patience)
             return .usable(CatalogView(queue: queue, folders: folders))
         } catch let error as FileSystemError where error.isOfSecondName {
             return .useless("it has a second name")

@@ -217,14 +217,19 @@ final class Ledger: PromotionLedger {
             try open?.queue.close()
             open = nil
             let log = LedgerLog(in: folder, patience)
-            try folder.requireDatabasePlace(CacheLayout.ledger, at: path.removingLastComponent())
-            let fresh = OpenFile(
-                queue: try Self.open(path, log), log: log, identity: try attributes()?.identity)
+            // Under the lock: for others who open it while one restores the index of the log, SQLite has no better
+            // answer than to try for 10 seconds.
+            let queue = try log.hold {
+                try folder.requireDatabasePlace(CacheLayout.ledger, at: path.removingLastComponent())
+                return try Self.open(path, log)
+            }
+            let fresh = OpenFile(queue: queue, log: log, identity: try attributes()?.identity)
             open = fresh
             return fresh
         }
     }
 
+    /// To be called under the lock.
     private static func open(_ path: FilePath, _ log: LedgerLog) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
@@ -245,9 +250,7 @@ final class Ledger: PromotionLedger {
         }
         let queue = try DatabaseQueue(path: path.string, configuration: configuration)
         try queue.writeWithoutTransaction { database in
-            if try LedgerSchema.isOld(database) {
-                try log.hold { try LedgerSchema.bringUpToDate(database) }
-            }
+            try LedgerSchema.bringUpToDate(database)
         }
         return queue
     }
