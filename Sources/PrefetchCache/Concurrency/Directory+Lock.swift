@@ -12,7 +12,9 @@ extension Directory {
     func takeLock(
         _ patience: Patience, _ mode: LockMode = .exclusive, for what: String
     ) throws(CacheError) -> Descriptor {
-        let own = try onFiles { () throws(FileSystemError) in try fileSystem.open(".", in: descriptor, .directory) }
+        let own = try onFiles { () throws(FileSystemError) in
+            try fileSystem.open(".", in: descriptor, .directory)
+        }
         do throws(FileSystemError) {
             let isLocked = try patience.wait { () throws(FileSystemError) in
                 try fileSystem.lock(own, mode, waiting: false)

@@ -38,7 +38,9 @@
         @Test func aWaitWithoutEndIsNoticed() async throws {
             for point in try Self.points() {
                 let waiting = InterceptingFileSystem(with: [.waitingLocks])
-                if try await Self.look(stoppingAt: point, waiting).faults.contains(where: { $0.hasSuffix("hung") }) {
+                if try await Self.look(stoppingAt: point, waiting).faults.contains(where: {
+                    $0.hasSuffix("hung")
+                }) {
                     return
                 }
             }
@@ -50,7 +52,8 @@
             let container = try prepared()
             let total = try #require(try StoppedChild.calls(in: container))
             let sample = 16
-            return TestRun.isLong ? Array(1...total) : (0..<sample).map { 1 + $0 * (total - 1) / (sample - 1) }
+            return TestRun.isLong
+                ? Array(1...total) : (0..<sample).map { 1 + $0 * (total - 1) / (sample - 1) }
         }
 
         private static func prepared() throws -> TemporaryContainer {
