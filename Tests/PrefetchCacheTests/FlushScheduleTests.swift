@@ -102,7 +102,9 @@ import Testing
         queue.runAll()
         fileSystem.intercept { _ in }
         #expect(scheduledMeanwhile.withLock { !$0.isEmpty && $0.allSatisfy(\.isEmpty) })
-        #expect(queue.delays == (isIdle ? [.seconds(1), .seconds(60)] : [.seconds(1)]), "what came meanwhile is written next")
+        #expect(
+            queue.delays == (isIdle ? [.seconds(1), .seconds(60)] : [.seconds(1)]),
+            "what came meanwhile is written next")
         queue.runAll()
         #expect(!engine.hasPendingChanges)
     }

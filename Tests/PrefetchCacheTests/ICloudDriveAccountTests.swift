@@ -155,7 +155,8 @@ import Testing
 
         /// Whether another process has opened the file of a lock, as it does before it tries to take it.
         private func isOpenElsewhere(_ name: FilePath) throws -> Bool {
-            let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init)
+            let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(
+                Int32.init)
             return processes.contains { process in
                 guard process != getpid() else { return false }
                 let folder = "/proc/\(process)/fd"

@@ -74,7 +74,8 @@ import Testing
             }
         }
         #expect(plans.count == 256)
-        #expect(Set(plans.map(\.1)) == ["SEARCH item USING INDEX sqlite_autoindex_item_1 (hash>? AND hash<?)"])
+        #expect(
+            Set(plans.map(\.1)) == ["SEARCH item USING INDEX sqlite_autoindex_item_1 (hash>? AND hash<?)"])
     }
 
     private static func plan(of sql: String, _ database: Database) throws -> String {

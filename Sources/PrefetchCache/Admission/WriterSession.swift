@@ -18,14 +18,12 @@ final class WriterSession: Sendable {
 
     private let environment: CacheEnvironment
     private let folders: CacheFolders
-    private let patience: Patience
     private let lock = Mutex<Lock?>(nil)
     private let lastNumber = Atomic<UInt64>(0)
 
     init(_ environment: CacheEnvironment, folders: CacheFolders) {
         self.environment = environment
         self.folders = folders
-        patience = Patience(uptime: environment.uptime)
     }
 
     deinit {
@@ -104,7 +102,7 @@ final class WriterSession: Sendable {
                     // Another process that finds the lock held reads the bound.
                     if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
                     // A cleanup may have locked and removed the file in between.
-                    let isLocked = try patience.wait { () throws(FileSystemError) in
+                    let isLocked = try folders.patience.wait { () throws(FileSystemError) in
                         try fileSystem.lock(file, waiting: false)
                     }
                     guard isLocked else {

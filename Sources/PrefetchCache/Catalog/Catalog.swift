@@ -21,7 +21,6 @@ final class Catalog: Sendable {
     let report: @Sendable (CacheEvent) -> Void
     let session: WriterSession
     let ceiling: @Sendable (Database) -> Int64?
-    let patience: Patience
     let file = Mutex(Opening.notYet)
     private let state = Mutex(State())
 
@@ -50,7 +49,6 @@ final class Catalog: Sendable {
     ) {
         self.folders = folders
         self.environment = environment
-        patience = Patience(uptime: environment.uptime)
         self.census = census
         self.files = files
         self.evictor = evictor
@@ -59,6 +57,8 @@ final class Catalog: Sendable {
         self.policy = policy
         self.report = report
     }
+
+    var patience: Patience { folders.patience }
 
     /// Reads or changes the state in memory.
     func inMemory<Result: Sendable>(_ body: (inout State) -> Result) -> Result {

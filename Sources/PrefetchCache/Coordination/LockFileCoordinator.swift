@@ -25,7 +25,9 @@ struct LockFileCoordinator: FileCoordinating {
         let isLocked = try patience.wait { () throws(FileSystemError) in
             try fileSystem.lock(file, isWriting ? .exclusive : .shared, waiting: false)
         }
-        guard isLocked else { throw FileSystemError("flock", path: path, errno: .resourceTemporarilyUnavailable) }
+        guard isLocked else {
+            throw FileSystemError("flock", path: path, errno: .resourceTemporarilyUnavailable)
+        }
         body()
     }
 }

@@ -25,7 +25,8 @@ final class CacheFolders: Sendable {
     let areas: StorageAreas
     let fileSystem: any FileSystem
     private let handles: Mutex<Handles>
-    private let patience: Patience
+    /// With other processes that use these folders.
+    let patience: Patience
 
     init(
         areas: StorageAreas, fileSystem: any FileSystem, patience: Patience = Patience()

@@ -115,7 +115,8 @@ final class Engine: Sendable {
     }
 
     private static func platformCoordinator(_ staging: Directory, _ environment: CacheEnvironment)
-        -> any FileCoordinating {
+        -> any FileCoordinating
+    {
         #if canImport(Darwin)
             SystemFileCoordinator()
         #else

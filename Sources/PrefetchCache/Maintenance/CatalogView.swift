@@ -44,7 +44,7 @@ struct CatalogView: Sendable {
             if isMissing { return .missing }
             var configuration = Configuration()
             configuration.label = "PrefetchCache.catalog.view"
-            configuration.busyMode = Patience().busyMode
+            configuration.busyMode = folders.patience.busyMode
             configuration.prepareDatabase { database in
                 try CatalogFile.requireRollbackJournal(database)
                 try CatalogFile.undoUnfinished(database)

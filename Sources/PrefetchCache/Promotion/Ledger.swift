@@ -237,9 +237,13 @@ final class Ledger: PromotionLedger {
     private func openFile(isReading: Bool) throws -> OpenFile {
         let log = LedgerLog(in: folder, patience)
         let folderPath = path.removingLastComponent()
-        try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
         do {
-            let queue = try open(log)
+            // Under the lock: for others who open it while one restores the index of the log, SQLite has no better
+            // answer than to try for 10 seconds.
+            let queue = try log.hold {
+                try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
+                return try open()
+            }
             return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)
         } catch {
             // From before the reading, so that a change in between is read again.
@@ -257,7 +261,8 @@ final class Ledger: PromotionLedger {
         return [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_FULL].contains(error.resultCode)
     }
 
-    private func open(_ log: LedgerLog) throws -> DatabaseQueue {
+    /// To be called under the lock.
+    private func open() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
         configuration.busyMode = patience.busyMode
@@ -281,11 +286,7 @@ final class Ledger: PromotionLedger {
             path: folder.databasePath(CacheLayout.ledger, at: path.removingLastComponent()),
             configuration: configuration)
         try queue.writeWithoutTransaction { database in
-            if try LedgerSchema.isOld(database) {
-                try explainingErrors(of: database) {
-                    try log.hold { try LedgerSchema.bringUpToDate(database) }
-                }
-            }
+            try explainingErrors(of: database) { try LedgerSchema.bringUpToDate(database) }
         }
         return queue
     }

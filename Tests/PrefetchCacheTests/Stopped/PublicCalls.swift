@@ -45,13 +45,16 @@ struct PublicCall: Sendable {
         PublicCall("dry repair") { _ = try await $0.repair(dryRun: true) },
         PublicCall("store") { _ = try await $0.store(noise(20_000), as: ItemMetadata("stored")) },
         PublicCall("store in pieces") { cache in
-            guard case .writer(let writer) = try await cache.beginStoring(
-                ItemMetadata("pieces"), keepingPartial: true)
+            guard
+                case .writer(let writer) = try await cache.beginStoring(
+                    ItemMetadata("pieces"), keepingPartial: true)
             else { return }
             _ = try await writer.write(noise(3 << 20))
             _ = try await writer.suspend()
             guard let partial = try await cache.partial(of: "pieces") else { return }
-            if case .writer(let writer) = try await cache.resumeStoring(partial) { _ = try await writer.commit() }
+            if case .writer(let writer) = try await cache.resumeStoring(partial) {
+                _ = try await writer.commit()
+            }
         },
         PublicCall("discard a partial") { try await $0.discardPartial(of: "pieces") },
         PublicCall("pin") { try await $0.pin("other")?.release() },

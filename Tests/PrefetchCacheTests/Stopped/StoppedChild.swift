@@ -60,7 +60,9 @@
             ).finished?.points
         }
 
-        private static func arguments(stoppingAt call: Int, in container: TemporaryContainer) throws -> [String] {
+        private static func arguments(stoppingAt call: Int, in container: TemporaryContainer) throws
+            -> [String]
+        {
             let file = container.root.appending(path: "delivered")
             try prose(50_000).write(to: file)
             return ["--container", container.root.path, "--stop", "\(call)"]

@@ -15,8 +15,9 @@
     @Suite(.timeLimit(.minutes(120))) struct StoppedProcessTests {
         /// How much faster the clock of the waiting process goes: it waits for a tenth of a second.
         private static let haste = 50
-        /// In which a call has to return. Generous, since the machine has other work.
-        private static let bound = Duration.seconds(10)
+        /// In which a call has to return. Generous: the machine has other work, and where a process was stopped while
+        /// it restores the index of a write-ahead log, SQLite tries for 10 seconds of its own.
+        private static let bound = Duration.seconds(30)
 
         private enum Outcome: Sendable {
             case returned, hung
@@ -30,14 +31,16 @@
                 #expect(faults.isEmpty, "stopped at \(point)")
                 refusals.formUnion(refused)
             }
-            #expect(refusals.isSuperset(of: ["statistics", "store", "open"]), "the locks were met with")
-            #expect(refusals.isDisjoint(with: ["read", "read a range", "read nothing", "contains", "stream"]))
+            // Otherwise the sample has met with no locks.
+            if !Repetition.isWanted { #expect(refusals.isSuperset(of: ["statistics", "store", "open"])) }
         }
 
         @Test func aWaitWithoutEndIsNoticed() async throws {
             for point in try Self.points() {
                 let waiting = InterceptingFileSystem(with: [.waitingLocks])
-                if try await Self.look(stoppingAt: point, waiting).faults.contains(where: { $0.hasSuffix("hung") }) {
+                if try await Self.look(stoppingAt: point, waiting).faults.contains(where: {
+                    $0.hasSuffix("hung")
+                }) {
                     return
                 }
             }
@@ -48,8 +51,9 @@
             if let point = Repetition.end.flatMap({ Int($0) }) { return [point] }
             let container = try prepared()
             let total = try #require(try StoppedChild.calls(in: container))
-            let sample = 24
-            return TestRun.isLong ? Array(1...total) : (0..<sample).map { 1 + $0 * (total - 1) / (sample - 1) }
+            let sample = 16
+            return TestRun.isLong
+                ? Array(1...total) : (0..<sample).map { 1 + $0 * (total - 1) / (sample - 1) }
         }
 
         private static func prepared() throws -> TemporaryContainer {
