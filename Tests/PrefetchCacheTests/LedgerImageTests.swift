@@ -22,7 +22,7 @@ import Testing
         let ledger = Ledger(in: root, at: FilePath(container.support.path))
         for number in 0..<entries { try ledger.put(entry(number)) }
         try ledger.put((0..<6).map { try entry($0, openedAt: 77) })
-        try ledger.remove(entry(entries / 2).key)
+        try ledger.remove(entry(entries / 2))
         let files = try ["", "-wal"].map {
             try Data(contentsOf: container.support.appending(path: "ledger.sqlite\($0)"))
         }
@@ -53,7 +53,7 @@ import Testing
         try file.write(to: url.appending(path: "ledger.sqlite"))
         try log.write(to: url.appending(path: "ledger.sqlite-wal"))
         let image = try entries {
-            try LedgerImage.open(in: copy, at: FilePath(url.path), waiting: false).queue
+            try LedgerImage.open(in: copy, at: FilePath(url.path), nil).queue
         }
         #expect(try container.files(below: url).count == 2, "reading leaves nothing behind")
         return (image, try entries { try DatabaseQueue(path: url.appending(path: "ledger.sqlite").path) })
@@ -115,7 +115,7 @@ import Testing
         try file.write(to: url.appending(path: "ledger.sqlite"))
         try log.write(to: url.appending(path: "ledger.sqlite-journal"))
         #expect(throws: LedgerImage.Unavailable.self) {
-            _ = try LedgerImage.open(in: copy, at: FilePath(url.path), waiting: false)
+            _ = try LedgerImage.open(in: copy, at: FilePath(url.path), nil)
         }
     }
 }

@@ -242,7 +242,7 @@ final class Ledger: PromotionLedger {
             // answer than to try for 10 seconds.
             let queue = try log.hold {
                 try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
-                return try open()
+                return try openQueue()
             }
             return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)
         } catch {
@@ -262,7 +262,7 @@ final class Ledger: PromotionLedger {
     }
 
     /// To be called under the lock.
-    private func open() throws -> DatabaseQueue {
+    private func openQueue() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
         configuration.busyMode = patience.busyMode
