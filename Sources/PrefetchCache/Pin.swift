@@ -33,7 +33,7 @@ public final class Pin: Sendable {
         guard let file = file.withLock({ $0.take() }) else { return }
         // Closing the last descriptor of a removed file frees its blocks, which takes time.
         let engine = cache.engine
-        cache.lanes.run(after: .zero) { engine.environment.fileSystem.close(file) }
+        cache.lanes.run { engine.environment.fileSystem.close(file) }
     }
 }
 

@@ -72,7 +72,7 @@ public final class PrefetchCache: Sendable {
     deinit {
         // Releasing locks and databases touches files, which must not happen on the thread that drops the last
         // reference.
-        lanes.run(after: .zero) { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
+        lanes.run { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
     }
 
     /// An executor whose threads may block. A task that mostly uses the cache saves a change of threads per

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ResultCode.SQLITE_IOERR, .SQLITE_IOERR_WRITE, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_NOMEM,
+        ResultCode.SQLITE_IOERR, .SQLITE_IOERR_WRITE, .SQLITE_CANTOPEN, .SQLITE_NOMEM,
     ])
     func anErrorOfTheVolumeOrTheProcessIsReportedAndTheFileStays(_ code: ResultCode) throws {
         let before = try identity

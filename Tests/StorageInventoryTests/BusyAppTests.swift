@@ -35,7 +35,7 @@ import Testing
     ])
     func whatIsOpenedMeanwhileIsNeitherAbandonedNorMissing(kind: String, name: String) throws {
         let opens = Mutex(0)
-        let fileSystem = InterceptingFileSystem { [container] operation in
+        let fileSystem = InterceptingFileSystem(isOutside: true) { [container] operation in
             guard operation.kind.rawValue == kind, operation.name == name else { return }
             let isFirst = opens.withLock { opens in
                 opens += 1

@@ -195,7 +195,7 @@ import Testing
         try container.write(Data("x".utf8), to: "Library/Application Support/Caches/data")
         try container.mark(.exclude, "Library/Application Support/Caches")
         #expect(try container.findings() == [])
-        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+        let fileSystem = InterceptingFileSystem(isOutside: true) { operation throws(FileSystemError) in
             guard operation.kind == kind, operation.name == name else { return }
             throw FileSystemError("test", errno: .permissionDenied)
         }

@@ -9,15 +9,22 @@ internal import GRDB
 struct Unreleased: Equatable {
     private static let bytesRow = "unreleased.bytes"
     private static let ownOrFreeRow = "unreleased.ownOrFree"
+    /// In bytes. No volume is larger, and a few of it do not overflow.
+    private static let most: Int64 = 1 << 60
 
     private(set) var bytes: Int64 = 0
     /// U + A at the last look, without these bytes.
     private(set) var ownOrFree: Int64 = 0
 
     init(_ database: Database) throws {
-        bytes = max(0, try Catalog.value(of: Self.bytesRow, in: database))
-        if bytes > 0 { ownOrFree = try Catalog.value(of: Self.ownOrFreeRow, in: database) }
+        bytes = Self.sound(try Catalog.value(of: Self.bytesRow, in: database))
+        if bytes > 0 { ownOrFree = Self.sound(try Catalog.value(of: Self.ownOrFreeRow, in: database)) }
     }
+
+    private static func sound(_ bytes: Int64) -> Int64 { min(max(0, bytes), most) }
+
+    /// U + A.
+    static func sum(own: Int64, free: Int64) -> Int64 { sound(own) + sound(free) }
 
     /// Looks at U + A again.
     mutating func follow(_ sum: Int64) {
@@ -27,7 +34,7 @@ struct Unreleased: Equatable {
     }
 
     mutating func add(_ missing: Int64, ownOrFree sum: Int64) {
-        bytes += missing
+        bytes = Self.sound(bytes + Self.sound(missing))
         ownOrFree = sum
     }
 

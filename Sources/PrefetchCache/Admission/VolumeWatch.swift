@@ -157,8 +157,8 @@ final class VolumeWatch: Sendable {
         var state = try volume()
         let evictable = try evictableBytes(database)
         var unreleased = try Unreleased(database)
-        unreleased.follow(state.available + evictable)
-        state.evictable = evictable + unreleased.bytes
+        unreleased.follow(Unreleased.sum(own: evictable, free: state.available))
+        state.evictable = Unreleased.sum(own: evictable, free: unreleased.bytes)
         let remembered = try Self.remembered(database)
         let cap: Int64? = if case .automaticUpTo(let cap) = configuration.budget { cap.bytes } else { nil }
         let capacity = model.capacity(of: state, cap: cap)
@@ -181,11 +181,12 @@ final class VolumeWatch: Sendable {
         let ownNow = try evictableBytes(database)
         guard ownNow < own else { return result }
         let freeNow = try available()
-        let missing = min(own + free - ownNow - freeNow, own - ownNow)
+        let sumNow = Unreleased.sum(own: ownNow, free: freeNow)
+        let missing = min(Unreleased.sum(own: own, free: free) - sumNow, own - ownNow)
         // The rest is what others have written meanwhile, or the charge of what is no block.
         guard missing > (own - ownNow) / 2 else { return result }
         var unreleased = try Unreleased(database)
-        unreleased.add(missing, ownOrFree: ownNow + freeNow)
+        unreleased.add(missing, ownOrFree: sumNow)
         try unreleased.write(to: database)
         return result
     }

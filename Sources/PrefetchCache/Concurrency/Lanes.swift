@@ -30,6 +30,11 @@ final class Lanes: Sendable {
         }
     }
 
+    /// Runs `body` soon, on a thread that may block.
+    func run(_ body: @escaping @Sendable () -> Void) {
+        Task(executorPreference: calls) { body() }
+    }
+
     /// Runs `body` later, once, on a thread that may block. One at a time.
     func run(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
         let nanoseconds =

@@ -93,7 +93,7 @@ package enum CacheFile: Hashable, Sendable {
             guard KeyHash(hexadecimal: text) != nil else { return nil }
             self = .quarantined
         case .staging:
-            if CacheLayout.hash(ofStaged: name) != nil {
+            if CacheLayout.hash(ofStaged: name) != nil || CacheLayout.hash(ofAside: name) != nil {
                 self = .staged(name: text)
             } else if text == CacheLayout.coordinationLock.string || Self.isKeyLock(text) {
                 self = .lock

@@ -70,8 +70,11 @@ extension Engine {
             return
         }
         let moved = try promoter.attributes(of: aside, in: staging)
+        let isBeingWritten = try promoter.onDestination(entry) { () throws(FileSystemError) in
+            try environment.fileSystem.isBeingWritten(file)
+        }
         guard moved?.identity == found.identity, moved?.modified == found.modified,
-            moved?.length == found.length
+            moved?.length == found.length, !isBeingWritten
         else {
             let place = try promoter.putBack(aside, of: entry, from: staging, in: folder)
             return report.changed.append(

@@ -64,11 +64,6 @@ final class Promoter: Sendable {
             return try openUnderLock(key, watcher)
         } catch .overtaken {
             return try openUnderLock(key, watcher)
-        } catch {
-            // The file of the lock is made when it is first needed, and even an empty one takes room.
-            guard case .fileSystem(let cause) = error, cause.isOutOfSpace else { throw error }
-            try admission.makeRoomToOpen(0, in: support.staging)
-            return try openUnderLock(key, watcher)
         }
     }
 
@@ -77,7 +72,7 @@ final class Promoter: Sendable {
     {
         try locks.hold(key.hash) { () throws(CacheError) in
             guard let entry = try settledEntry(of: key) else { return try promote(key, for: watcher) }
-            let opened = try existingFile(of: entry)
+            let opened = try recoveredFile(of: entry)
             // A leftover, whether its user has kept the file or not: a store of a key whose file is gone drops the
             // entry.
             dropCachedCopy(key)
@@ -112,6 +107,7 @@ final class Promoter: Sendable {
         return try locks.hold(key.hash) { () throws(CacheError) in
             do throws(CacheError) {
                 guard let entry = try settledEntry(of: key) else { return false }
+                _ = try recoveredFile(of: entry)
                 try ledger.remove(entry)
             } catch .destination(_, let error) where error.isRefusedName {
                 guard let intent = try ledger.entry(for: key) else { return false }
@@ -132,7 +128,7 @@ final class Promoter: Sendable {
         try locks.hold(key.hash) { () throws(CacheError) in
             let entry = try settledEntry(of: key)
             if let lost, let entry {
-                guard entry == lost, try existingFile(of: entry) == nil else { return false }
+                guard entry == lost, try recoveredFile(of: entry) == nil else { return false }
             }
             try body()
             do throws(CacheError) {
@@ -172,6 +168,13 @@ final class Promoter: Sendable {
             return try attributes(of: entry, in: folder)?.kind == .regular
         }
         return isInPlace ? opened(entry, isFirstOpen: false) : nil
+    }
+
+    /// As ``existingFile(of:)``, after a file that a purge had moved aside when its process died was moved back: with
+    /// its entry it would lose its name. The caller holds the lock of the key.
+    private func recoveredFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
+        if let opened = try existingFile(of: entry) { return opened }
+        return try Recovery(self).putBack(entry.key.hash) ? existingFile(of: entry) : nil
     }
 
     /// How often an item that was replaced while it was being promoted is looked up again.

@@ -96,6 +96,21 @@ struct Recovery {
         }
     }
 
+    /// Moves back what a dead process had moved aside for a key, whose lock the caller holds.
+    ///
+    /// - Returns: Whether there was anything.
+    func putBack(_ hash: KeyHash) throws(CacheError) -> Bool {
+        var isFound = false
+        for folder in try onFiles({ () throws(FileSystemError) in try promoter.support.stagingFolders() }) {
+            let staged = try onFiles { () throws(FileSystemError) in try stagedFiles(in: folder) }
+            for file in staged where file.isAside && file.hash == hash {
+                try promoter.putBack(FilePath(root: nil, [file.name]), hash, from: folder)
+                isFound = true
+            }
+        }
+        return isFound
+    }
+
     private func stagedFiles(in folder: Directory) throws(FileSystemError) -> [Staged] {
         try promoter.fileSystem.entries(of: folder.descriptor).compactMap { entry in
             if let hash = CacheLayout.hash(ofAside: entry.name) {

@@ -14,7 +14,7 @@ extension ExitCode {
         case .software: "a mistake in the command itself"
         case .cannotCreate: "a destination cannot be written to"
         case .inputOutput: "input/output error"
-        case .refused: "refused for now, or too little room"
+        case .refused: "refused for now, too little room, or another process holds a lock"
         case .notPermitted: "not permitted"
         case .configuration: "wrong configuration or environment, or a newer ledger"
         case .hungUp: "the terminal went away"

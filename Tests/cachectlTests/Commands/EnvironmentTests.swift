@@ -15,7 +15,8 @@ import Testing
         try container.folder.write(text, to: "file")
         let outcome = try container.cachectl("put", "k", name)
         #expect(outcome.status == 66)
-        #expect(outcome.errors.hasPrefix("cachectl: error: cannot read \(name): "))
+        let path = name.hasSuffix("/") ? String(name.dropLast()) : name
+        #expect(outcome.errors.hasPrefix("cachectl: error: cannot read \(path): "))
     }
 
     @Test func aContainerThatIsAFileCannotBeUsed() throws {
