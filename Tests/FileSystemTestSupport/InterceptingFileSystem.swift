@@ -265,7 +265,7 @@ public final class InterceptingFileSystem: FileSystem {
 
     public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .lock, name: name(of: file)), of: file)
-        return try live.lock(file, mode, waiting: waiting || weaknesses.contains(.waitingLocks))
+        return try live.lock(file, mode, waiting: waiting)
     }
 
     public func unlock(_ file: Descriptor) {

@@ -8,6 +8,4 @@ public enum Weakness: String, Sendable, CaseIterable {
     case followingLinks = "following-links"
     /// A renamed file has no marks.
     case forgetfulRename = "forgetful-rename"
-    /// A lock that somebody else holds is waited for even if the caller does not want to wait.
-    case waitingLocks = "waiting-locks"
 }

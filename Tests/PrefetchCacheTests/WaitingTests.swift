@@ -21,17 +21,26 @@ import Testing
 
         let holder = try Self.holder(of: container.catalog)
         let looks = Atomic<Int>(0)
+        let ended = CallCounter()
         fileSystem.intercept { operation in
             if operation.name == CacheLayout.catalog { looks.wrappingAdd(1, ordering: .relaxed) }
         }
         try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<300 { group.addTask { _ = try await cache.statistics() } }
+            for _ in 0..<300 {
+                group.addTask {
+                    do {
+                        _ = try await cache.statistics()
+                    } catch CacheError.busy {
+                        // On a slow machine.
+                    }
+                    _ = ended.next()
+                }
+            }
             while looks.load(ordering: .relaxed) < 2 { await Task.yield() }
-            let start = ContinuousClock.now
             let content = try await cache.read("key")
             #expect(content == noise(1000))
-            #expect(start.duration(to: .now) < .seconds(5))
+            #expect(ended.next() < 100, "the read has not waited for its turn")
             try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
             try await group.waitForAll()
         }
@@ -110,7 +119,7 @@ import Testing
         try await cache.close()
     }
 
-    /// Computes until it is stopped, at most for 10 seconds.
+    /// Computes until it is stopped, at most for a minute.
     private final class Spinning: Sendable {
         private let start = ContinuousClock.now
         private let running = Atomic<Int>(0)
@@ -118,7 +127,7 @@ import Testing
 
         var count: Int { running.load(ordering: .relaxed) }
         var isOver: Bool {
-            isStopped.load(ordering: .relaxed) || start.duration(to: .now) > .seconds(10)
+            isStopped.load(ordering: .relaxed) || start.duration(to: .now) > .seconds(60)
         }
 
         func stop() { isStopped.store(true, ordering: .relaxed) }

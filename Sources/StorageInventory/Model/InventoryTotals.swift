@@ -102,6 +102,6 @@ private struct OncePerFile {
     private var counted: Set<FileAttributes.Identity> = []
 
     mutating func length(of file: InventoryFile) -> Int64 {
-        file.linkCount > 1 && !counted.insert(file.identity).inserted ? 0 : file.length
+        counted.insert(file.identity).inserted ? file.length : 0
     }
 }

@@ -35,18 +35,6 @@
             if !Repetition.isWanted { #expect(refusals.isSuperset(of: ["statistics", "store", "open"])) }
         }
 
-        @Test func aWaitWithoutEndIsNoticed() async throws {
-            for point in try Self.points() {
-                let waiting = InterceptingFileSystem(with: [.waitingLocks])
-                if try await Self.look(stoppingAt: point, waiting).faults.contains(where: {
-                    $0.hasSuffix("hung")
-                }) {
-                    return
-                }
-            }
-            Issue.record("nobody hung")
-        }
-
         private static func points() throws -> [Int] {
             if let point = Repetition.end.flatMap({ Int($0) }) { return [point] }
             let container = try prepared()
@@ -70,7 +58,7 @@
 
         /// - Returns: What is wrong, and which calls were refused.
         private static func look(
-            stoppingAt point: Int, _ fileSystem: any FileSystem = LiveFileSystem()
+            stoppingAt point: Int
         ) async throws -> (faults: [String], refused: Set<String>) {
             let container = try prepared()
             let child = try StoppedChild(at: point, in: container)
@@ -79,7 +67,7 @@
 
             let found = Mutex<PrefetchCache?>(nil)
             let areas = try container.areas()
-            let environment = environment(fileSystem)
+            let environment = environment()
             let opening = PublicCall(opening: "init") {
                 let cache = try await PrefetchCache(areas: areas, environment: environment)
                 found.withLock { $0 = cache }
@@ -98,17 +86,16 @@
             child.kill()
 
             // Whatever it had begun: others go on.
-            let next = try await PrefetchCache(areas: areas, environment: Self.environment(LiveFileSystem()))
+            let next = try await PrefetchCache(areas: areas, environment: Self.environment())
             try await next.store(prose(1000), as: ItemMetadata("next"))
             if try await next.open("next") == nil { faults.append("nothing can be opened afterwards") }
             try await next.close()
             return (faults, refused)
         }
 
-        private static func environment(_ fileSystem: any FileSystem) -> CacheEnvironment {
+        private static func environment() -> CacheEnvironment {
             var environment = CacheEnvironment.live(
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-            environment.fileSystem = fileSystem
             environment.probe = FixedVolumeProbe.roomy
             environment.bootIdentifier = "boot-1"
             let start = ContinuousClock.now
