@@ -37,9 +37,15 @@ public final class SimulatedFileSystem: FileSystem {
         var naming = SimulatedNaming()
     }
 
+    /// Functions in a type of their own: each access to a bare function in a `Mutex` wraps it once more, until a call of it
+    /// overflows the stack.
+    private struct Hooks {
+        var interceptor: Interceptor = { _ in }
+        var isShortWrite: @Sendable (Operation) -> Bool = { _ in false }
+    }
+
     let state: Mutex<State>
-    private let interceptor: Mutex<Interceptor>
-    private let isShortWrite = Mutex<@Sendable (Operation) -> Bool> { _ in false }
+    private let hooks = Mutex(Hooks())
     private let sabotage: @Sendable (Operation) -> Bool
     /// `nil` where space is no matter.
     let space: SimulatedVolume?
@@ -57,14 +63,13 @@ public final class SimulatedFileSystem: FileSystem {
         var state = State(disk: disk, durable: disk, lastNode: disk.nodes.keys.max() ?? 1)
         state.record("start")
         self.state = Mutex(state)
-        self.interceptor = Mutex { _ in }
         self.sabotage = sabotage
         space = volume
     }
 
     /// Chooses the writes that take only half of what they are given.
     public func shorten(where isShort: @escaping @Sendable (Operation) -> Bool) {
-        isShortWrite.withLock { $0 = isShort }
+        hooks.withLock { $0.isShortWrite = isShort }
     }
 
     /// Does something that no interceptor is asked about: a step of the test, and not of what it tests.
@@ -76,7 +81,7 @@ public final class SimulatedFileSystem: FileSystem {
 
     func isShort(_ operation: Operation) -> Bool {
         guard state.withLock({ $0.isIntercepted }) else { return false }
-        let isShort = isShortWrite.withLock { $0 }
+        let isShort = hooks.withLock { $0.isShortWrite }
         return isShort(operation)
     }
 
@@ -97,7 +102,7 @@ public final class SimulatedFileSystem: FileSystem {
 
     /// Replaces the interceptor.
     public func intercept(_ interceptor: @escaping Interceptor) {
-        self.interceptor.withLock { $0 = interceptor }
+        hooks.withLock { $0.interceptor = interceptor }
     }
 
     /// Chooses what names the file system accepts, and which it takes for the same.
@@ -159,7 +164,7 @@ public final class SimulatedFileSystem: FileSystem {
     func perform<Result: Sendable>(
         _ operation: Operation, _ body: (inout State) throws(FileSystemError) -> Result
     ) throws(FileSystemError) -> Result {
-        let interceptor = interceptor.withLock { $0 }
+        let interceptor = hooks.withLock { $0.interceptor }
         let isIntercepted = state.withLock { $0.isIntercepted }
         do {
             if isIntercepted { try interceptor(operation) }
