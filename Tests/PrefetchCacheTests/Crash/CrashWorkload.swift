@@ -304,7 +304,7 @@ extension CrashWorkload {
         opening("\(item.key) beside another open at \(moment)", item, at: moment) { world in
             do {
                 try world.open(item.key, world.engine())
-            } catch CacheError.fileSystem(let error) where error.errno == .deadlock {
+            } catch CacheError.busy {
                 return
             }
         }

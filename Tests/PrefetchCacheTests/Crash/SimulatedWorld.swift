@@ -56,10 +56,13 @@ final class SimulatedWorld: Sendable {
         let session = "0000\(String(number + 0x1000_0000_0000, radix: 16))"
         let ledger = SimulatedLedger(
             fileSystem: fileSystem, unflushed: breakage.unflushed, omitted: breakage.omitted)
+        // Whoever waits here waits for what runs in the same thread: the time is soon over.
+        let looks = Atomic<Int>(0)
         return try Engine(
             areas: Self.areas,
             environment: CacheEnvironment(
-                fileSystem: fileSystem, now: { 1_700_000_000_000 }, uptime: { .zero },
+                fileSystem: fileSystem, now: { 1_700_000_000_000 },
+                uptime: { .seconds(looks.wrappingAdd(60, ordering: .relaxed).newValue) },
                 probe: FixedVolumeProbe.roomy, session: String(session.suffix(16)), bootIdentifier: "boot",
                 parallelism: 1, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
             ledger: ledger)
