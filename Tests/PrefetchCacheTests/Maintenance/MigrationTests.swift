@@ -163,12 +163,14 @@ import Testing
         }
     }
 
-    @Test func aThousandFoldersDeepIsWalkedAndStays() throws {
+    /// Not deeper: with more than 1,355 open files Foundation's `Process` can crash, see
+    /// https://github.com/swiftlang/swift-corelibs-foundation/pull/5472.
+    @Test func hundredsOfFoldersDeepIsWalkedAndStays() throws {
         try write(prose(10), "fine.txt")
         var folder = Directory(
             try LiveFileSystem().open(FilePath(old.path), in: .workingDirectory, .directory),
             of: LiveFileSystem())
-        for _ in 0..<(TestRun.isOptimised ? 1000 : 50) {
+        for _ in 0..<(TestRun.isOptimised ? 400 : 50) {
             folder = try folder.openOrCreate("d", permissions: .ownerReadWriteExecute)
         }
         try LiveFileSystem().withFile("deep", in: folder.descriptor, .createNew(.ownerReadWrite)) { _ in }
