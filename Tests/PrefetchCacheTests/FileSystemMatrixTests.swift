@@ -209,13 +209,8 @@ struct FileSystemMatrixTests {
         let engine = try world.container.engine(probe: nil)
         #expect(try engine.content(ItemKey(number: 3)) == Self.content(3, .lz4))
         #expect(try engine.store(noise(1 << 20), "new") == .refused(.pressure(.critical)))
-        // On btrfs even the name of the file may find no room, see the article on the capacity.
-        try withKnownIssue(isIntermittent: true) {
-            let opened = try #require(try engine.open(ItemKey(number: 0)).value)
-            #expect(try isSame(Data(contentsOf: opened.url), Self.content(0, .lz4)))
-        } when: {
-            kind == .btrfs
-        }
+        let opened = try #require(try engine.open(ItemKey(number: 0)).value)
+        #expect(try isSame(Data(contentsOf: opened.url), Self.content(0, .lz4)))
         #expect(try engine.content(ItemKey(number: 11)) == Self.content(11, .lz4))
         _ = try engine.evict(.max)
         #expect(try engine.statistics().items == 0)
