@@ -216,4 +216,21 @@ struct FileSystemMatrixTests {
         #expect(try engine.statistics().items == 0)
         #expect(try world.container.chargedOnDisk() == 0)
     }
+
+    /// The coldest ones, which are the first to make way.
+    @Test(arguments: kinds, [ItemEncoding.identity, .lz4])
+    func onAFullVolumeItemsThatAreOpenedTogetherDoNotMakeWayForEachOther(
+        kind: SmallVolume.Kind, encoding: ItemEncoding
+    ) throws {
+        let world = try World(kind, budget: .fixed(.mebibytes(64)))
+        try world.store(20, encoding)
+        try world.engine.close()
+        try world.volume.fill()
+        let engine = try world.container.engine(probe: nil)
+        for (number, result) in zip(0..., engine.open(try (0..<4).map { try ItemKey(number: $0) })) {
+            let opened = try #require(try result.get().value)
+            #expect(try isSame(Data(contentsOf: opened.url), Self.content(number, encoding)))
+        }
+        #expect(try engine.statistics().items >= (encoding == .identity ? 12 : 2))
+    }
 }
