@@ -34,7 +34,7 @@ extension PrefetchCache {
 
     /// Opens several items. When this returns, each of them has the guarantees of
     /// ``open(_:progress:)-(ItemKey,_)``. Up to 32 items share their flushes, which makes this several times
-    /// as fast for small items.
+    /// as fast for small items, and do not make way for each other.
     ///
     /// An item that fails to open does not keep the others from being opened. When the task is cancelled,
     /// items whose content is not in place yet fail with ``CacheError/cancelled``; the others are handed

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PrefetchCache
 
-/// A cache that was copied to a volume with other blocks: every file takes more there, or less.
+/// A cache on a volume with other blocks than those it was charged for: every file takes more there, or less.
 @Suite struct BlockSizeTests {
     private let container: TemporaryContainer
     private static let small: Int64 = 4096
@@ -41,11 +41,10 @@ import Testing
         #expect(try engine.statistics().chargedBytes == sum)
     }
 
-    @Test(arguments: [(small, large), (large, small)])
-    func onOtherBlocksEverythingIsChargedAnewAndTheOrderOfUseStays(from: Int64, to: Int64) throws {
-        let order = try fill(from)
-        let engine = try engine(to)
-        try expectCharged(engine, blocks: to)
+    @Test func onLargerBlocksEverythingIsChargedAnewAndTheOrderOfUseStays() throws {
+        let order = try fill(Self.small)
+        let engine = try engine(Self.large)
+        try expectCharged(engine, blocks: Self.large)
         #expect(try engine.items().map(\.key) == order)
         #expect(try engine.statistics().hits == 10)
     }
@@ -91,6 +90,27 @@ import Testing
         let charge = ChargedLength(blockSize: Self.large)
         #expect(partial.chargedLength == charge(storedLength: partial.storedLength) + charge(storedLength: 1))
         #expect(try second.capacity().chargedBytes == partial.chargedLength)
+    }
+
+    /// As through an overlay and beside it.
+    @Test func processesThatSeeOtherBlocksDoNotChargeToAndFro() throws {
+        _ = try fill(Self.small)
+        for blockSize in [Self.large, Self.small, Self.large, Self.small] {
+            let engine = try engine(blockSize)
+            try expectCharged(engine, blocks: Self.large)
+            try engine.close()
+        }
+    }
+
+    @Test func repairChargesForSmallerBlocks() throws {
+        _ = try fill(Self.large)
+        let engine = try engine(Self.small)
+        let preview = try engine.repair(isDryRun: true)
+        try expectCharged(engine, blocks: Self.large)
+        let report = try engine.repair(isDryRun: false)
+        #expect(report.steps == preview.steps && report.steps.map(\.action) == [.statisticsCorrected])
+        try expectCharged(engine, blocks: Self.small)
+        #expect(try engine.repair(isDryRun: true).steps.isEmpty)
     }
 
     @Test func repairChargesAnew() throws {

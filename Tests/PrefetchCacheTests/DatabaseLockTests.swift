@@ -21,14 +21,25 @@ import Testing
     }
 
     #if os(Linux)
-        /// The locks of this process on a file, as the kernel lists them.
+        /// The locks of this process on a file, as the kernel lists them by descriptor. `/proc/locks` is not complete
+        /// while other processes lock and unlock.
         private func locks(on file: URL) throws -> [String] {
             let attributes = try LiveFileSystem().attributes(of: FilePath(file.path), in: .workingDirectory)
             let inode = try #require(attributes).identity.inode
-            let list = try String(decoding: Data(contentsOf: URL(filePath: "/proc/locks")), as: UTF8.self)
-            return list.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-                .filter { $0.count == 8 && $0[1] == "POSIX" && $0[5].hasSuffix(":\(inode)") }
-                .map { $0[3...].joined(separator: " ") }.sorted()
+            var found: [String] = []
+            for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo") {
+                // Other tests close theirs.
+                let list = FileManager.default.contents(atPath: "/proc/self/fdinfo/\(descriptor)") ?? Data()
+                for line in String(decoding: list, as: UTF8.self).split(separator: "\n") {
+                    // lock: 1: POSIX ADVISORY WRITE 4711 fe:00:16236733 1073741826 1073742335
+                    let words = line.split(whereSeparator: \.isWhitespace)
+                    guard words.count == 9, words[2] == "POSIX", words[6].hasSuffix(":\(inode)") else {
+                        continue
+                    }
+                    found.append(words[4...].joined(separator: " "))
+                }
+            }
+            return found.sorted()
         }
 
         @Test func lookingAtTheCatalogLeavesATransactionItsLocks() throws {

@@ -96,6 +96,24 @@ import Testing
         _ = try engine.evict(5 << 20)
     }
 
+    /// With nothing under pressure, a trim costs one measurement more than none.
+    @Test(arguments: [52, 64])
+    func aTrimLooksAtTheVolumeOnceMoreAndListsNothing(budget: Int) throws {
+        let engine = try engine(
+            leaving: 500 << 20, budget: .fixed(.mebibytes(budget)), on: volume(.atOnce))
+        let (measurements, listings) = (CallCounter(), CallCounter())
+        let fileSystem = try #require(engine.environment.fileSystem as? InterceptingFileSystem)
+        fileSystem.intercept { operation in
+            if operation.kind == .volume { _ = measurements.next() }
+            if operation.kind == .entries { _ = listings.next() }
+        }
+        try engine.maintain()
+        let isTrimmed = try engine.items().count < 50
+        #expect(isTrimmed == (budget == 52))
+        #expect(measurements.next() == (isTrimmed ? 2 : 1))
+        #expect(listings.next() == 1)
+    }
+
     @Test(arguments: [SimulatedVolume.Freeing.never, .lazily(calls: .max)])
     func trimmingAgainAndAgainStopsAtTheBudgetWhereRemovingFreesNothing(freeing: SimulatedVolume.Freeing)
         throws

@@ -44,6 +44,58 @@ import Testing
         }
     }
 
+    /// The oldest are the first to make way, but not for each other, and no more than for one of them.
+    @Test func theOldestOpenTogetherAtTheExpenseOfOthers() throws {
+        volume.limit(to: volume.used + 100_000)
+        let keys = try (0..<4).map { try ItemKey(number: $0) }
+        for (number, result) in zip(0..., engine.open(keys)) {
+            let opened = try #require(try result.get().value)
+            #expect(try Data(contentsOf: opened.url) == noise(1 << 20, seed: UInt64(number)))
+        }
+        #expect(try (12...14).contains(engine.statistics().items))
+    }
+
+    /// As on btrfs, which wants to have some megabytes free for a moment before it changes a name.
+    @Test(arguments: [ItemEncoding.lz4, .identity], [false, true])
+    func aNameThatNeedsMuchRoomIsGivenAtTheExpenseOfOthers(encoding: ItemEncoding, together: Bool) throws {
+        let keys: [ItemKey] = ["one", "two"]
+        for key in keys { try engine.store(noise(5 << 20), key, encoding: .forced(encoding)) }
+        try engine.flush()
+        let volume = volume
+        let enough = volume.used - 3 << 20
+        let (refusals, writes) = (CallCounter(), CallCounter())
+        let fileSystem = InterceptingFileSystem(on: volume) { operation throws(FileSystemError) in
+            if operation.kind == .write, operation.name.count > 33 { _ = writes.next() }
+            guard operation.kind == .rename, operation.newName == "one", volume.used > enough else { return }
+            _ = refusals.next()
+            throw FileSystemError("rename", errno: .noSpace)
+        }
+        let other = try container.engine(fileSystem: fileSystem, probe: nil)
+        if together {
+            for result in other.open(keys) { #expect(try result.get().value != nil) }
+        } else {
+            #expect(try other.open("one").value?.isFirstOpen == true)
+        }
+        #expect(refusals.next() > 1)
+        // What was staged is not staged again.
+        #expect(writes.next() <= (encoding == .lz4 ? 12 : 0))
+        #expect(try other.statistics().items > 8)
+    }
+
+    /// What does not help must not cost the whole cache.
+    @Test func whatFailsForWantOfRoomWhateverMakesWayCostsAFewMegabytes() throws {
+        let fileSystem = InterceptingFileSystem(on: volume) { operation throws(FileSystemError) in
+            guard operation.kind == .rename, operation.newName?.hasPrefix("item-") == true else { return }
+            throw FileSystemError("rename", errno: .noSpace)
+        }
+        let other = try container.engine(fileSystem: fileSystem, probe: nil)
+        let error = try #require(throws: CacheError.self) { _ = try other.open(ItemKey(number: 19)) }
+        #expect(error.isOutOfSpace)
+        #expect(try other.statistics().items >= 10)
+        fileSystem.intercept { _ in }
+        #expect(try other.open(ItemKey(number: 19)).value != nil)
+    }
+
     @Test(arguments: [nil, 3 << 20] as [Int64?])
     func whatTheUserAskedForIsDeliveredAtTheExpenseOfOthers(expectedLength: Int64?) throws {
         volume.limit(to: volume.used + 100_000)

@@ -35,14 +35,8 @@ extension Admission {
     ///
     /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; all items stay cached then.
     func makeRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) {
-        let available: Int64
-        do {
-            available = try watch.available(in: folder)
-        } catch .fileSystem(let error) {
-            // The item exists all the same. If there is no room for its file, writing it will fail.
-            return watch.log("The volume cannot be measured.", error)
-        }
-        if available >= needed + Self.margin { return }
+        if try hasRoomToOpen(needed, in: folder) { return }
+        let available = try watch.available(in: folder)
         var room = VolumeRoom(isEnough: available >= needed, bytes: available)
         if try watch.isOnVolumeOfItems(folder) {
             room = try makeAvailable(allOrNothing: needed, ifPossible: needed + Self.margin)
@@ -52,16 +46,55 @@ extension Admission {
         }
     }
 
-    /// Evicts for what could not be written although the volume showed room for it: it does not show a quota that
-    /// is used up.
+    /// Whether the volume shows so much room that an item of `needed` bytes of content can be decoded and recorded.
+    func hasRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) -> Bool {
+        do {
+            return try watch.available(in: folder) >= needed + Self.margin
+        } catch .fileSystem(let error) {
+            // The item exists all the same. If there is no room for its file, writing it will fail.
+            watch.log("The volume cannot be measured.", error)
+            return true
+        }
+    }
+
+    /// How often items make way for one write. From 256 KiB to 4 MiB, that is 8 MiB in all: if they do not help,
+    /// more are not lost in vain.
+    private static let attempts = 5
+
+    /// Runs `body`, which writes, and again after items have made way when there is no room although the volume may
+    /// show some: it does not show a quota that is used up, nor how much btrfs wants to have free for a moment before
+    /// it changes a name. Each time twice as many bytes make way.
     ///
-    /// - Parameter needed: The bytes that were to be written to the volume of the items.
+    /// - Parameter needed: Returns the bytes that are written to the volume of the items; `nil` if nothing should make
+    ///   way.
+    func makingWay<Result>(
+        for needed: () throws(CacheError) -> Int64?, _ body: () throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        for attempt in 0..<Self.attempts {
+            do {
+                return try body()
+            } catch {
+                guard error.isOutOfSpace, let needed = try needed(),
+                    try evict((attempt == 0 ? needed : 0) + Self.margin << attempt)
+                else { throw error }
+            }
+        }
+        return try body()
+    }
+
+    /// - Parameter folder: The folder that is written to.
+    func makingWay<Result>(
+        for needed: Int64 = 0, in folder: Directory, _ body: () throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        try makingWay(
+            for: { () throws(CacheError) in try watch.isOnVolumeOfItems(folder) ? needed : nil }, body)
+    }
+
     /// - Returns: Whether so much was evicted. If not, nothing was.
-    func giveWay(_ needed: Int64) throws(CacheError) -> Bool {
+    private func evict(_ bytes: Int64) throws(CacheError) -> Bool {
         defer { evictor.report() }
         let made = try givingUpAllowance(makingRoom: true) { database in
-            let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database)
-            return try room.make(needed + Self.margin)
+            try RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database).make(bytes)
         }
         guard made.attainable == nil else { return false }
         _ = try watch.settledAvailable()
@@ -84,7 +117,7 @@ extension Admission {
     ) throws(CacheError) -> VolumeRoom {
         defer { evictor.report() }
         let evict = { [self] (database: Database) throws -> VolumeRoom in
-            try watch.noting(database) {
+            try watch.noting(database, from: watch.available()) {
                 var room = try makeAvailable(allOrNothing: wanted, database)
                 if room.isEnough, more > room.bytes {
                     room.bytes = try makeAvailable(more, database).available

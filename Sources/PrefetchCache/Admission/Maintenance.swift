@@ -75,7 +75,9 @@ extension Admission {
         try Shrinking.shrinkWhereMuchIsFree(database)
         let limit = standing.limit
         guard try Self.usedBytes(database) > start(limit) else { return }
-        try watch.noting(database) { try trim(to: end(limit), database) }
+        try watch.noting(database, from: standing.capacity.state.available) {
+            try trim(to: end(limit), database)
+        }
     }
 
     private func trim(to limit: Int64, _ database: Database) throws {
@@ -105,7 +107,7 @@ extension Admission {
         }
         let available = try watch.available()
         guard uselessAt.withLock({ $0 }) != available else { return false }
-        let room = try watch.noting(database) {
+        let room = try watch.noting(database, from: available) {
             try makeAvailable(wanted, step: Self.reliefStep, database)
         }
         uselessAt.withLock { $0 = room.hasHelped ? nil : room.available }

@@ -175,18 +175,23 @@ final class VolumeWatch: Sendable {
     }
 
     /// Runs an eviction, and notes what the volume does not show of it afterwards.
-    func noting<Result>(_ database: Database, _ eviction: () throws -> Result) throws -> Result {
-        let (own, free) = (try evictableBytes(database), try available())
+    ///
+    /// - Parameter free: The bytes that are free before.
+    func noting<Result>(
+        _ database: Database, from free: Int64, _ eviction: () throws -> Result
+    ) throws -> Result {
+        // Only of what has a row: the rest is not evicted.
+        let own = try Admission.evictableBytes(database)
         let result = try eviction()
-        let ownNow = try evictableBytes(database)
+        let ownNow = try Admission.evictableBytes(database)
         guard ownNow < own else { return result }
         let freeNow = try available()
-        let sumNow = Unreleased.sum(own: ownNow, free: freeNow)
-        let missing = min(Unreleased.sum(own: own, free: free) - sumNow, own - ownNow)
+        let lost = Unreleased.sum(own: own, free: free) - Unreleased.sum(own: ownNow, free: freeNow)
+        let missing = min(lost, own - ownNow)
         // The rest is what others have written meanwhile, or the charge of what is no block.
         guard missing > (own - ownNow) / 2 else { return result }
         var unreleased = try Unreleased(database)
-        unreleased.add(missing, ownOrFree: sumNow)
+        unreleased.add(missing, ownOrFree: Unreleased.sum(own: try evictableBytes(database), free: freeNow))
         try unreleased.write(to: database)
         return result
     }

@@ -95,10 +95,13 @@ extension Catalog {
     /// The block size that the rows were charged with, as a row of the counters.
     private static let blockSizeRow = "blockSize"
 
-    /// Charges all files anew after the cache was moved to a volume with other blocks. Their order stays.
-    private func recharge(_ database: Database) throws {
+    static func blockSize(_ database: Database) throws -> Int64 {
+        try value(of: blockSizeRow, in: database)
+    }
+
+    /// Charges all files anew for the blocks of the volume. Their order stays.
+    func recharge(_ database: Database) throws {
         let blockSize = census.charge.blockSize
-        guard try Self.value(of: Self.blockSizeRow, in: database) != blockSize else { return }
         // As ``ChargedLength`` computes it. The + keeps SQLite from looking each row up through an index.
         let charge = "(storedLength + ?1 - 1) / ?1 * ?1 + \(ChargedLength.overhead)"
         try database.execute(
@@ -122,7 +125,9 @@ extension Catalog {
         try requireUsable(database, hadJournal: hadJournal)
         let changes = database.totalChangesCount
         try reenter(database)
-        try recharge(database)
+        // After the cache was moved to a volume with larger ones. For smaller ones only a repair does it: processes that
+        // see one cache through different file systems would charge it to and fro.
+        if try Self.blockSize(database) < census.charge.blockSize { try recharge(database) }
         try settleDeadWriters(database)
         guard database.totalChangesCount > changes else { return false }
         try CatalogFile.requireMark(database)

@@ -9,19 +9,20 @@ extension Engine {
     /// Hands an item over at its first open, and returns its file.
     ///
     /// When a write fails although the volume showed room for it, as under a quota, other items make way and
-    /// the open is tried once more. Like one after a crash, it goes on where the first attempt ended.
+    /// the open is tried again. Like one after a crash, it goes on where the attempt ended.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
-        do {
-            return try noted(try promoter.open(key, for: watcher), of: key)
-        } catch {
-            // Leased, since the item itself must not make way.
-            guard error.isOutOfSpace, let item = try folders.openItem(key.hash) else { throw error }
-            defer { environment.fileSystem.close(item) }
-            guard let needed = try promoter.bytesToOpen(key, item), try admission.giveWay(needed) else {
-                throw error
-            }
+        // Leased from the first shortage on, since the item itself must not make way.
+        var item: Descriptor?
+        defer { if let item { environment.fileSystem.close(item) } }
+        let lookup = try admission.makingWay {
+            () throws(CacheError) in
+            if item == nil { item = try folders.openItem(key.hash) }
+            guard let item else { return nil }
+            return try promoter.bytesToOpen(key, item)
+        } _: { () throws(CacheError) in
+            try promoter.open(key, for: watcher)
         }
-        return try noted(try promoter.open(key, for: watcher), of: key)
+        return try noted(lookup, of: key)
     }
 
     /// Hands several items over, sharing the flushes of those at their first open.
@@ -31,11 +32,15 @@ extension Engine {
         _ keys: [ItemKey], for watcher: OpenWatcher = .patient
     ) -> [Result<Lookup<OpenedItem>, CacheError>] {
         stride(from: 0, to: keys.count, by: JointPromotion.most).flatMap { start in
-            let keys = keys[start..<min(start + JointPromotion.most, keys.count)]
-            return zip(keys, promoter.openTogether(Array(keys), for: watcher)).map { key, result in
+            let keys = Array(keys[start..<min(start + JointPromotion.most, keys.count)])
+            return zip(keys, promoter.openTogether(keys, for: watcher)).map { key, outcome in
                 Result { () throws(CacheError) in
-                    guard let lookup = try result?.get() else { return try open(key, for: watcher) }
-                    return try noted(lookup, of: key)
+                    switch outcome {
+                    case .settled(let result): return try noted(try result.get(), of: key)
+                    case .alone(let lease):
+                        defer { if let lease { environment.fileSystem.close(lease) } }
+                        return try open(key, for: watcher)
+                    }
                 }
             }
         }

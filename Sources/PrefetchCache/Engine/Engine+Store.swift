@@ -119,17 +119,16 @@ extension Engine {
         metadata.storedAt = environment.now()
         switch metadata.intent {
         case .userRequested:
-            func begin() throws(CacheError) -> Delivery {
-                try Delivery(
-                    self, metadata, expectedLength: expectedLength, forgettingPromotion: forgettingPromotion)
+            // For its folder and its empty file.
+            return try admission.makingWay {
+                () throws(CacheError) in
+                try promoter.isOnVolumeOfItems(metadata.destination) ? 0 : nil
+            } _: { () throws(CacheError) in
+                try .begun(
+                    Delivery(
+                        self, metadata, expectedLength: expectedLength,
+                        forgettingPromotion: forgettingPromotion))
             }
-            do throws(CacheError) {
-                return .begun(try begin())
-            } catch {
-                // Its folder or its empty file found no room.
-                guard error.isOutOfSpace, try admission.giveWay(0) else { throw error }
-            }
-            return .begun(try begin())
         case .opportunistic:
             do {
                 if keepingPartial { try discardPartial(metadata.key) }

@@ -141,14 +141,14 @@ extension Repair {
         }
     }
 
-    /// Makes the sums of the catalog match its rows.
+    /// Makes the sums of the catalog match its rows, and those the blocks of the volume.
     func recount() throws(CacheError) {
         if isDryRun {
             // A catalog that would be rebuilt has no sums to check.
             guard !report.steps.contains(where: { $0.action == .catalogRemade }),
                 case .usable(let view) = try CatalogView.look(in: engine.folders)
             else { return }
-            return note(try view.read { try Self.wrongKinds($0) })
+            return note(try view.read { try wrongSums($0) })
         }
         guard
             try onFiles({ () throws(FileSystemError) in
@@ -157,10 +157,11 @@ extension Repair {
         else { return }
         note(
             try engine.catalog.reading { database in
-                try Self.wrongKinds(database)
+                try wrongSums(database)
             })
         guard report.steps.contains(where: { $0.action == .statisticsCorrected }) else { return }
         try engine.catalog.transaction { database in
+            try engine.catalog.recharge(database)
             try database.execute(
                 sql: """
                     UPDATE total SET (items, contentLength, storedLength, chargedLength) = (
@@ -171,9 +172,16 @@ extension Repair {
         }
     }
 
-    private func note(_ wrongKinds: [String]) {
-        guard !wrongKinds.isEmpty else { return }
-        note(.statisticsCorrected, .catalog, wrongKinds.joined(separator: ", "))
+    private func note(_ wrongSums: [String]) {
+        guard !wrongSums.isEmpty else { return }
+        note(.statisticsCorrected, .catalog, wrongSums.joined(separator: ", "))
+    }
+
+    private func wrongSums(_ database: Database) throws -> [String] {
+        let (charged, actual) = (try Catalog.blockSize(database), engine.charge.blockSize)
+        // For larger blocks any use corrects it.
+        let blocks = charged > actual ? ["charged in blocks of \(charged) bytes rather than \(actual)"] : []
+        return blocks + (try Self.wrongKinds(database))
     }
 
     /// Describes the sums that differ from their rows.

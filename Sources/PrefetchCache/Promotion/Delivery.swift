@@ -169,26 +169,25 @@ final class Delivery: StoreUnderWay {
         length += Int64(bytes.count)
     }
 
-    /// Writes, and once more after items have made way when there is no room although the volume showed some.
+    /// Writes, and again after items have made way when there is no room although the volume showed some.
     private func makingWay(
         for needed: Int64, _ body: () throws(FileSystemError) -> Void
     ) throws(CacheError) {
         do {
-            return try body()
-        } catch {
-            guard error.isOutOfSpace, try engine.admission.watch.isOnVolumeOfItems(staging),
-                try engine.admission.giveWay(needed)
-            else { throw try failure(error, needed: needed) }
-        }
-        do {
-            try body()
+            try engine.admission.makingWay(for: needed, in: staging) { () throws(CacheError) in
+                do throws(FileSystemError) {
+                    try body()
+                } catch {
+                    throw .destination(destination, error)
+                }
+            }
         } catch {
             throw try failure(error, needed: needed)
         }
     }
 
-    private func failure(_ error: FileSystemError, needed: Int64) throws(CacheError) -> CacheError {
-        guard error.isOutOfSpace else { return .destination(destination, error) }
+    private func failure(_ error: CacheError, needed: Int64) throws(CacheError) -> CacheError {
+        guard error.isOutOfSpace else { return error }
         return .insufficientSpace(
             needed: needed, available: try engine.admission.watch.available(in: staging))
     }
@@ -201,7 +200,7 @@ final class Delivery: StoreUnderWay {
             try fileSystem.synchronize(file)
             try fileSystem.synchronize(staging.descriptor)
         } catch {
-            throw try failure(error, needed: length)
+            throw try failure(.destination(destination, error), needed: length)
         }
     }
 

@@ -48,7 +48,8 @@ struct JointPromotion {
     private let keys: [ItemKey]
     private let watcher: OpenWatcher
     private var members: [Member] = []
-    private var files: [Descriptor] = []
+    /// The files of the items, by the index of the key.
+    private var files: [Int: Descriptor] = [:]
     private var places: [Site: PromotionPlace] = [:]
     private var areIntentsEntered = false
     private var results: [Result<Lookup<OpenedItem>, CacheError>?]
@@ -63,39 +64,50 @@ struct JointPromotion {
         results = keys.map { _ in nil }
     }
 
-    /// - Returns: The result for each key; `nil` for a key that has to be opened by itself.
-    consuming func run() -> [Result<Lookup<OpenedItem>, CacheError>?] {
+    /// - Returns: The outcome for each key.
+    consuming func run() -> [Promoter.JointOutcome] {
         prepare()
-        defer { for file in files { fileSystem.close(file) } }
         // A single item takes the same steps without this.
-        guard members.count > 1 else { return results }
-        stage()
-        enterIntents()
-        takeRenamed()
-        publish()
-        commit()
-        publishUnderOtherNames()
-        return results
+        if members.count > 1 {
+            stage()
+            enterIntents()
+            takeRenamed()
+            publish()
+            commit()
+            publishUnderOtherNames()
+        }
+        return results.enumerated().map { index, result in
+            guard let result else { return .alone(leasing: files[index]) }
+            if let file = files[index] { fileSystem.close(file) }
+            return .settled(result)
+        }
     }
 
-    /// Opens the items, which leases them, and the folders that they go to.
+    /// Opens the items, which leases them, and then the folders that they go to, for which others may make way.
     private mutating func prepare() {
         var seen: Set<ItemKey> = []
         for (index, key) in keys.enumerated() where seen.insert(key).inserted {
+            do throws(CacheError) {
+                guard try promoter.ledger.entry(for: key) == nil else { continue }
+                files[index] = try promoter.folders.openItem(key.hash)
+            } catch {
+                fail(index, error)
+            }
+        }
+        for (index, key) in keys.enumerated() {
+            guard let file = files[index] else { continue }
             do {
-                if let member = try prepared(key, index) { members.append(member) }
+                if let member = try prepared(key, file, index) { members.append(member) }
             } catch {
                 fail(index, error)
             }
         }
     }
 
-    /// - Returns: `nil` for everything but the first open of an item that is small or renamed.
-    private mutating func prepared(_ key: ItemKey, _ index: Int) throws(CacheError) -> Member? {
-        guard try promoter.ledger.entry(for: key) == nil,
-            let file = try promoter.folders.openItem(key.hash)
-        else { return nil }
-        files.append(file)
+    /// - Returns: `nil` for everything but an item that is small or renamed.
+    private mutating func prepared(_ key: ItemKey, _ file: Descriptor, _ index: Int)
+        throws(CacheError) -> Member?
+    {
         guard case .hit(let reader) = try promoter.reader(of: file, for: key) else { return nil }
         // Coordination works file by file.
         guard reader.footer.metadata.destination.area != .iCloudDrive else { return nil }
@@ -128,7 +140,9 @@ struct JointPromotion {
                 return try promoter.damage(member.reader, for: watcher).map(Fate.missed)
                     ?? .stays
             }
-            try promoter.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)
+            // One after the other they need less room: each makes some for the next when it leaves the cache.
+            guard try promoter.admission.hasRoomToOpen(member.entry.contentLength, in: member.place.staging)
+            else { return .alone }
             do throws(CacheError) {
                 try promoter.decode(
                     member.reader, to: &member.entry, in: member.place.staging, for: watcher

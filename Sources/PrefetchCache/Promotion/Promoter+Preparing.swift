@@ -44,10 +44,16 @@ extension Promoter {
     }
 
     /// The bytes of content that opening an item writes to the volume of the items; `nil` when they go to another
-    /// volume, or the item cannot be opened at all.
+    /// volume, the item cannot be opened at all, or this process has entered its intent: the rest makes way for itself.
     func bytesToOpen(_ key: ItemKey, _ file: Descriptor) throws(CacheError) -> Int64? {
         guard case .hit(let reader) = try reader(of: file, for: key) else { return nil }
-        let target = reader.footer.metadata.destination
+        guard try isOnVolumeOfItems(reader.footer.metadata.destination),
+            try ledger.entry(for: key)?.stagedName.contains(environment.session) != true
+        else { return nil }
+        return reader.footer.encoding == .identity ? 0 : reader.footer.contentLength
+    }
+
+    func isOnVolumeOfItems(_ target: Destination) throws(CacheError) -> Bool {
         let folder: Directory
         do {
             folder = try destination(in: target.area, target.folder)
@@ -56,8 +62,7 @@ extension Promoter {
             guard error.isOutOfSpace else { throw error }
             folder = support.staging
         }
-        guard try admission.watch.isOnVolumeOfItems(folder) else { return nil }
-        return reader.footer.encoding == .identity ? 0 : reader.footer.contentLength
+        return try admission.watch.isOnVolumeOfItems(folder)
     }
 
     /// The intent to promote an item, and the attributes of its file.

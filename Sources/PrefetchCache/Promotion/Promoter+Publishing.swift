@@ -106,7 +106,8 @@ extension Promoter {
         }
         var entry = intent
         entry.state = .committed
-        try ledger.make([LedgerChange(old: intent, new: entry)] + changes)
+        let all = [LedgerChange(old: intent, new: entry)] + changes
+        try admission.makingWay(in: support.root) { () throws(CacheError) in try ledger.make(all) }
         removeCommitted(entry.key)
         return entry
     }
@@ -146,13 +147,17 @@ extension Promoter {
                 path(of: entry), FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
         }
         do {
-            try fileSystem.rename(
-                name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive)
+            try admission.makingWay(in: folder) { () throws(CacheError) in
+                try onDestination(entry) { () throws(FileSystemError) in
+                    try fileSystem.rename(
+                        name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive)
+                }
+            }
             return .isInPlace(entry)
-        } catch {
-            if error.errno == .fileExists { return .isTaken(nil) }
-            if error.isRefusedName { return .isRefused(error) }
-            throw .destination(path(of: entry), error)
+        } catch .destination(_, let error) where error.errno == .fileExists {
+            return .isTaken(nil)
+        } catch .destination(_, let error) where error.isRefusedName {
+            return .isRefused(error)
         }
     }
 

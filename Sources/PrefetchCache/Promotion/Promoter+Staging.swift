@@ -122,10 +122,7 @@ extension Promoter {
         throws(CacheError)
     {
         do throws(CacheError) {
-            do throws(CacheError) {
-                try ledger.put(intent, replacing: old)
-            } catch {
-                guard error.isOutOfSpace, try admission.giveWay(0) else { throw error }
+            try admission.makingWay(in: support.root) { () throws(CacheError) in
                 try ledger.put(intent, replacing: old)
             }
         } catch {

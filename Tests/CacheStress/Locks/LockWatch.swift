@@ -2,11 +2,11 @@ internal import Foundation
 internal import GRDBSQLite
 internal import Synchronization
 
-/// Compares the locks that SQLite takes itself to hold with those that the kernel lists for this process.
+/// Compares the locks that SQLite takes itself to hold with those that the kernel has for this process.
 ///
 /// Locks on byte ranges belong to the process: closing any descriptor of a file releases them all, and SQLite goes on
 /// without knowing. So what SQLite asks for is remembered, and before it asks again, in the middle of a transaction or
-/// at its end, `/proc/locks` must contain all of it.
+/// at its end, the kernel must have all of it.
 enum LockWatch {
     struct Unavailable: Error {
         let reason: String
@@ -25,12 +25,15 @@ enum LockWatch {
         private struct State: Sendable {
             var folder = ""
             var held: [File: LockedBytes] = [:]
+            /// Those through which SQLite has asked for locks.
+            var descriptors: [File: Set<CInt>] = [:]
             var names: [File: String] = [:]
             var checks = 0
             var lost: Set<String> = []
         }
 
-        private static let readings = 32
+        /// `F_OFD_GETLK`, which Glibc's Swift overlay lacks.
+        private static let getLockOfOthers: CInt = 36
         private static let state = Mutex(State())
         // Looked up when they are first used, which is before they are replaced.
         private static let control = original("fcntl", as: Control.self)
@@ -43,7 +46,10 @@ enum LockWatch {
             else { return LockWatch.control?(file, command, argument) ?? -1 }
             return LockWatch.state.withLock { state in
                 let known = LockWatch.identify(file, &state)
-                if let known { LockWatch.check(known, &state) }
+                if let known {
+                    LockWatch.check(known, &state)
+                    state.descriptors[known, default: []].insert(file)
+                }
                 let result = LockWatch.control?(file, command, argument) ?? -1
                 if let known, result == 0 { state.held[known, default: LockedBytes()].apply(request) }
                 return result
@@ -55,6 +61,7 @@ enum LockWatch {
                 let result = LockWatch.close?(file) ?? -1
                 // A connection without locks of its own does not ask whether another one has some.
                 if let known {
+                    state.descriptors[known]?.remove(file)
                     LockWatch.check(known, &state)
                     state.held[known] = nil
                 }
@@ -71,7 +78,7 @@ enum LockWatch {
             try replace("fcntl", by: unsafeBitCast(watchedControl, to: sqlite3_syscall_ptr.self))
             try replace("close", by: unsafeBitCast(watchedClose, to: sqlite3_syscall_ptr.self))
         #else
-            throw Unavailable(reason: "there is no /proc/locks")
+            throw Unavailable(reason: "only Linux tells of them")
         #endif
     }
 
@@ -102,32 +109,31 @@ enum LockWatch {
         }
 
         private static func check(_ file: File, _ state: inout State) {
-            guard let held = state.held[file], !held.isEmpty else { return }
+            // Without a descriptor SQLite has let go of the file, and of the locks with it.
+            guard let held = state.held[file], !held.isEmpty, let descriptor = state.descriptors[file]?.first
+            else { return }
             state.checks += 1
-            // The list is not read at one moment: while others lock and unlock, a reading can miss lines. What is gone is
-            // in none.
-            for _ in 0..<readings {
-                let listed = locks(on: file.inode)
-                if held.ranges.allSatisfy({ listed.contains($0) }) { return }
-            }
+            if held.ranges.allSatisfy({ isLocked($0, descriptor) }) { return }
             state.lost.insert(state.names[file] ?? "inode \(file.inode)")
         }
 
-        /// What the kernel lists of this process and a file.
-        private static func locks(on inode: UInt64) -> LockedBytes {
-            var found = LockedBytes()
-            guard let list = FileManager.default.contents(atPath: "/proc/locks") else { return found }
-            for line in String(decoding: list, as: UTF8.self).split(separator: "\n") {
-                // 1: POSIX ADVISORY WRITE 4711 fe:00:16236733 1073741826 1073742335
-                let words = line.split(separator: " ")
-                guard words.count == 8, words[1] == "POSIX", Int32(words[4]) == getpid(),
-                    words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == inode,
-                    let start = Int64(words[6])
-                else { continue }
-                let end = Int64(words[7]) ?? .max
-                found.add(start..<max(end, end &+ 1), isExclusive: words[3] == "WRITE")
+        /// Whether the kernel has all bytes of a range locked for this process, in one way.
+        ///
+        /// Asked for an open file rather than for the process, it takes the locks of the process for somebody else's,
+        /// and answers for one moment. `/proc/locks` is put together at many.
+        private static func isLocked(_ wanted: LockedBytes.Locked, _ descriptor: CInt) -> Bool {
+            var next = wanted.bytes.lowerBound
+            while next < wanted.bytes.upperBound {
+                var found = flock()
+                found.l_type = Int16(F_WRLCK)
+                found.l_start = off_t(next)
+                found.l_len = wanted.bytes.upperBound == .max ? 0 : off_t(wanted.bytes.upperBound - next)
+                guard control?(descriptor, getLockOfOthers, &found) == 0, found.l_pid == getpid(),
+                    CInt(found.l_type) == (wanted.isExclusive ? F_WRLCK : F_RDLCK), found.l_start <= next
+                else { return false }
+                next = found.l_len == 0 ? .max : Int64(found.l_start + found.l_len)
             }
-            return found
+            return true
         }
 
         private static func original<Call>(_ name: String, as _: Call.Type) -> Call? {

@@ -25,16 +25,6 @@ struct LockedBytes: Sendable {
         }
     }
 
-    /// Whether all bytes of a range are locked in the same way.
-    func contains(_ wanted: Locked) -> Bool {
-        var next = wanted.bytes.lowerBound
-        for locked in ranges.sorted(by: { $0.bytes.lowerBound < $1.bytes.lowerBound })
-        where locked.isExclusive == wanted.isExclusive && locked.bytes.contains(next) {
-            next = locked.bytes.upperBound
-        }
-        return next >= wanted.bytes.upperBound
-    }
-
     #if os(Linux)
         /// What the kernel does for a request that it has granted.
         mutating func apply(_ request: flock) {
