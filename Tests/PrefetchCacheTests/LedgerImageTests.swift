@@ -113,7 +113,7 @@ import Testing
         let root = try folder(container.support)
         let path = FilePath(container.support.path)
         let entered = Atomic<Int64>(0)
-        let rounds: Int64 = TestRun.isLong ? 100 : 10
+        let rounds: Int64 = TestRun.isLong ? 100 : 4
         let written = try (0..<40).map { try entry($0, openedAt: 0) }
         try Ledger(in: root, at: path).put(written)
         DispatchQueue.global().async {
@@ -121,11 +121,12 @@ import Testing
                 for round in 0..<rounds {
                     let ledger = Ledger(in: root, at: path)
                     for change in round * 100 + 1...(round + 1) * 100 {
-                        try ledger.put(written.map { entry in
-                            var entry = entry
-                            entry.openedAt = change
-                            return entry
-                        })
+                        try ledger.make(
+                            written.map { entry in
+                                var changed = entry
+                                changed.openedAt = change
+                                return LedgerChange(old: entry, new: changed)
+                            })
                         entered.store(change, ordering: .sequentiallyConsistent)
                     }
                     try ledger.close()
@@ -142,14 +143,14 @@ import Testing
             let queue = try LedgerImage.open(in: root, at: path).queue
             let found = try queue.read { database in
                 #expect(try String.fetchAll(database, sql: "PRAGMA integrity_check") == ["ok"])
-                return try Row.fetchAll(database, sql: LedgerEntry.select).compactMap(LedgerEntry.init)
+                return try Int64.fetchAll(database, sql: "SELECT openedAt FROM promotion")
             }
             #expect(found.count == written.count)
-            let changes = Set(found.map(\.openedAt))
+            let changes = Set(found)
             #expect(changes.count == 1 && changes.allSatisfy { $0 >= before })
             seen.formUnion(changes)
         }
-        #expect(seen.count > 20)
+        #expect(seen.count > 5)
     }
 
     /// Before a ledger has its first version there is nothing to be undone.
