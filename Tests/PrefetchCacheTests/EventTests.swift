@@ -1,5 +1,6 @@
 import FileSystemTestSupport
 import Foundation
+import ItemFormat
 import Testing
 
 @testable import PrefetchCache
@@ -63,20 +64,29 @@ import Testing
     @Test(arguments: [0, 1, 500])
     func aListenerThatFallsBehindIsToldHowManyItLost(lost: Int) async throws {
         engine.events.send(.removed("before"))
-        let stream = engine.events.stream()
         var expected = (0..<EventHub.backlog + lost).map { CacheEvent.catalogRebuilt(items: $0) }
-        for event in expected { engine.events.send(event) }
-        var listener = stream.makeAsyncIterator()
-        if lost > 0 {
-            #expect(await listener.next() == .eventsLost(lost))
-            expected.removeFirst(lost)
+        let events = try await events(engine) {
+            for event in expected { engine.events.send(event) }
         }
-        for event in expected { #expect(await listener.next() == event) }
-        // It has caught up.
-        engine.events.send(.removed("after"))
-        #expect(await listener.next() == .removed("after"))
-        engine.events.finish()
-        #expect(await listener.next() == nil)
+        if lost > 0 { expected.replaceSubrange(..<lost, with: [.eventsLost(lost)]) }
+        #expect(events == expected)
+    }
+
+    /// Its stream ends while the event is handed over, on the same thread.
+    @Test func aListenerThatLeavesWithAnEventHoldsUpNobody() async throws {
+        let listener = Task(executorPreference: AtOnce()) { [stream = engine.events.stream()] in
+            for await event in stream { return event }
+            return CacheEvent.removed("nothing")
+        }
+        for key in ["key", "other"] as [ItemKey] { engine.events.send(.removed(key)) }
+        #expect(await listener.value == .removed("key"))
+    }
+
+    /// Runs what becomes ready on the thread that makes it so.
+    private final class AtOnce: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
     }
 
     @Test func aListenerThatIsGoneIsNotKept() async throws {

@@ -3,6 +3,7 @@ import FileSystemTestSupport
 import Foundation
 import GRDB
 import ItemFormat
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
         try file.write(to: url.appending(path: "ledger.sqlite"))
         try log.write(to: url.appending(path: "ledger.sqlite-wal"))
         let image = try entries {
-            try LedgerImage.open(in: copy, at: FilePath(url.path), nil).queue
+            try LedgerImage.open(in: copy, at: FilePath(url.path)).queue
         }
         #expect(try container.files(below: url).count == 2, "reading leaves nothing behind")
         return (image, try entries { try DatabaseQueue(path: url.appending(path: "ledger.sqlite").path) })
@@ -107,6 +108,63 @@ import Testing
         #expect(differences > 20)
     }
 
+    /// One who commits, copies the log, begins it anew, and closes the ledger.
+    @Test func aLedgerThatIsChangedMeanwhileIsReadAsItIsAtOneMoment() throws {
+        let root = try folder(container.support)
+        let path = FilePath(container.support.path)
+        let entered = Atomic<Int64>(0)
+        let rounds: Int64 = TestRun.isLong ? 100 : 4
+        let written = try (0..<40).map { try entry($0, openedAt: 0) }
+        try Ledger(in: root, at: path).put(written)
+        DispatchQueue.global().async {
+            do {
+                for round in 0..<rounds {
+                    let ledger = Ledger(in: root, at: path)
+                    for change in round * 100 + 1...(round + 1) * 100 {
+                        try ledger.make(
+                            written.map { entry in
+                                var changed = entry
+                                changed.openedAt = change
+                                return LedgerChange(old: entry, new: changed)
+                            })
+                        entered.store(change, ordering: .sequentiallyConsistent)
+                    }
+                    try ledger.close()
+                }
+            } catch {
+                Issue.record(error)
+                entered.store(.max, ordering: .sequentiallyConsistent)
+            }
+        }
+        var seen: Set<Int64> = []
+        var before: Int64 = 0
+        while before < rounds * 100 {
+            before = entered.load(ordering: .sequentiallyConsistent)
+            let queue = try LedgerImage.open(in: root, at: path).queue
+            let found = try queue.read { database in
+                #expect(try String.fetchAll(database, sql: "PRAGMA integrity_check") == ["ok"])
+                return try Int64.fetchAll(database, sql: "SELECT openedAt FROM promotion")
+            }
+            #expect(found.count == written.count)
+            let changes = Set(found)
+            #expect(changes.count == 1 && changes.allSatisfy { $0 >= before })
+            seen.formUnion(changes)
+        }
+        #expect(seen.count > 5)
+    }
+
+    /// Before a ledger has its first version there is nothing to be undone.
+    @Test func aLedgerThatIsBeingMadeHasNoEntries() throws {
+        let url = container.root.appending(path: "copy")
+        let copy = try folder(url)
+        for length in [0, 4096] {
+            try Data(count: length).write(to: url.appending(path: "ledger.sqlite"))
+            try Data(count: 512).write(to: url.appending(path: "ledger.sqlite-journal"))
+            let queue = try LedgerImage.open(in: copy, at: FilePath(url.path)).queue
+            #expect(try queue.read { try Row.fetchAll($0, sql: LedgerEntry.select) }.isEmpty)
+        }
+    }
+
     /// Only SQLite can undo it, and half of it must not be shown.
     @Test func aChangeThatWasInterruptedBeforeThereWasALogIsNotRead() throws {
         let (file, log) = try files(entries: 1)
@@ -115,7 +173,7 @@ import Testing
         try file.write(to: url.appending(path: "ledger.sqlite"))
         try log.write(to: url.appending(path: "ledger.sqlite-journal"))
         #expect(throws: LedgerImage.Unavailable.self) {
-            _ = try LedgerImage.open(in: copy, at: FilePath(url.path), nil)
+            _ = try LedgerImage.open(in: copy, at: FilePath(url.path))
         }
     }
 }

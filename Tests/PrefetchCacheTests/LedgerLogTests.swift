@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import ItemFormat
 import StorageAreas
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -117,12 +118,24 @@ import Testing
     }
 
     @Test func nobodyElseHasTheLockMeanwhile() throws {
-        func isFree() throws -> Bool {
+        let written = Atomic<Bool>(false)
+        @Sendable func isFree() throws -> Bool {
             let other = try fileSystem.open(".", in: root.descriptor, .directory)
             defer { fileSystem.close(other) }
             return try fileSystem.lock(other, waiting: false)
         }
-        #expect(try LedgerLog(in: root).hold { try isFree() } == false)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .write else { return }
+            do {
+                #expect(try !isFree())
+                written.store(true, ordering: .relaxed)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        try ledger.put(entry(0))
+        let wasWritten = written.load(ordering: .relaxed)
+        #expect(wasWritten)
         #expect(try isFree())
     }
 }

@@ -69,7 +69,7 @@ import Testing
         let now = Atomic<Int>(0)
         let engine = try container.engine()
         var environment = engine.environment
-        // Its 5 seconds are over at the sixth look.
+        // It has waited for 30 seconds at the thirty-first look.
         environment.uptime = { .seconds(now.wrappingAdd(1, ordering: .relaxed).newValue) }
         let waiting = try Engine(areas: container.areas(), environment: environment)
         try engine.store(noise(1000), "key")
@@ -83,10 +83,91 @@ import Testing
             try waiting.evict(.max)
         } throws: { error in
             guard case CacheError.busy("catalog", let holder) = error else { return false }
-            return holder?.processID == getpid() && "\(error)".contains("process \(getpid()) (")
+            return holder?.processID == getpid() && holder?.isStopped == false
+                && "\(error)".contains("process \(getpid()) (")
         }
+        let waited = now.load(ordering: .relaxed)
+        #expect(waited > 30, "this process runs")
         try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try waiting.evict(.max) > 0)
+    }
+
+    /// As a process does that was stopped.
+    @Test func readsDoNotWaitForWhoHoldsTheDatabases() throws {
+        let container = try Self.container()
+        let looks = Atomic<Int>(0)
+        var environment = try container.engine(isSettling: false).environment
+        environment.uptime = { .seconds(looks.wrappingAdd(1, ordering: .relaxed).newValue) }
+        let lock = try Self.ledgerLock(in: container)
+        defer { LiveFileSystem().unlock(lock) }
+        let holder = try Self.holder(of: container.catalog)
+        try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+
+        let engine = try Engine(areas: container.areas(), environment: environment)
+        try Self.expectReadable(engine)
+        let waited = looks.load(ordering: .relaxed)
+        #expect(waited == 0)
+        try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    }
+
+    @Test func readsDoNotWaitForACallThatWaitsForTheLedger() throws {
+        let container = try Self.container()
+        let isWaiting = Atomic<Bool>(false)
+        let hasEnded = Atomic<Bool>(false)
+        let start = ContinuousClock.now
+        var environment = try container.engine().environment
+        environment.uptime = {
+            isWaiting.store(true, ordering: .relaxed)
+            return start.duration(to: .now)
+        }
+        let engine = try Engine(areas: container.areas(), environment: environment)
+        let lock = try Self.ledgerLock(in: container)
+        let end = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            do {
+                _ = try engine.forget("other")
+            } catch {
+                Issue.record(error)
+            }
+            hasEnded.store(true, ordering: .relaxed)
+            end.signal()
+        }
+        while !isWaiting.load(ordering: .relaxed) { sched_yield() }
+        try Self.expectReadable(engine)
+        let isOver = hasEnded.load(ordering: .relaxed)
+        #expect(!isOver)
+        LiveFileSystem().unlock(lock)
+        end.wait()
+    }
+
+    /// With items that were opened.
+    private static func container() throws -> TemporaryContainer {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        for key in ["opened", "other"] as [ItemKey] {
+            try engine.store(prose(1000), key)
+            _ = try engine.open(key)
+        }
+        try engine.close()
+        return container
+    }
+
+    private static func ledgerLock(in container: TemporaryContainer) throws -> Descriptor {
+        try Directory.openOrCreate(
+            FilePath(container.support.path), permissions: .ownerReadWriteExecute, in: LiveFileSystem()
+        ).takeLock(nil, for: "ledger")
+    }
+
+    private static func expectReadable(_ engine: Engine) throws {
+        #expect(try engine.content("opened") == prose(1000))
+        #expect(try engine.contains("opened"))
+        guard case .hit(.promoted) = try engine.status(of: "opened") else {
+            Issue.record("not known as opened")
+            return
+        }
+        #expect(try engine.read("absent", nil).value == nil)
+        #expect(try !engine.contains("absent"))
+        #expect(try engine.status(of: "absent").value == nil)
     }
 
     private static func holder(of database: URL) throws -> DatabaseQueue {

@@ -40,7 +40,7 @@ struct CatalogFile: Sendable {
         self.hadJournal = hadJournal
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
-        configuration.busyMode = patience.busyMode
+        configuration.busyMode = patience.busyMode([FilePath(CacheLayout.catalog)], in: root)
         configuration.prepareDatabase { database in
             // Pages can be released only if that was requested before the first one was written.
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {

@@ -69,6 +69,12 @@ struct DatabaseHeader {
         bytes.count >= Self.length && bytes[Self.versions].allSatisfy { $0 == 1 }
     }
 
+    /// The version of the schema (`user_version`).
+    var version: UInt32 {
+        guard bytes.count >= Self.length else { return 0 }
+        return bytes[60..<64].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
     /// Makes the content of a database one that needs no log to be read.
     static func setRollbackJournal(in content: inout [UInt8]) {
         guard content.count >= length else { return }

@@ -1,4 +1,6 @@
+internal import FileSystem
 internal import GRDB
+internal import SystemPackage
 
 /// Reading through a connection that may not write.
 ///
@@ -8,11 +10,12 @@ internal import GRDB
 extension DatabaseQueue {
     private static var attempts: Int { 16 }
 
-    static func readOnly(_ path: String, label: String, _ patience: Patience) throws -> DatabaseQueue {
+    /// - Parameter root: The folder of the catalog.
+    static func readOnly(_ path: String, in root: Directory, label: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = label
         configuration.readonly = true
-        configuration.busyMode = patience.busyMode
+        configuration.busyMode = Patience().busyMode([FilePath(CacheLayout.catalog)], in: root)
         configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
         // GRDB reads from the file when it opens it.
         return try retrying { try DatabaseQueue(path: path, configuration: configuration) }

@@ -1,5 +1,7 @@
+internal import FileSystem
 internal import GRDB
 internal import Synchronization
+internal import SystemPackage
 
 #if canImport(Darwin)
     internal import Darwin
@@ -12,17 +14,43 @@ internal import Synchronization
 /// How long calls wait for a lock that another process holds. That process may have been stopped, so every wait
 /// has an end.
 final class Patience: Sendable {
-    /// What a call waits at most.
+    /// Finds out whether the process that has locked one of several files runs: see ``LockHolder/isRunning(_:in:)``.
+    typealias Look = @Sendable (_ names: [FilePath], _ folder: Directory) -> Bool
+
+    /// What a call waits for a process that is stopped, or of which nothing is known. Who waits longer looks at the
+    /// holder this often.
     static let limit = Duration.seconds(5)
+    /// What a call waits for a process that runs: longer than finding the items of a process that was killed takes, or
+    /// decoding a large one, and not for ever, since a process may hang or be frozen and look as if it ran.
+    static let longest = Duration.seconds(30)
     /// What it waits when another has waited in vain: many calls must not wait for one another's waiting.
     private static let rest = Duration.milliseconds(20)
 
+    /// A wait that was in vain.
+    private struct InVain: Sendable {
+        let end: Duration
+        /// Whether it was for a process that runs.
+        let wasLongest: Bool
+    }
+
+    /// One call's waiting.
+    private struct Wait: Sendable {
+        /// When the holder is looked at.
+        var look: Duration
+        let end: Duration
+    }
+
     private let uptime: @Sendable () -> Duration
-    private let usedUp = Mutex<Duration?>(nil)
+    private let isRunning: Look
+    private let inVain = Mutex<InVain?>(nil)
 
     /// - Parameter uptime: See ``CacheEnvironment/uptime``.
-    init(uptime: @escaping @Sendable () -> Duration = Patience.uptime) {
+    init(
+        uptime: @escaping @Sendable () -> Duration = Patience.uptime,
+        isRunning: @escaping Look = { LockHolder.isRunning($0, in: $1) }
+    ) {
         self.uptime = uptime
+        self.isRunning = isRunning
     }
 
     @Sendable private static func uptime() -> Duration { start.duration(to: .now) }
@@ -30,55 +58,65 @@ final class Patience: Sendable {
 
     /// Repeats `attempt` until it succeeds or the time is over.
     ///
+    /// - Parameter names: The files of which one is locked, in `folder`.
     /// - Returns: Whether it succeeded.
-    func wait<Failure: Error>(for attempt: () throws(Failure) -> Bool) throws(Failure) -> Bool {
+    func wait<Failure: Error>(
+        for names: [FilePath], in folder: Directory, _ attempt: () throws(Failure) -> Bool
+    ) throws(Failure) -> Bool {
         if try attempt() { return true }
-        let end = end()
+        var wait = begin()
         var number = 0
-        var isOver = false
-        while !isOver {
+        var goesOn = true
+        while goesOn {
             Self.pause(number)
             number += 1
-            // Looked at before the last attempt: this process may have been stopped meanwhile, too.
-            isOver = uptime() >= end
+            // Before the last attempt: this process may have been stopped meanwhile, too.
+            goesOn = self.goesOn(&wait, names, folder)
             if try attempt() {
                 noteSuccess()
                 return true
             }
         }
-        noteUsedUp()
         return false
     }
 
-    /// For a database: as ``wait(for:)``. SQLite then fails with `SQLITE_BUSY`. What succeeds is to be noted.
-    var busyMode: Database.BusyMode {
+    /// For a database: as ``wait(for:in:_:)``. SQLite then fails with `SQLITE_BUSY`. What succeeds is to be noted.
+    func busyMode(_ names: [FilePath], in folder: Directory) -> Database.BusyMode {
         // A connection waits for one lock at a time.
-        let end = Mutex(Duration.zero)
+        let wait = Mutex(begin())
         return .callback { [self] number in
-            if number == 0 { end.withLock { $0 = self.end() } }
-            guard uptime() < end.withLock({ $0 }) else {
-                noteUsedUp()
-                return false
+            let goesOn = wait.withLock { wait in
+                if number == 0 { wait = begin() }
+                return self.goesOn(&wait, names, folder)
             }
-            Self.pause(number)
-            return true
+            if goesOn { Self.pause(number) }
+            return goesOn
         }
     }
 
     /// Whoever had the lock has let go of it.
     func noteSuccess() {
-        usedUp.withLock { $0 = nil }
+        inVain.withLock { $0 = nil }
     }
 
-    private func end() -> Duration {
+    private func begin() -> Wait {
         let now = uptime()
-        let isUsedUp = usedUp.withLock { last in last.map { now - $0 < Self.limit } ?? false }
-        return now + (isUsedUp ? Self.rest : Self.limit)
+        let last = inVain.withLock { last in last.flatMap { now - $0.end < Self.limit ? $0 : nil } }
+        return Wait(
+            look: now + (last == nil ? Self.limit : Self.rest),
+            end: now + (last?.wasLongest == true ? Self.rest : Self.longest))
     }
 
-    private func noteUsedUp() {
+    private func goesOn(_ wait: inout Wait, _ names: [FilePath], _ folder: Directory) -> Bool {
         let now = uptime()
-        usedUp.withLock { $0 = now }
+        guard now >= wait.look else { return true }
+        let isRunning = isRunning(names, folder)
+        if isRunning, now < wait.end {
+            wait.look = min(now + Self.limit, wait.end)
+            return true
+        }
+        inVain.withLock { $0 = InVain(end: now, wasLongest: isRunning) }
+        return false
     }
 
     /// Short, since nobody stands in line: processes that use a lock all the time leave it free for moments.

@@ -22,7 +22,8 @@ struct LockFileCoordinator: FileCoordinating {
             .createIfMissing(CacheLayout.filePermissions))
         defer { fileSystem.unlock(file) }
         let isWriting = access == .publish || access == .write
-        let isLocked = try patience.wait { () throws(FileSystemError) in
+        let isLocked = try patience.wait(for: [CacheLayout.coordinationLock], in: staging) {
+            () throws(FileSystemError) in
             try fileSystem.lock(file, isWriting ? .exclusive : .shared, waiting: false)
         }
         guard isLocked else {

@@ -69,12 +69,11 @@ final class CacheFolders: Sendable {
     func openItemToStay(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
         while let file = try openItem(hash) {
             do throws(CacheError) {
+                let (items, name) = (current.items, CacheLayout.file(of: hash))
                 let isLeased = try onFiles { () throws(FileSystemError) in
-                    try patience.wait { () throws(FileSystemError) in try lease(file) }
+                    try patience.wait(for: [name], in: items) { () throws(FileSystemError) in try lease(file) }
                 }
-                guard isLeased else {
-                    throw .busy("item", [CacheLayout.file(of: hash)], in: current.items)
-                }
+                guard isLeased else { throw .busy("item", [name], in: items) }
                 let attributes = try onFiles { () throws(FileSystemError) in
                     try fileSystem.attributes(of: file)
                 }

@@ -81,12 +81,10 @@ extension Engine {
         if let promotion, promotion.state == .committed, let file = try promoter.existingFile(of: promotion) {
             return .hit(.promoted(file))
         }
-        let row = try catalog.reading { database in
-            try CachedItem.fetch(key, from: database)
-        }
-        // Another process may have removed the item without having written that to the catalog.
-        if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true, try isCached(key.hash) {
-            return .hit(.cached(row))
+        // The catalog may have to be waited for, and may not know yet that another process has removed the item.
+        if try isCached(key.hash) {
+            let row = try catalog.reading { database in try CachedItem.fetch(key, from: database) }
+            if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true { return .hit(.cached(row)) }
         }
         guard let promotion, promotion.state == .intent, try isThere(promotion) else { return .miss(.absent) }
         return .hit(.promoted(promoter.opened(promotion, isFirstOpen: false)))

@@ -9,18 +9,19 @@ final class EventHub: Sendable {
     private struct Listeners: Sendable {
         var continuations: [Int: AsyncStream<CacheEvents.Numbered>.Continuation] = [:]
         var lastID = 0
-        var lastEvent = 0
         var isFinished = false
     }
 
     private let listeners = Mutex(Listeners())
+    /// The number of the last event. Held while it is handed over, so that the numbers arrive in order; the listeners are
+    /// not, since one may leave meanwhile on the same thread.
+    private let lastEvent = Mutex(0)
 
     func send(_ event: CacheEvent) {
-        // Under the lock, so that the numbers arrive in order.
-        listeners.withLock { listeners in
-            listeners.lastEvent += 1
-            for continuation in listeners.continuations.values {
-                continuation.yield(CacheEvents.Numbered(number: listeners.lastEvent, event: event))
+        lastEvent.withLock { lastEvent in
+            lastEvent += 1
+            for continuation in listeners.withLock({ Array($0.continuations.values) }) {
+                continuation.yield(CacheEvents.Numbered(number: lastEvent, event: event))
             }
         }
     }
@@ -28,11 +29,14 @@ final class EventHub: Sendable {
     func stream() -> CacheEvents {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CacheEvents.Numbered.self, bufferingPolicy: .bufferingNewest(Self.backlog))
-        let (id, lastEvent) = listeners.withLock { listeners -> (Int?, Int) in
-            guard !listeners.isFinished else { return (nil, 0) }
-            listeners.lastID += 1
-            listeners.continuations[listeners.lastID] = continuation
-            return (listeners.lastID, listeners.lastEvent)
+        let (id, lastEvent) = lastEvent.withLock { lastEvent in
+            let id = listeners.withLock { listeners -> Int? in
+                guard !listeners.isFinished else { return nil }
+                listeners.lastID += 1
+                listeners.continuations[listeners.lastID] = continuation
+                return listeners.lastID
+            }
+            return (id, lastEvent)
         }
         if let id {
             continuation.onTermination = { [weak self] _ in

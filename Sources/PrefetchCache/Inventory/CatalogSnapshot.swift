@@ -48,7 +48,7 @@ package struct CatalogSnapshot {
             try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
             defer { withExtendedLifetime(root) {} }
             let file = root.databasePath(CacheLayout.catalog, at: folder)
-            let queue = try DatabaseQueue.readOnly(file, label: "PrefetchCache.catalog.snapshot", Patience())
+            let queue = try DatabaseQueue.readOnly(file, in: root, label: "PrefetchCache.catalog.snapshot")
             let version = try queue.readOnly { database in
                 let version = try CatalogSchema.version(of: database)
                 guard version == CatalogSchema.version else { return version }

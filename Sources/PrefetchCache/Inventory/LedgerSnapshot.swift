@@ -48,8 +48,7 @@ package struct LedgerSnapshot: Sendable {
         guard let root else { return nil }
         do {
             let queue: DatabaseQueue
-            (queue, version) = try LedgerImage.open(
-                in: root, at: path.pushing(CacheLayout.root), Patience())
+            (queue, version) = try LedgerImage.open(in: root, at: path.pushing(CacheLayout.root))
             entries = try queue.read { database in
                 try Row.fetchAll(database, sql: LedgerEntry.select)
                     .compactMap(LedgerEntry.init).map(Entry.init)

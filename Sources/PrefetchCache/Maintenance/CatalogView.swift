@@ -44,7 +44,7 @@ struct CatalogView: Sendable {
             if isMissing { return .missing }
             var configuration = Configuration()
             configuration.label = "PrefetchCache.catalog.view"
-            configuration.busyMode = folders.patience.busyMode
+            configuration.busyMode = folders.patience.busyMode([FilePath(CacheLayout.catalog)], in: root)
             configuration.prepareDatabase { database in
                 try CatalogFile.requireRollbackJournal(database)
                 try CatalogFile.undoUnfinished(database)

@@ -47,8 +47,8 @@ extension Engine {
         var report = UpgradeReport()
         if let version = try LedgerSnapshot(in: support, at: folders.areas.applicationSupport)?.version {
             report.ledger = UpgradeReport.Versions(before: version, after: LedgerSchema.version)
-            // Reading the ledger migrates it.
-            if !isDryRun { _ = try ledger.intents() }
+            // Who opens the ledger to change it migrates it.
+            if !isDryRun { try ledger.make([]) }
         }
         if let version = try CatalogView.version(in: folders) {
             if !isDryRun, version != CatalogSchema.version { try catalog.reading { _ in } }

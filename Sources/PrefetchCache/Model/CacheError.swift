@@ -36,8 +36,9 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The catalog or the ledger failed, with the message of SQLite.
     case database(name: String, message: String)
     /// Another process holds a lock that the call needs: of the catalog, the ledger, the configuration, or of an
-    /// item. It may have been stopped: the call has waited for 5 seconds at most. Nothing is lost, and nothing
-    /// has changed; a content that was being stored has to be stored again.
+    /// item. The call has waited for 5 seconds if that process is stopped or unknown, and for 30 if it runs; on Darwin,
+    /// which does not tell, for 30. Nothing is lost, and nothing has changed; a content that was being stored has to be
+    /// stored again.
     case busy(String, by: LockHolder?)
     /// The catalog's own rows do not fit into the budget beside what may not be evicted. The changes stay in
     /// memory.
@@ -107,7 +108,7 @@ extension CacheError: CustomStringConvertible {
         case .database(let name, let message): "the \(name) failed: \(message)"
         case .busy(let what, let holder):
             "the \(what) is locked by \(holder.map { "process \($0.processID) (\($0.name))" } ?? "another process"), "
-                + "which does not let go of it and may have been stopped; let it go on or end it, then try again"
+                + Self.advice(on: holder)
         case .catalogOverBudget:
             "the catalog finds no room in the budget beside what may not be evicted; "
                 + "make the budget larger, or let go of what is pinned"
@@ -124,6 +125,14 @@ extension CacheError: CustomStringConvertible {
         case .writerIsFinished:
             "the writer has ended: it was committed, cancelled, suspended or refused, or it failed"
         case .closed: "the cache is closed"
+        }
+    }
+
+    private static func advice(on holder: LockHolder?) -> String {
+        switch holder?.isStopped {
+        case true?: "which is stopped; let it go on or end it, then try again"
+        case false?: "which runs and does not let go of it; wait or, if it hangs, end it, then try again"
+        case nil: "which does not let go of it and may have been stopped; let it go on or end it, then try again"
         }
     }
 }

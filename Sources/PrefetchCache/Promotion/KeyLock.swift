@@ -63,7 +63,7 @@ final class KeyLock: Sendable {
                 let file = try staging.fileSystem.open(
                     name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
                 do throws(FileSystemError) {
-                    guard try lock(file, waiting: waiting) else {
+                    guard try lock(file, name, waiting: waiting) else {
                         staging.fileSystem.close(file)
                         return nil
                     }
@@ -79,9 +79,9 @@ final class KeyLock: Sendable {
         }
     }
 
-    private func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
+    private func lock(_ file: Descriptor, _ name: FilePath, waiting: Bool) throws(FileSystemError) -> Bool {
         guard waiting else { return try staging.fileSystem.lock(file, waiting: false) }
-        return try patience.wait { () throws(FileSystemError) in
+        return try patience.wait(for: [name], in: staging) { () throws(FileSystemError) in
             try staging.fileSystem.lock(file, waiting: false)
         }
     }

@@ -17,11 +17,17 @@ internal import SystemPackage
 /// cost of one flush. The log is copied into the file after a second without activity. The ledger is created
 /// with the first promotion. Losing it means that items may be handed over again, but never loses promoted
 /// bytes.
+///
+/// Whoever opens, changes or closes it has the lock of its folder. A reader waits for none of them: to it, a log is open
+/// at any moment, and until it can have SQLite open the files it reads their bytes.
 final class Ledger: PromotionLedger {
     private let folder: Directory
     private let path: FilePath
     private let patience: Patience
     private let open = Mutex<OpenFile?>(nil)
+    /// Threads that change it take turns here: for the lock of the folder nobody stands in line. Nobody waits for that
+    /// while he has what readers need.
+    private let turns = Mutex(())
     private let isLogWritten = Atomic<Bool>(false)
     /// Whether there was a log when it was last looked for.
     private let hasLog = Atomic<Bool>(false)
@@ -149,8 +155,18 @@ final class Ledger: PromotionLedger {
             defer { open = nil }
             return open
         }
+        guard let last else { return }
+        // The last connection to close copies the log. Who does not get the lock is not the last, or does so without it:
+        // SQLite then keeps all others out itself.
+        var lock: Descriptor?
+        defer { if let lock { folder.fileSystem.unlock(lock) } }
         do {
-            try last?.queue.close()
+            lock = try folder.takeLock(nil, for: "ledger")
+        } catch {
+            lock = nil
+        }
+        do {
+            try last.queue.close()
         } catch {
             throw .database(name: "ledger", message: "\(error)")
         }
@@ -161,7 +177,7 @@ final class Ledger: PromotionLedger {
         guard let identity = try attributes()?.identity else { return nil }
         return try wrappingErrors {
             // One statement reads a consistent state; a transaction around it would take three more.
-            try opened(identity, isReading: true).queue.unsafeRead(body)
+            try readable(identity).unsafeRead(body)
         }
     }
 
@@ -169,34 +185,35 @@ final class Ledger: PromotionLedger {
     private func write(
         creating: Bool, _ body: (Database, LedgerLog) throws -> Void
     ) throws(CacheError) {
-        let identity = try attributes()?.identity
-        guard creating || identity != nil else { return }
-        try wrappingErrors {
-            do {
-                let file = try opened(identity, isReading: false)
-                try file.queue.writeWithoutTransaction { database in
-                    try explainingErrors(of: database) { try file.log.hold { try body(database, file.log) } }
+        try turns.withLock { _ throws(CacheError) in
+            try wrappingErrors {
+                let lock = try folder.takeLock(patience, for: "ledger")
+                defer { folder.fileSystem.unlock(lock) }
+                patience.noteSuccess()
+                let identity = try attributes()?.identity
+                guard creating || identity != nil else { return }
+                do {
+                    let file = try opened(identity, isReading: false)
+                    try file.queue.writeWithoutTransaction { database in
+                        try explainingErrors(of: database) { try body(database, file.log) }
+                    }
+                } catch let error as DatabaseError {
+                    try folder.requireWritableVolume(after: error, path)
+                    throw error
                 }
-            } catch let error as DatabaseError {
-                try folder.requireWritableVolume(after: error, path)
-                throw error
             }
         }
     }
 
     private func wrappingErrors<Result>(_ body: () throws -> Result) throws(CacheError) -> Result {
         do {
-            let result = try body()
-            patience.noteSuccess()
-            return result
+            return try body()
         } catch let error as CacheError {
             throw error
         } catch let error as FileSystemError {
             throw .fileSystem(error)
         } catch let error as DatabaseError where error.isBusy {
-            throw .busy(
-                "ledger", ([""] + CacheLayout.databaseSides).map { FilePath(CacheLayout.ledger + $0) },
-                in: folder)
+            throw .busy("ledger", Self.files, in: folder)
         } catch {
             throw .database(name: "ledger", message: "\(error)")
         }
@@ -213,7 +230,24 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    /// - Parameter identity: The identity of the file in place, as seen just now.
+    /// What can be read without waiting for another process. What is read because one is in the way is not kept: its time
+    /// stamps may stay the same when it changes.
+    private func readable(_ identity: FileAttributes.Identity) throws -> DatabaseQueue {
+        do {
+            return try opened(identity, isReading: true).queue
+        } catch let busy as CacheError where busy.isBusy {
+            do {
+                return try LedgerImage.open(in: folder, at: path.removingLastComponent()).queue
+            } catch is LedgerImage.Unavailable {
+                throw busy
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - identity: The identity of the file in place, as seen just now.
+    ///   - isReading: Whether the caller does not have the lock of the folder, and does not wait for it.
+    /// - Throws: ``CacheError/busy(_:by:)`` when the file has to be opened for reading while another has the lock.
     private func opened(_ identity: FileAttributes.Identity?, isReading: Bool) throws -> OpenFile {
         try open.withLock { open in
             // A ledger that was removed or replaced under an open handle is no longer written to. Two threads
@@ -223,6 +257,8 @@ final class Ledger: PromotionLedger {
             {
                 return open
             }
+            let lock = isReading ? try folder.takeLock(nil, for: "ledger") : nil
+            defer { if let lock { folder.fileSystem.unlock(lock) } }
             // Closed first: the last connection to close a file removes its log.
             try open?.queue.close()
             open = nil
@@ -233,24 +269,20 @@ final class Ledger: PromotionLedger {
     }
 
     /// Has SQLite open the files or, to read them on a volume that has no room for the files beside them or takes no
-    /// writes, reads them into memory.
+    /// writes, reads them into memory. To be called under the lock: for others who open them while one restores the index
+    /// of the log, SQLite has no better answer than to try for 10 seconds.
     private func openFile(isReading: Bool) throws -> OpenFile {
-        let log = LedgerLog(in: folder, patience)
+        let log = LedgerLog(in: folder)
         let folderPath = path.removingLastComponent()
         do {
-            // Under the lock: for others who open it while one restores the index of the log, SQLite has no better
-            // answer than to try for 10 seconds.
-            let queue = try log.hold {
-                try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
-                return try openQueue()
-            }
-            return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)
+            try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
+            return OpenFile(queue: try openQueue(), log: log, identity: try attributes()?.identity)
         } catch {
             // From before the reading, so that a change in between is read again.
             guard isReading, Self.isAboutWriting(error), let fingerprint = try fingerprint() else {
                 throw error
             }
-            let (queue, _) = try LedgerImage.open(in: folder, at: folderPath, nil)
+            let (queue, _) = try LedgerImage.open(in: folder, at: folderPath)
             return OpenFile(queue: queue, log: log, identity: fingerprint.file.identity, image: fingerprint)
         }
     }
@@ -261,11 +293,12 @@ final class Ledger: PromotionLedger {
         return [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_FULL].contains(error.resultCode)
     }
 
-    /// To be called under the lock.
+    private static let files = ([""] + CacheLayout.databaseSides).map { FilePath(CacheLayout.ledger + $0) }
+
     private func openQueue() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
-        configuration.busyMode = patience.busyMode
+        configuration.busyMode = patience.busyMode(Self.files, in: folder)
         configuration.prepareDatabase { [self] database in
             // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
             // journal reappeared after a power cut, it would empty the file. On a file system without shared

@@ -6,7 +6,7 @@ internal import SystemPackage
 /// The write-ahead log of the ledger: which process may change it, how long it is, and when it is restarted.
 ///
 /// *One at a time.* Up to version 3.51.2 SQLite can lose a commit that restarts the log while another
-/// connection looks for what to copy out of it (sqlite.org/wal.html#walresetbug). So our own lock is held
+/// connection looks for what to copy out of it (sqlite.org/wal.html#walresetbug). So the lock of the folder is held
 /// during every commit and copy, across threads and processes.
 ///
 /// *Longer than needed.* Flushing a file that is overwritten takes half the time of flushing one that grows.
@@ -22,20 +22,11 @@ final class LedgerLog: Sendable {
     private static let ample: Int64 = 64 << 20
 
     private let folder: Directory
-    let patience: Patience
     private let isLong = Atomic<Bool>(false)
     private let entered = Atomic<Int>(0)
 
-    init(in folder: Directory, _ patience: Patience = Patience()) {
+    init(in folder: Directory) {
         self.folder = folder
-        self.patience = patience
-    }
-
-    /// Runs `body` while nothing else commits or copies. Waits for the lock.
-    func hold<Result>(_ body: () throws -> Result) throws -> Result {
-        let lock = try folder.takeLock(patience, for: "ledger")
-        defer { folder.fileSystem.unlock(lock) }
-        return try body()
     }
 
     /// Extends the log to its final length. To be called under the lock, under which nothing appends; the

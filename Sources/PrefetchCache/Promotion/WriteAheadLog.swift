@@ -1,6 +1,6 @@
 /// The content of a write-ahead log of SQLite (sqlite.org/fileformat.html#the_write_ahead_log).
 struct WriteAheadLog {
-    private static let headerLength = 32
+    static let headerLength = 32
     private static let frameHeaderLength = 24
     private static let magic: UInt32 = 0x377F_0682
 

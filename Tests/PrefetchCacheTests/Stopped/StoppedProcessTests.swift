@@ -4,6 +4,7 @@
     import Foundation
     import Logging
     import Synchronization
+    import SystemPackage
     import Testing
     import VolumeCapacity
 
@@ -19,6 +20,12 @@
         /// it restores the index of a write-ahead log, SQLite tries for 10 seconds of its own.
         private static let bound = Duration.seconds(30)
 
+        /// Which wait for nobody, and are never refused.
+        private static let reads: Set = [
+            "read", "read a range", "read nothing", "read what was opened", "look up", "contains", "metadata",
+            "stream",
+        ]
+
         private enum Outcome: Sendable {
             case returned, hung
             case failed(any Error)
@@ -27,12 +34,54 @@
         @Test func everyCallReturnsOrNamesWhoIsStopped() async throws {
             var refusals: Set<String> = []
             for point in try Self.points() {
-                let (faults, refused) = try await Self.look(stoppingAt: point)
+                let container = try Self.prepared()
+                let child = try StoppedChild(at: point, in: container)
+                let (faults, refused) = try await Self.look(at: child, in: container)
                 #expect(faults.isEmpty, "stopped at \(point)")
                 refusals.formUnion(refused)
             }
             // Otherwise the sample has met with no locks.
             if !Repetition.isWanted { #expect(refusals.isSuperset(of: ["statistics", "store", "open"])) }
+        }
+
+        /// A call that blocks until a stopped process lets go of its lock, as none of the cache must.
+        @Test func aWaitWithoutEndIsNoticed() async throws {
+            let container = try Self.prepared()
+            let child = try StoppedChild(at: Self.pointInTheMiddle(), in: container)
+            let endless = PublicCall(opening: "endless") {
+                let lock = try #require(try Self.writerLock(in: container))
+                await Lanes().run(.calls) {
+                    let file = Glibc.open(lock.path, O_RDWR)
+                    flock(file, LOCK_EX)
+                    Glibc.close(file)
+                }
+            }
+            let (faults, _) = try await Self.look(
+                at: child, in: container, making: [endless], within: .seconds(1))
+            #expect(faults == ["endless: hung"])
+        }
+
+        @Test func whoIsStoppedIsKnownToBe() throws {
+            let container = try Self.prepared()
+            let child = try StoppedChild(at: Self.pointInTheMiddle(), in: container)
+            defer { child.kill() }
+            let lock = FilePath(try #require(try Self.writerLock(in: container)).path)
+            let folder = try Directory.openOrCreate(
+                FilePath(container.root.path), permissions: .ownerReadWriteExecute, in: LiveFileSystem())
+            let holder = try #require(LockHolder.of([lock], in: folder))
+            #expect(holder.processID == child.number && holder.isStopped)
+            #expect(!holder.name.isEmpty)
+        }
+
+        /// The file that the only writer keeps locked.
+        private static func writerLock(in container: TemporaryContainer) throws -> URL? {
+            let incoming = container.caches.appending(path: "incoming")
+            return try container.files(below: incoming).first { $0.hasSuffix(".lock") }
+                .map { incoming.appending(path: $0) }
+        }
+
+        private static func pointInTheMiddle() throws -> Int {
+            try #require(try StoppedChild.calls(in: prepared())) / 2
         }
 
         private static func points() throws -> [Int] {
@@ -56,12 +105,13 @@
             return container
         }
 
+        /// Makes calls beside a stopped process, and ends it.
+        ///
         /// - Returns: What is wrong, and which calls were refused.
         private static func look(
-            stoppingAt point: Int
+            at child: StoppedChild, in container: TemporaryContainer, making calls: [PublicCall] = PublicCall.all,
+            within bound: Duration = bound
         ) async throws -> (faults: [String], refused: Set<String>) {
-            let container = try prepared()
-            let child = try StoppedChild(at: point, in: container)
             var faults: [String] = []
             var refused: Set<String> = []
 
@@ -72,13 +122,14 @@
                 let cache = try await PrefetchCache(areas: areas, environment: environment)
                 found.withLock { $0 = cache }
             }
-            for call in [opening] + PublicCall.all {
+            for call in [opening] + calls {
                 let cache = found.withLock { $0 }
-                let outcome = await outcome(endingHangs: child.kill) { try await call.make(cache) }
+                let outcome = await outcome(within: bound, endingHangs: child.kill) { try await call.make(cache) }
                 switch outcome {
                 case .returned: break
                 case .hung: return (faults + ["\(call.name): hung"], refused)
-                case .failed(CacheError.busy(_, let holder)) where holder?.processID == child.number:
+                case .failed(CacheError.busy(_, let holder))
+                where holder?.processID == child.number && !Self.reads.contains(call.name):
                     refused.insert(call.name)
                 case .failed(let error): faults.append("\(call.name): \(error)")
                 }
@@ -105,7 +156,7 @@
 
         /// - Parameter endingHangs: Lets a call that hangs go on.
         private static func outcome(
-            endingHangs: () -> Void, of call: @escaping @Sendable () async throws -> Void
+            within bound: Duration, endingHangs: () -> Void, of call: @escaping @Sendable () async throws -> Void
         ) async -> Outcome {
             let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
             let task = Task {

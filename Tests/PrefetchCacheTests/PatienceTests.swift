@@ -1,0 +1,72 @@
+import FileSystem
+import FileSystemTestSupport
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCache
+
+/// How long a call waits, by a clock that goes on by a second whenever it is read.
+@Suite struct PatienceTests {
+    private let container: TemporaryContainer
+    private let folder: Directory
+    private let clock = Clock()
+
+    init() throws {
+        container = try TemporaryContainer()
+        folder = try .openOrCreate(
+            FilePath(container.root.path), permissions: .ownerReadWriteExecute, in: LiveFileSystem())
+    }
+
+    private final class Clock: Sendable {
+        private let seconds = Atomic<Int>(0)
+        var now: Int { seconds.load(ordering: .relaxed) }
+        func goOn(_ count: Int = 1) -> Int { seconds.wrappingAdd(count, ordering: .relaxed).newValue }
+    }
+
+    private func patience(_ isRunning: @escaping @Sendable (_ now: Int) -> Bool) -> Patience {
+        Patience(uptime: { [clock] in .seconds(clock.goOn()) }, isRunning: { [clock] _, _ in isRunning(clock.now) })
+    }
+
+    /// The seconds that a call waits in vain.
+    private func wait(_ patience: Patience) -> Int {
+        let start = clock.now
+        #expect(!patience.wait(for: ["lock"], in: folder) { false })
+        return clock.now - start
+    }
+
+    @Test func whoIsStoppedIsWaitedForShortlyAndWhoRunsIsNot() {
+        #expect((5...7).contains(wait(patience { _ in false })))
+        #expect((30...32).contains(wait(patience { _ in true })))
+    }
+
+    @Test func whoIsStoppedWhileOthersWaitIsNotWaitedForToTheEnd() {
+        #expect((15...18).contains(wait(patience { $0 < 12 })))
+    }
+
+    @Test(arguments: [false, true]) func nobodyWaitsForTheWaitingOfAnother(isRunning: Bool) {
+        let patience = patience { _ in isRunning }
+        _ = wait(patience)
+        for _ in 0..<3 { #expect(wait(patience) <= 2) }
+        // After a while it is tried again.
+        _ = clock.goOn(60)
+        #expect(wait(patience) >= 5)
+        patience.noteSuccess()
+        #expect(wait(patience) >= 5)
+    }
+
+    @Test func whoGoesOnIsWaitedForAgain() {
+        let patience = patience { $0 > 10 }
+        #expect(wait(patience) <= 7)
+        _ = clock.goOn(2)
+        #expect(wait(patience) >= 30)
+    }
+
+    @Test func whoLetsGoIsNotWaitedFor() {
+        let patience = patience { _ in true }
+        let start = clock.now
+        #expect(patience.wait(for: ["lock"], in: folder) { clock.now >= 20 })
+        #expect((20...22).contains(clock.now - start))
+    }
+}
