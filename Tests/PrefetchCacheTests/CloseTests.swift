@@ -45,6 +45,30 @@ import Testing
         #expect(!store.isUnderWay)
     }
 
+    /// Whoever removes the folders after it must find nobody at work there.
+    @Test func aSecondCloseReturnsWhenTheFirstHasClosed() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(100), "key")
+        let hasReturned = DispatchSemaphore(value: 0)
+        let isFirst = Mutex(true)
+        fileSystem.intercept { _ in
+            let isMeant = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard isMeant else { return }
+            // The first is in the middle of it.
+            Thread.detachNewThread {
+                do { try engine.close() } catch { Issue.record(error) }
+                hasReturned.signal()
+            }
+            #expect(hasReturned.wait(timeout: .now() + 0.5) == .timedOut)
+        }
+        try engine.close()
+        #expect(hasReturned.wait(timeout: .now() + 60) == .success)
+    }
+
     @Test func aPartialThatCannotBeRemovedStaysCharged() throws {
         let second = try container.engine()
         _ = try second.statistics()

@@ -52,6 +52,29 @@ import Testing
         #expect(steps.withLock { $0 } > 20)
     }
 
+    /// A film may be gigabytes, and its destination out of reach for long.
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func whetherItIsThereIsSeenWithoutReadingIt(encoding: ItemEncoding) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(9000), "Doc.txt", encoding: .forced(encoding))
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.newName == "Doc.txt" { throw FileSystemError("rename", errno: .ioError) }
+        }
+        #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
+        _ = try engine.remove("Doc.txt")
+        let reads = CallCounter()
+        fileSystem.intercept { if $0.kind == .read { _ = reads.next() } }
+        #expect(try engine.contains("Doc.txt"))
+        guard case .hit(.promoted) = try engine.status(of: "Doc.txt") else {
+            Issue.record("a miss")
+            return
+        }
+        #expect(try engine.store(prose(10), "Doc.txt") == .refused(.alreadyPromoted))
+        #expect(reads.next() == 0)
+        #expect(try engine.content("Doc.txt") == prose(9000))
+    }
+
     /// At every moment of an open, its lock file is removed, and another process opens the key.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func twoWhoHoldTheLockOfAKeyDoNotBothHandItOver(encoding: ItemEncoding) throws {

@@ -62,6 +62,34 @@ import Testing
         try queue.close()
     }
 
+    /// Otherwise every read would go by the bytes from then on, and nobody learn of it.
+    @Test(arguments: [EIO, EMFILE])
+    func aLogThatCannotBeOpenedIsReported(errno: CInt) throws {
+        try ledger.put(entry(0))
+        let other = Ledger(in: root, at: FilePath(container.support.path))
+        try SQLiteFaults.failing(
+            .open, of: container.support.appending(path: "ledger.sqlite-wal"), errno: errno
+        ) {
+            let error = #expect(throws: CacheError.self) { try other.entry(for: entry(0).key) }
+            #expect(error?.description.contains("SQLite error") == true)
+        }
+        #expect(try other.entry(for: entry(0).key) == entry(0))
+        try other.close()
+    }
+
+    @Test(arguments: [ENOSPC, EDQUOT])
+    func whereThereIsNoRoomForALogTheLedgerIsRead(errno: CInt) throws {
+        try ledger.put(entry(0))
+        let other = Ledger(in: root, at: FilePath(container.support.path))
+        try SQLiteFaults.failing(
+            .open, of: container.support.appending(path: "ledger.sqlite-wal"), errno: errno
+        ) {
+            let found = try other.entry(for: entry(0).key)
+            #expect(try found == entry(0))
+        }
+        try other.close()
+    }
+
     @Test(arguments: [ENOSPC, EDQUOT])
     func aVolumeWithoutRoomIsNamedAsTheCause(errno: CInt) throws {
         try ledger.put(entry(0))

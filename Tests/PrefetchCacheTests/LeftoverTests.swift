@@ -1,6 +1,8 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import ItemFormat
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -51,6 +53,27 @@ import Testing
         try engine.flush()
         #expect(try engine.items().isEmpty)
         #expect(try container.engine().statistics().chargedBytes == 0)
+    }
+
+    /// Between the look at the ledger and the removal, the key is forgotten and stored anew.
+    @Test func aStoreThatCameTooLateRemovesNobodyElsesItem() throws {
+        let ledger = InterruptedLedger(try container.engine().ledger)
+        let engine = try container.engine(ledger: ledger)
+        let other = try container.engine()
+        try engine.store(prose(9000), "Doc.txt")
+        let store = try engine.begin("Doc.txt", expectedLength: 1 << 20)
+        try store.append(mebibytes: 1)
+        _ = try other.open("Doc.txt")
+        let storeAnew: @Sendable () throws -> Void = {
+            _ = try other.forget("Doc.txt")
+            _ = try other.store(prose(8000), "Doc.txt")
+        }
+        ledger.interruption.withLock { $0 = storeAnew }
+        #expect(try store.commit() == .refused(.alreadyPromoted))
+        #expect(try other.content("Doc.txt") == prose(8000))
+        try other.close()
+        try engine.flush()
+        #expect(try engine.items().map(\.contentLength) == [8000])
     }
 
     @Test func aKeyThatIsStoredAgainIsOneThatWasNeverOpened() throws {
@@ -109,4 +132,37 @@ import Testing
         let expected = intent == .opportunistic ? prose(9000) : prose(9000, seed: 7)
         #expect(try Data(contentsOf: again.url) == expected)
     }
+}
+
+/// Something happens once after an entry was read.
+private final class InterruptedLedger: PromotionLedger {
+    private let ledger: any PromotionLedger
+    let interruption = Mutex<(@Sendable () throws -> Void)?>(nil)
+
+    init(_ ledger: any PromotionLedger) { self.ledger = ledger }
+
+    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
+        let entry = try ledger.entry(for: hash)
+        guard entry?.state == .committed else { return entry }
+        let interruption = interruption.withLock { interruption in
+            defer { interruption = nil }
+            return interruption
+        }
+        do { try interruption?() } catch { Issue.record(error) }
+        return entry
+    }
+
+    func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
+    func intents() throws(CacheError) -> [LedgerEntry] { try ledger.intents() }
+    func hashes() throws(CacheError) -> Set<KeyHash> { try ledger.hashes() }
+    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
+        try ledger.committed(after: hash, atMost: limit)
+    }
+    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+        try ledger.others(withContentOf: entry)
+    }
+    func make(_ changes: [LedgerChange]) throws(CacheError) { try ledger.make(changes) }
+    var isUntidy: Bool { ledger.isUntidy }
+    func tidy() throws(CacheError) { try ledger.tidy() }
+    func close() throws(CacheError) { try ledger.close() }
 }

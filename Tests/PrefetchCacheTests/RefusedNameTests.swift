@@ -55,6 +55,43 @@ import Testing
         #expect(names.count == 1 && found.hasPrefix("_n_code") && found.hasSuffix(".mp4"))
     }
 
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func aFolderWithCharactersThatFATRefusesGetsOthers(encoding: ItemEncoding) throws {
+        let world = SimulatedWorld()
+        var item = SimulatedItem("key", encoding)
+        item.metadata.destination = .documents("1.mp4", in: "Podcasts/Daily: News?")
+        try world.cache(item)
+        var naming = SimulatedNaming()
+        naming.refused = SimulatedNaming.refusedByFAT
+        world.fileSystem.setNaming(naming)
+        let opened = try #require(try world.open("key", world.engine()).value)
+        #expect(opened.path == Self.documents.pushing("Podcasts/Daily_ News_/1.mp4"))
+        #expect(world.fileSystem.disk.content(of: opened.path) == item.content)
+        #expect(try world.open("key", world.engine()).value?.path == opened.path)
+    }
+
+    /// The volume of an intent was exchanged since it was entered.
+    @Test func anIntentWhoseFolderIsRefusedIsCompletedInAnother() throws {
+        let world = SimulatedWorld()
+        var item = SimulatedItem("key", .identity)
+        item.metadata.destination = .documents("1.mp4", in: "Daily: News")
+        try world.cache(item)
+        world.fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.newName == "1.mp4" { throw FileSystemError("rename", errno: .ioError) }
+        }
+        #expect(throws: CacheError.self) { try world.open("key", world.engine()) }
+        world.fileSystem.intercept { _ in }
+        try world.fileSystem.removeDirectory(
+            Self.documents.pushing("Daily: News"), in: .workingDirectory)
+        var naming = SimulatedNaming()
+        naming.refused = SimulatedNaming.refusedByFAT
+        world.fileSystem.setNaming(naming)
+        let opened = try #require(try world.open("key", world.engine()).value)
+        #expect(opened.path == Self.documents.pushing("Daily_ News/1.mp4"))
+        #expect(world.fileSystem.disk.content(of: opened.path) == item.content)
+        #expect(try world.open("key", world.engine()).value?.path == opened.path)
+    }
+
     /// Nothing that is tried helps.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func anItemWhoseNameNothingHelpsIsReadAndGivenBack(encoding: ItemEncoding) throws {
@@ -83,5 +120,42 @@ import Testing
         #expect(opened.isFirstOpen)
         #expect(try Data(contentsOf: opened.url) == prose(9000))
         try engine.close()
+    }
+
+    /// At every change of the disk in turn.
+    @Test func aCrashWhileAnItemIsGivenBackDoesNotLoseIt() throws {
+        var kills = 0
+        for point in 1... {
+            let container = try TemporaryContainer(in: .fastTemporaryFolder)
+            let refuse: @Sendable (FileSystemTestSupport.Operation) throws(FileSystemError) -> Void = {
+                operation throws(FileSystemError) in
+                guard operation.newPath?.contains("/Documents/") ?? false,
+                    operation.newName != CacheLayout.nobody.string
+                else { return }
+                throw FileSystemError("rename", errno: .invalidArgument)
+            }
+            let fileSystem = InterceptingFileSystem(refuse)
+            let dying = try container.engine(fileSystem: fileSystem)
+            try dying.store(noise(9000), "Doc.txt", encoding: .forced(.identity))
+            #expect(throws: CacheError.self) { try dying.open("Doc.txt") }
+            let count = CallCounter()
+            fileSystem.intercept { [unowned fileSystem] operation throws(FileSystemError) in
+                if operation.isChange, count.next() + 1 == point { fileSystem.die() }
+                try refuse(operation)
+            }
+            var isKilled = true
+            do {
+                isKilled = try !dying.forget("Doc.txt")
+            } catch {}
+            let next = try container.engine(fileSystem: InterceptingFileSystem(refuse))
+            #expect(try next.content("Doc.txt") == noise(9000), "at \(point)")
+            _ = try next.forget("Doc.txt")
+            #expect(try next.ledger.entry(for: "Doc.txt") == nil, "at \(point)")
+            #expect(try next.content("Doc.txt") == noise(9000), "at \(point)")
+            try next.close()
+            guard isKilled else { break }
+            kills += 1
+        }
+        #expect(kills > 8)
     }
 }

@@ -185,6 +185,15 @@ import Testing
         try await cache.close()
     }
 
+    /// It is the user's, and advice to delete it would be the end of it.
+    @Test func whatAPurgeHadMovedAsideIsNotAbandoned() throws {
+        let name = "0123456789abcdef0123456789abcdef-0123456789abcdef-1.aside"
+        let path = "Library/Application Support/PrefetchCache/staging/\(name)"
+        try container.write(Data("my novel".utf8), to: path)
+        try container.age(path, days: 2)
+        #expect(try container.findings() == [])
+    }
+
     @Test func whatADeadProcessLeftIsAbandoned() throws {
         let session = "0123456789abcdef"
         try container.write(Data("half".utf8), to: "Library/Caches/PrefetchCache/incoming/\(session)-1")

@@ -1,4 +1,5 @@
 internal import ItemFormat
+internal import StorageAreas
 internal import SystemPackage
 
 /// The names of everything that the cache keeps on disk.
@@ -100,6 +101,28 @@ enum CacheLayout {
     static func hash(ofAside name: FilePath.Component) -> KeyHash? {
         guard name.string.hasSuffix(asideSuffix) else { return nil }
         return FilePath.Component(String(name.string.dropLast(asideSuffix.count))).flatMap(hash(ofStaged:))
+    }
+
+    private static let asidePrefix = ".PrefetchCache-"
+    /// With what comes before it, a name is one that every file system takes.
+    private static let longestAsideName = 100
+
+    /// A hidden name for a file with that name which is moved aside where it is.
+    static func aside(_ name: FileName, session: String, number: UInt64) -> FilePath {
+        FilePath("\(asidePrefix)\(session)-\(number)-\(name.shortened(to: longestAsideName))")
+    }
+
+    /// The name that a file had before it was moved aside, if it is not too long, or `nil` for a name that is not one.
+    static func name(ofAside name: FilePath.Component) -> FileName? {
+        let parts = name.string.split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4, "\(parts[0])-" == asidePrefix,
+            let start = FilePath.Component("\(parts[1])-\(parts[2])"), session(of: start) != nil
+        else { return nil }
+        do {
+            return try FileName(String(parts[3]))
+        } catch {
+            return nil
+        }
     }
 
     /// The key's hash in a name under ``staging``, or `nil` for a name that is not ours.

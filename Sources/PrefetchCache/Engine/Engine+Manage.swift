@@ -100,8 +100,7 @@ extension Engine {
                 let destination = Destination(
                     area: entry.area, name: entry.plainName, in: entry.folder, backup: entry.backup)
             else { return }
-            // When there is no room for it, it goes as any item may.
-            _ = try store(
+            try takeBack(
                 file, entry.contentLength, as: ItemMetadata(key: entry.key, destination: destination))
         }
         if wasKnown { events.send(.forgotten(key)) }

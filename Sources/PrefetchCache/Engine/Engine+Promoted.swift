@@ -18,11 +18,8 @@ extension Engine {
     /// Whether there is content under an entry: the file is in place, or its promotion is under way.
     func isThere(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         switch entry.state {
-        case .committed: return try promoter.existingFile(of: entry) != nil
-        case .intent:
-            guard let file = try promoter.openUnderWay(entry) else { return false }
-            environment.fileSystem.close(file)
-            return true
+        case .committed: try promoter.existingFile(of: entry) != nil
+        case .intent: try promoter.isUnderWay(entry)
         }
     }
 

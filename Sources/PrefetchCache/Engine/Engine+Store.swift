@@ -43,6 +43,22 @@ extension Engine {
         }
     }
 
+    /// Stores the content of a promotion that its caller, who holds the lock of the key, gives up. When there is no room
+    /// for it, it goes as any item may.
+    func takeBack(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError) {
+        var metadata = metadata
+        metadata.storedAt = environment.now()
+        do {
+            if case .begun(let store) = try beginItemInPlace(
+                metadata, encoding: .automatic, expectedLength: length, false)
+            {
+                _ = try fill(store, from: file, length: length)
+            }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+        }
+    }
+
     /// - Parameter length: The most bytes to read: of a file that grows meanwhile, only its original length
     ///   is stored. `nil` to read to the end.
     private func fill(_ store: any StoreUnderWay, from file: Descriptor, length: Int64?) throws(CacheError)

@@ -145,7 +145,7 @@ final class ItemStore: StoreUnderWay {
         let key = metadata.key
         switch replaced {
         case .none:
-            return try engine.locks.hold(key.hash) { () throws(CacheError) in
+            let isHandedOver = try engine.locks.hold(key.hash) { () throws(CacheError) in
                 try publish()
                 removeJournal()
                 // Who hands an item over commits before it removes the cached copy, and here the copy is published
@@ -155,12 +155,13 @@ final class ItemStore: StoreUnderWay {
                 }
                 if case .success(false) = isHandedOver {
                     engine.catalog.noteStored(row, reserved: reservation.take())
-                    return true
                 }
-                try promoter.discard(CacheLayout.file(of: key.hash), in: engine.folders.current.items)
-                engine.catalog.noteRemoved(key.hash)
-                return try !isHandedOver.get()
+                return isHandedOver
             }
+            if case .success(false) = isHandedOver { return true }
+            // Only this one: the key may have been forgotten and stored again since.
+            try promoter.removeCachedCopy(key, promoter.attributes(of: file).identity)
+            return try !isHandedOver.get()
         case .lost(let entry): return try replacePromotion(lost: entry, by: row)
         case .any: return try replacePromotion(lost: nil, by: row)
         }

@@ -26,12 +26,35 @@ struct SupportFolders: Sendable {
 
     /// The folder that a promoted item goes to, created durably if missing: a process that created part of it
     /// earlier may have died before the flush. Links below the area are not followed.
-    func destination(in area: Area, _ folder: FolderPath?) throws(FileSystemError) -> Directory {
-        let top = try topFolder(of: area)
-        guard let folder else { return top }
+    ///
+    /// - Parameter path: The path of the folder. A name in it that the file system refuses is replaced by a similar one.
+    func destination(in area: Area, _ path: inout FolderPath?) throws(FileSystemError) -> Directory {
+        var folder = try topFolder(of: area)
         let permissions =
             area == .applicationSupport ? CacheLayout.folderPermissions : CacheLayout.userFolderPermissions
-        return try top.openOrCreate(folder.path, permissions: permissions, flushing: true)
+        var names = path?.components ?? []
+        for index in names.indices {
+            folder = try Self.openOrCreate(&names[index], in: folder, permissions)
+        }
+        do {
+            if let wanted = path, wanted.components != names { path = try FolderPath(names) }
+        } catch {
+            throw FileSystemError("mkdirat", path: path?.path, errno: .fileNameTooLong)
+        }
+        return folder
+    }
+
+    private static func openOrCreate(
+        _ name: inout FileName, in folder: Directory, _ permissions: FilePermissions
+    ) throws(FileSystemError) -> Directory {
+        while true {
+            do {
+                return try folder.openOrCreate(name.path, permissions: permissions, flushing: true)
+            } catch {
+                guard error.isRefusedName, let other = name.adapted(to: error.errno) else { throw error }
+                name = other
+            }
+        }
     }
 
     /// The folder that a promoted item went to, or `nil` when it no longer exists. It is the user's, so a

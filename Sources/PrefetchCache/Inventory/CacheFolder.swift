@@ -72,6 +72,8 @@ package enum CacheFile: Hashable, Sendable {
     case lock
     case quarantined
     case staged(name: String)
+    /// A file of the user's that was moved aside, and is moved back when the cache is opened.
+    case aside
     case ledger, catalog, configuration
 
     /// - Returns: `nil` for a name that the cache does not use there.
@@ -93,8 +95,10 @@ package enum CacheFile: Hashable, Sendable {
             guard KeyHash(hexadecimal: text) != nil else { return nil }
             self = .quarantined
         case .staging:
-            if CacheLayout.hash(ofStaged: name) != nil || CacheLayout.hash(ofAside: name) != nil {
+            if CacheLayout.hash(ofStaged: name) != nil {
                 self = .staged(name: text)
+            } else if CacheLayout.hash(ofAside: name) != nil {
+                self = .aside
             } else if text == CacheLayout.coordinationLock.string || Self.isKeyLock(text) {
                 self = .lock
             } else {

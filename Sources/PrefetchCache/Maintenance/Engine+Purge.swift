@@ -59,38 +59,24 @@ extension Engine {
         guard try !isShared(file, entry) else { return report.shared.append(purged) }
         guard !isDryRun else { return report.purged.append(purged) }
         let staging = try promoter.stagingFolder(for: folder, entry.area, entry.folder)
-        let aside = promoter.nextAsideName(entry.key)
-        // Its user may save another file under the name at any moment, so what is looked at before it is removed is
-        // no longer under the name. Nobody has the new name, so that nothing is replaced.
-        do {
-            try environment.fileSystem.rename(
-                entry.name.path, in: folder.descriptor, to: aside, in: staging.descriptor, .replacing)
-        } catch {
-            guard error.isNotFound else { throw .destination(promoter.path(of: entry), error) }
-            return
+        // The file first: an entry without a file lets its key be stored again, but a file without an entry
+        // would not be accounted for.
+        let removal = try promoter.onDestination(entry) { () throws(FileSystemError) in
+            try promoter.remove(
+                file, found, entry.name, in: folder, by: promoter.nextAsideName(entry.key), in: staging)
         }
-        let moved = try promoter.attributes(of: aside, in: staging)
-        let isBeingWritten = try promoter.onDestination(entry) { () throws(FileSystemError) in
-            try environment.fileSystem.isBeingWritten(file)
-        }
-        guard moved?.identity == found.identity, moved?.modified == found.modified,
-            moved?.length == found.length, !isBeingWritten
-        else {
-            let place = try promoter.putBack(aside, of: entry, from: staging, in: folder)
+        switch removal {
+        case .removed: report.purged.append(purged)
+        case .missing: return
+        case .putBack(let name):
+            var place = entry
+            place.name = name
             return report.changed.append(
                 PurgeReport.File(
                     key: entry.key, location: promoter.opened(place, isFirstOpen: false).location,
-                    length: moved?.length ?? found.length, lastUse: lastUse))
+                    length: try promoter.attributes(of: place, in: folder)?.length ?? found.length,
+                    lastUse: lastUse))
         }
-        // The file first: an entry without a file lets its key be stored again, but a file without an entry
-        // would not be accounted for.
-        do {
-            try environment.fileSystem.unlink(aside, in: staging.descriptor)
-        } catch {
-            _ = try promoter.putBack(aside, of: entry, from: staging, in: folder)
-            throw .destination(promoter.path(of: entry), error)
-        }
-        report.purged.append(purged)
         try promoter.onDestination(entry) { () throws(FileSystemError) in
             // Without an entry, a file that came back there would have no name to go back to.
             try environment.fileSystem.synchronize(staging.descriptor)

@@ -12,6 +12,13 @@ struct FolderWalk {
         /// The path from the top.
         let path: FilePath
         let attributes: FileAttributes
+
+        /// The entry after it was renamed.
+        func named(_ name: FilePath.Component) -> Entry {
+            Entry(
+                name: name, folder: folder, path: path.removingLastComponent().appending(name),
+                attributes: attributes)
+        }
     }
 
     let top: Directory

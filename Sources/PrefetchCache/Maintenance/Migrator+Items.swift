@@ -55,7 +55,9 @@ extension Migrator {
         }
         return try withSameItem(original, opened) { item, _ throws(CacheError) in
             try flush(item, of: original.key.hash)
-            return try drop(original, opened) ? .stored(.item(original.key.hash)) : .left(.changed)
+            if try drop(original, opened) { return .stored(.item(original.key.hash)) }
+            _ = try engine.remove(original.key)
+            return .left(.changed)
         }
     }
 

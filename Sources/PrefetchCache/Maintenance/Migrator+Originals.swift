@@ -54,9 +54,8 @@ extension Migrator {
             try fileSystem.isBeingWritten(opened.file)
         }
         guard !isBeingWritten else { return false }
-        let now = try promoter.attributes(of: original.name, in: original.folder)
-        return now?.identity == opened.attributes.identity && now?.modified == opened.attributes.modified
-            && now?.length == opened.attributes.length
+        return try promoter.attributes(of: original.name, in: original.folder)?
+            .isUnchanged(since: opened.attributes) ?? false
     }
 
     func checksum(of file: Descriptor) throws(CacheError) -> UInt64 {
@@ -67,12 +66,28 @@ extension Migrator {
     ///
     /// - Returns: Whether it was removed.
     func drop(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
-        guard try isUnchanged(original, opened) else { return false }
-        try promoter.discard(original.name, in: original.folder)
-        try onFiles { () throws(FileSystemError) in
+        let name = original.destination.name
+        return try onFiles { () throws(FileSystemError) in
+            let removal = try promoter.remove(
+                opened.file, opened.attributes, name, in: original.folder,
+                by: promoter.nextAsideName(name), in: original.folder)
+            guard case .removed = removal else { return false }
             try fileSystem.synchronize(original.folder.descriptor)
+            return true
         }
-        return true
+    }
+
+    /// Gives a file that a migration had moved aside when its process died its name back.
+    func putBackIfAside(_ entry: inout FolderWalk.Entry) throws(Left) {
+        guard !isDryRun, let name = CacheLayout.name(ofAside: entry.name) else { return }
+        do {
+            let place = try promoter.putBack(
+                FilePath(root: nil, [entry.name]), as: name, from: entry.folder, in: entry.folder)
+            guard let name = place?.path.lastComponent else { return }
+            entry = entry.named(name)
+        } catch {
+            throw Left(.failed(.fileSystem(error)))
+        }
     }
 
     /// Whether a file already has its new name: removing the old one would then remove it.

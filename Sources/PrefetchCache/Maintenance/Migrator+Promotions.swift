@@ -77,7 +77,7 @@ extension Migrator {
         guard try isUnchanged(original, opened) else { return .left(.changed) }
         let target = original.destination
         let intent = LedgerEntry(
-            key: original.key, state: .intent, mode: .rename, area: target.area, folder: target.folder,
+            key: original.key, state: .intent, mode: .rename, area: target.area, folder: place.path,
             name: target.name, plainName: target.name, backup: target.backup,
             contentLength: opened.attributes.length, contentChecksum: checksum,
             stagedName: promoter.nextStagedName(original.key), inode: opened.attributes.identity.inode,

@@ -51,12 +51,16 @@ struct Migrator {
         if let target = try destinationRoot(), target != identity { skipped.insert(target) }
         let walk = FolderWalk(top: top, isSkipped: { skipped.contains($0) })
         try walk.run { entry throws(CacheError) in
-            let path = entry.path.displayText
+            var entry = entry
             do throws(Left) {
+                try putBackIfAside(&entry)
                 let original = try original(entry)
-                report(MigratedFile(path: path, key: original.key, outcome: try migrate(original)))
+                let outcome = try migrate(original)
+                report(MigratedFile(path: entry.path.displayText, key: original.key, outcome: outcome))
             } catch {
-                report(MigratedFile(path: path, key: error.key, outcome: .left(error.obstacle)))
+                report(
+                    MigratedFile(
+                        path: entry.path.displayText, key: error.key, outcome: .left(error.obstacle)))
             }
         } unreadable: { path, error in
             report(MigratedFile(path: path.displayText, key: nil, outcome: .left(.failed(error))))

@@ -18,6 +18,8 @@ final class Delivery: StoreUnderWay {
     private let engine: Engine
     private let metadata: ItemMetadata
     private let forgetsPromotion: Bool
+    /// The path of the folder that it goes to.
+    private let path: FolderPath?
     private let staging: Directory
     private let name: String
     private let file: Descriptor
@@ -50,9 +52,11 @@ final class Delivery: StoreUnderWay {
         try onItem { () throws(ItemFormatError) in try metadata.validate() }
         // Created at once, so that a destination that refuses the item does so before the download.
         let target = metadata.destination
-        let folder = try engine.promoter.destination(in: target.area, target.folder)
-        staging = try engine.promoter.stagingFolder(for: folder, target.area, target.folder)
-        if target.folder != nil, staging !== engine.promoter.support.staging {
+        var path = target.folder
+        let folder = try engine.promoter.destination(in: target.area, &path)
+        staging = try engine.promoter.stagingFolder(for: folder, target.area, path)
+        self.path = path
+        if path != nil, staging !== engine.promoter.support.staging {
             try Recovery(engine.promoter).sweep(staging)
         }
         do {
@@ -207,7 +211,7 @@ final class Delivery: StoreUnderWay {
     private func entry() throws(CacheError) -> LedgerEntry {
         LedgerEntry(
             key: metadata.key, state: .intent, mode: .decode, area: metadata.destination.area,
-            folder: metadata.destination.folder, name: metadata.destination.name,
+            folder: path, name: metadata.destination.name,
             plainName: metadata.destination.name, backup: metadata.destination.backup, contentLength: length,
             contentChecksum: checksum.finalize(), stagedName: name,
             inode: try promoter.attributes(of: file).identity.inode,

@@ -192,14 +192,9 @@ final class Ledger: PromotionLedger {
                 patience.noteSuccess()
                 let identity = try attributes()?.identity
                 guard creating || identity != nil else { return }
-                do {
-                    let file = try opened(identity, isReading: false)
-                    try file.queue.writeWithoutTransaction { database in
-                        try explainingErrors(of: database) { try body(database, file.log) }
-                    }
-                } catch let error as DatabaseError {
-                    try folder.requireWritableVolume(after: error, path)
-                    throw error
+                let file = try opened(identity, isReading: false)
+                try file.queue.writeWithoutTransaction { database in
+                    try explainingErrors(of: database) { try body(database, file.log) }
                 }
             }
         }
@@ -219,14 +214,33 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    /// - Throws: `ENOSPC` in place of an error of SQLite that is due to it.
+    /// - Throws: `ENOSPC` or `EROFS` in place of an error of SQLite that is due to it.
     private func explainingErrors<Result>(
         of database: Database, _ body: () throws -> Result
     ) throws -> Result {
         do {
             return try body()
-        } catch let error as DatabaseError where error.isOutOfSpace(in: database) {
-            throw FileSystemError("write", path: path, errno: .noSpace)
+        } catch let error as DatabaseError {
+            if error.isOutOfSpace(in: database) {
+                throw FileSystemError("write", path: path, errno: .noSpace)
+            }
+            try folder.requireWritableVolume(after: error, path)
+            if error.resultCode == .SQLITE_CANTOPEN { try requireRoomForFile() }
+            throw error
+        }
+    }
+
+    /// SQLite does not say why it cannot create the index of the log: it then tries to open one that exists, and keeps
+    /// the error of that.
+    private func requireRoomForFile() throws(FileSystemError) {
+        let name = CacheLayout.nobody
+        try folder.fileSystem.withFile(
+            name, in: folder.descriptor, .createIfMissing(CacheLayout.filePermissions)
+        ) { _ in }
+        do {
+            try folder.fileSystem.unlink(name, in: folder.descriptor)
+        } catch {
+            guard error.isNotFound else { throw error }
         }
     }
 
@@ -287,10 +301,10 @@ final class Ledger: PromotionLedger {
         }
     }
 
+    /// Anything else is reported, even if the bytes could be read.
     private static func isAboutWriting(_ error: any Error) -> Bool {
-        if let error = error as? FileSystemError { return error.isOutOfSpace }
-        guard let error = error as? DatabaseError else { return false }
-        return [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_FULL].contains(error.resultCode)
+        if let error = error as? FileSystemError { return error.isOutOfSpace || error.isReadOnlyVolume }
+        return (error as? DatabaseError)?.resultCode == .SQLITE_READONLY
     }
 
     private static let files = ([""] + CacheLayout.databaseSides).map { FilePath(CacheLayout.ledger + $0) }

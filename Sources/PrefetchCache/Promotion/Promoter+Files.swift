@@ -14,17 +14,26 @@ extension FolderPath {
 
 /// The calls on files that promotion and recovery share.
 extension Promoter {
-    /// The folder that an item goes to, created if missing.
-    func destination(in area: Area, _ folder: FolderPath?) throws(CacheError) -> Directory {
+    /// The folder that an item goes to, created if missing. Its path may change, see
+    /// ``SupportFolders/destination(in:_:)``.
+    func destination(in area: Area, _ folder: inout FolderPath?) throws(CacheError) -> Directory {
         try requireRoot(of: area)
         let path = path(of: area, folder)
         return try coordinated(.write, in: area, at: path) { () throws(CacheError) in
             do throws(FileSystemError) {
-                return try support.destination(in: area, folder)
+                return try support.destination(in: area, &folder)
             } catch {
                 throw .destination(path, error)
             }
         }
+    }
+
+    /// The folder of an intent. If its path changes, that is entered.
+    func destination(of intent: inout LedgerEntry) throws(CacheError) -> Directory {
+        let entered = intent
+        let folder = try destination(in: intent.area, &intent.folder)
+        if intent.folder != entered.folder { try ledger.put(intent, replacing: entered) }
+        return folder
     }
 
     /// The staging folder on the volume of a destination. The names of both are durable.

@@ -6,6 +6,8 @@ internal import SystemPackage
 /// Where an item is about to go.
 struct PromotionPlace {
     let folder: Directory
+    /// The path of `folder` in its area.
+    let path: FolderPath?
     /// A folder on the volume of `folder`.
     let staging: Directory
     /// Whether an item can be renamed into `staging`.
@@ -31,16 +33,18 @@ extension Promoter {
     ///
     /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
     func place(for target: Destination, holding held: [KeyHash]) throws(CacheError) -> PromotionPlace {
-        let folder = try destination(in: target.area, target.folder)
-        let staging = try stagingFolder(for: folder, target.area, target.folder)
-        if target.folder != nil, staging !== support.staging {
+        var path = target.folder
+        let folder = try destination(in: target.area, &path)
+        let staging = try stagingFolder(for: folder, target.area, path)
+        if path != nil, staging !== support.staging {
             try Recovery(self).sweep(staging, holding: held)
         }
         let items = folders.current.items
         let isOnOneVolume = try onFiles { () throws(FileSystemError) in
             try support.isOneVolume(items, staging)
         }
-        return PromotionPlace(folder: folder, staging: staging, isOnVolumeOfItems: isOnOneVolume)
+        return PromotionPlace(
+            folder: folder, path: path, staging: staging, isOnVolumeOfItems: isOnOneVolume)
     }
 
     /// The bytes of content that opening an item writes to the volume of the items; `nil` when they go to another
@@ -55,8 +59,9 @@ extension Promoter {
 
     func isOnVolumeOfItems(_ target: Destination) throws(CacheError) -> Bool {
         let folder: Directory
+        var path = target.folder
         do {
-            folder = try destination(in: target.area, target.folder)
+            folder = try destination(in: target.area, &path)
         } catch {
             // For want of the room that is asked about.
             guard error.isOutOfSpace else { throw error }
@@ -76,7 +81,7 @@ extension Promoter {
         let isRenamed = footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
         let entry = LedgerEntry(
             key: key, state: .intent, mode: isRenamed ? .rename : .decode,
-            area: target.area, folder: target.folder, name: target.name,
+            area: target.area, folder: place.path, name: target.name,
             plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
             contentChecksum: footer.contentChecksum, stagedName: nextStagedName(key),
             inode: item.identity.inode, birthTime: isRenamed ? try birthTime(of: file) : nil,

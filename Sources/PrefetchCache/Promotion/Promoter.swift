@@ -156,7 +156,8 @@ final class Promoter: Sendable {
                 return opened
             }
             try enter(entry, replacing: earlier, stagedIn: staging)
-            let folder = try destination(in: entry.area, entry.folder)
+            var entry = entry
+            let folder = try destination(of: &entry)
             return opened(try publish(entry, from: staging, in: folder), isFirstOpen: true)
         }
     }
@@ -230,6 +231,11 @@ final class Promoter: Sendable {
     func nextAsideName(_ key: ItemKey) -> FilePath {
         let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         return CacheLayout.aside(key.hash, session: environment.session, number: number)
+    }
+
+    func nextAsideName(_ name: FileName) -> FilePath {
+        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        return CacheLayout.aside(name, session: environment.session, number: number)
     }
 
     func nextStagedName(_ key: ItemKey) -> String {

@@ -156,7 +156,8 @@ struct Recovery {
 
     /// Settles one intent. The caller holds the lock of its key.
     func complete(_ intent: LedgerEntry) throws(CacheError) {
-        let folder = try promoter.destination(in: intent.area, intent.folder)
+        var intent = intent
+        let folder = try promoter.destination(of: &intent)
         let staging = try promoter.stagingFolder(for: folder, intent.area, intent.folder)
         let (origin, staged) = try stagedFile(of: intent, in: staging)
         let destination = try promoter.coordinated(.readMetadata, intent) { () throws(CacheError) in
@@ -186,14 +187,16 @@ struct Recovery {
 
     /// Gives up a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.
     ///
-    /// - Parameter takeBack: Receives the content that is no longer in the cache, once the entry is gone.
+    /// - Parameter takeBack: Receives the content that is no longer in the cache, while the entry is still there: a
+    ///   crash in between must not lose it.
     func abandon(
         _ intent: LedgerEntry, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void
     )
         throws(CacheError)
     {
+        var intent = intent
         let name = FilePath(intent.stagedName)
-        let folder = try promoter.destination(in: intent.area, intent.folder)
+        let folder = try promoter.destination(of: &intent)
         let staging = try promoter.stagingFolder(for: folder, intent.area, intent.folder)
         let (origin, staged) = try stagedFile(of: intent, in: staging)
         guard staged != nil else { return try promoter.ledger.remove(intent) }
@@ -201,8 +204,8 @@ struct Recovery {
             try promoter.fileSystem.open(name, in: origin.descriptor, .read)
         }
         defer { promoter.fileSystem.close(file) }
-        try promoter.ledger.remove(intent)
         if intent.mode == .rename, try !promoter.hasCachedCopy(intent.key) { try takeBack(intent, file) }
+        try promoter.ledger.remove(intent)
         try promoter.discard(name, in: origin)
     }
 

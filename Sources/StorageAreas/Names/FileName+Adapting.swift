@@ -15,9 +15,14 @@ extension FileName {
         if errno == .fileNameTooLong {
             let limit = string.utf8.count * 3 / 4
             guard limit >= Self.shortest else { return nil }
-            return different(NameParts(string).joined(limit: limit))
+            return different(shortened(to: limit).string)
         }
         return different(replacing { Self.refusedByFAT.contains($0) }) ?? different(replacing { !$0.isASCII })
+    }
+
+    /// The same name, or if it has more bytes one with a shorter stem. At least 50 bytes leave room for the extension.
+    package func shortened(to bytes: Int) -> FileName {
+        string.utf8.count > bytes ? FileName(checked: NameParts(string).joined(limit: bytes)) : self
     }
 
     private func replacing(where isRefused: (Unicode.Scalar) -> Bool) -> String {

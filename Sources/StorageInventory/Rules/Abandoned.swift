@@ -32,6 +32,8 @@ struct Abandoned: StorageRule {
                 if checkup.folder(of: file).role == .files, !isKnown { continue }
                 report(index, "the cache keeps no file of this name here", &checkup)
             case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
+                // What was moved aside is the user's, and moved back when the cache is opened.
+                guard CacheFile(file.name, in: .staging) != .aside else { continue }
                 report(index, "no promotion needs it", &checkup)
             case .partial, .journal:
                 if partials.isAlone(file) {

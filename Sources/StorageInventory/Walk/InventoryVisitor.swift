@@ -189,7 +189,7 @@ struct InventoryVisitor {
         case .journal: return .journal
         case .lock: return .lock
         case .quarantined: return .quarantined
-        case .staged: return .staged
+        case .staged, .aside: return .staged
         case .ledger: return .ledger
         case .catalog: return .catalog
         case .configuration: return .configuration

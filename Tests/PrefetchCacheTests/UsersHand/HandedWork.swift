@@ -24,6 +24,8 @@ enum Hand: String, Sendable, CaseIterable {
 /// A piece of work of the cache that touches the file of an item, and what is there before.
 enum HandedWork: String, Sendable, CaseIterable {
     case opensText, opensFilm, opensSeveral, opensAgain, adopts, stores, storesAnew, delivers, purges, repairs
+    /// Takes the file in as an item, and as a file of the user's that is there already.
+    case migrates, merges
 
     static let key: ItemKey = "Doc.txt"
     static let content = noise(9000, seed: 5)
@@ -58,6 +60,15 @@ enum HandedWork: String, Sendable, CaseIterable {
         case .opensAgain, .stores, .storesAnew, .purges, .repairs:
             try Self.store(in: engine)
             _ = try engine.open(Self.key)
+        case .migrates, .merges: try Self.content.write(to: file)
+        }
+        if self == .merges {
+            let twin = ItemMetadata(
+                key: "twin", destination: .applicationSupport("Doc.txt", backup: .include))
+            _ = try Self.content.withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: twin, encoding: .automatic)
+            }
+            _ = try engine.open("twin")
         }
         if self == .delivers { _ = try engine.remove(Self.key) }
         if self == .repairs {
@@ -83,7 +94,16 @@ enum HandedWork: String, Sendable, CaseIterable {
             _ = try Self.newer.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
         case .purges: _ = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
         case .repairs: _ = try engine.repair(isDryRun: false)
+        case .migrates: try migrate(engine, as: .cached(to: .documents))
+        case .merges: try migrate(engine, as: .promoted(to: .applicationSupport))
         }
+    }
+
+    var isMigration: Bool { self == .migrates || self == .merges }
+
+    private func migrate(_ engine: Engine, as role: MigrationRequest.Role) throws {
+        let request = MigrationRequest(of: engine.promoter.support.areas.documents, as: role)
+        try Migrator(engine: engine, request: request, isDryRun: false).run { _ in }
     }
 }
 
@@ -109,7 +129,8 @@ struct HandedRun {
     func judge(_ weaknesses: Set<Weakness> = []) throws -> [String]? {
         let container = try TemporaryContainer(in: .fastTemporaryFolder)
         let file = container.documents.appending(path: HandedWork.key.string)
-        let mine = container.documents.appending(path: "mine")
+        // Where no migration comes by.
+        let mine = container.root.appending(path: "mine")
         let fileSystem = InterceptingFileSystem(with: weaknesses)
         let engine = try container.engine(fileSystem: fileSystem)
         try work.prepare(engine, file)
@@ -154,10 +175,15 @@ struct HandedRun {
         _ container: TemporaryContainer, _ file: URL, _ mine: URL, _ state: Trace.State
     ) throws -> [String] {
         var violations: [String] = []
-        var contents: [String: Data] = [:]
-        for name in try container.files(below: container.documents) where !name.hasPrefix(".") {
-            contents[name] = try Data(contentsOf: container.documents.appending(path: name))
+        var paths: [String: URL] = [:]
+        for folder in [container.documents, container.support.appending(path: "files")] {
+            for name in try container.files(below: folder) where !name.hasPrefix(".") {
+                let path = folder.appending(path: name)
+                paths[folder == container.documents ? name : "files/\(name)"] = path
+            }
         }
+        if FileManager.default.fileExists(atPath: mine.path) { paths["mine"] = mine }
+        let contents = try paths.mapValues { try Data(contentsOf: $0) }
         let known = [HandedWork.content, HandedWork.newer, Hand.written]
         for (name, content) in contents where !known.contains(content) {
             violations.append("\(name) is partial or foreign: \(content.count) bytes")
@@ -171,8 +197,9 @@ struct HandedRun {
                 violations.append("what the user wrote is gone: \(contents.keys.sorted())")
             }
         case .putsACopy:
-            let inodes = try contents.keys.map { try Self.inode(of: container.documents.appending(path: $0)) }
-            if !inodes.contains(state.placed) {
+            let inodes = try paths.values.map(Self.inode)
+            // A migration may take it in, like the one that was there.
+            if work.isMigration ? !contents.values.contains(content) : !inodes.contains(state.placed) {
                 violations.append("the user's copy is gone: \(contents.keys.sorted())")
             }
         case .movesAway, .deletes:
@@ -180,14 +207,13 @@ struct HandedRun {
             if hand == .movesAway, contents["mine"] == nil {
                 violations.append("what the user moved is gone")
             }
-            // Before it is adopted, the file has nothing to do with the item.
-            if work != .adopts, others.values.contains(content) {
+            // Before it is adopted, the file has nothing to do with the item; one to be merged has a twin.
+            if work != .adopts, work != .merges, others.values.contains(content) {
                 violations.append("what the user took away is back: \(others.keys.sorted())")
             }
         }
         if hand == .replaces || hand == .putsACopy {
-            for name in contents.keys {
-                let path = container.documents.appending(path: name)
+            for (name, path) in paths {
                 guard try Self.inode(of: path) == state.placed, try isMarked(path) else { continue }
                 violations.append("the user's \(name) is marked")
             }

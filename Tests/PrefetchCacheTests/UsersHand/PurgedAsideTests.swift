@@ -55,6 +55,43 @@ import Testing
         #expect(moment > 8)
     }
 
+    #if os(Linux)
+        /// A program has it open from before, and writes between any two calls, in turn.
+        @Test func whatAProgramWritesIntoAFileThatIsPurgedStays() throws {
+            var moment = 0
+            while true {
+                moment += 1
+                let container = try TemporaryContainer(in: .fastTemporaryFolder)
+                let fileSystem = InterceptingFileSystem()
+                let engine = try container.engine(fileSystem: fileSystem)
+                let file = try open("Doc.txt", engine)
+                let writer = try Mutex<FileHandle?>(FileHandle(forWritingTo: file))
+                let count = CallCounter()
+                let at = moment
+                fileSystem.intercept { _ in
+                    guard count.next() == at else { return }
+                    do {
+                        try writer.withLock { writer in
+                            try writer?.write(contentsOf: Data("written".utf8))
+                            try writer?.close()
+                        }
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+                let report = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
+                fileSystem.intercept { _ in }
+                guard count.next() > moment else { break }
+                #expect(report.purged.isEmpty && report.changed.count == 1, "moment \(moment)")
+                #expect(
+                    FileManager.default.contents(atPath: file.path)?.prefix(7) == Data("written".utf8),
+                    "moment \(moment)")
+                try engine.close()
+            }
+            #expect(moment > 8)
+        }
+    #endif
+
     /// A file that cannot be removed after all is back under its name.
     @Test func aFileThatCannotBeRemovedIsBackUnderItsName() throws {
         let container = try TemporaryContainer()
@@ -138,6 +175,89 @@ import Testing
         var outcomes: [MigratedFile.Outcome] = []
         try Migrator(engine: engine, request: request, isDryRun: false).run { outcomes.append($0.outcome) }
         return outcomes
+    }
+
+    private static let roles: [MigrationRequest.Role] = [
+        .cached(to: .documents), .promoted(to: .documents),
+    ]
+
+    /// Takes in a file, which as a file of the user's is there already with the same content, while `hand` comes before
+    /// the calls.
+    private func migrate(
+        as role: MigrationRequest.Role,
+        _ hand: @escaping @Sendable (InterceptingFileSystem, FileSystemTestSupport.Operation) throws -> Void
+    ) throws {
+        for folder in [old, container.documents] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        try prose(9000).write(to: old.appending(path: "Doc.txt"))
+        if role == .promoted(to: .documents) {
+            try prose(9000).write(to: container.documents.appending(path: "Doc.txt"))
+        }
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { [unowned fileSystem] operation in
+            do { try hand(fileSystem, operation) } catch { Issue.record(error) }
+        }
+        do {
+            _ = try migrate(engine, as: role)
+            fileSystem.intercept { _ in }
+            try engine.close()
+        } catch is CacheError {}
+    }
+
+    private func save(_ text: String, as file: URL) throws {
+        let draft = container.root.appending(path: "draft")
+        try Data(text.utf8).write(to: draft)
+        guard rename(draft.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    /// Between any two calls, in turn, until the migration needs no more.
+    @Test(arguments: roles)
+    func aFileTheUserSavesWhileItIsMigratedStays(role: MigrationRequest.Role) throws {
+        var moment = 0
+        while true {
+            moment += 1
+            let test = try Self()
+            let file = test.old.appending(path: "Doc.txt")
+            let count = CallCounter()
+            let at = moment
+            try test.migrate(as: role) { _, _ in if count.next() == at { try test.save("saved", as: file) } }
+            guard count.next() > moment else { break }
+            // Before it is looked at it is a file to migrate like any other.
+            let engine = try test.container.engine()
+            let item = try engine.content("Doc.txt")
+            let isSaved = try [test.old, test.container.documents].contains { folder in
+                try test.container.files(below: folder).contains {
+                    !$0.hasPrefix(".")
+                        && FileManager.default.contents(atPath: folder.appending(path: $0).path)
+                            == Data("saved".utf8)
+                }
+            }
+            #expect(isSaved || item == Data("saved".utf8), "moment \(moment)")
+            try engine.close()
+        }
+        #expect(moment > 30)
+    }
+
+    /// A process died after it had moved a file aside.
+    @Test(arguments: roles)
+    func aFileThatAMigrationHadMovedAsideComesBack(role: MigrationRequest.Role) throws {
+        let file = old.appending(path: "Doc.txt")
+        try migrate(as: role) { fileSystem, operation in
+            guard operation.kind == .unlink, operation.name.hasSuffix("Doc.txt") else { return }
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            try save("new", as: file)
+            fileSystem.die()
+        }
+        let engine = try container.engine()
+        let outcomes = try migrate(engine, as: role)
+        #expect(outcomes.contains(.left(.keyIsTaken)), "\(outcomes)")
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(try container.files(below: old) == ["Doc.txt"])
+        #expect(try engine.content("Doc.txt") == prose(9000))
+        #expect(try engine.content("Doc (2).txt") == prose(9000))
+        try engine.close()
     }
 
     #if os(Linux)
