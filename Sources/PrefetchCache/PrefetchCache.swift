@@ -112,7 +112,8 @@ public final class PrefetchCache: Sendable {
 
     /// Writes everything and releases files and locks. Waits for calls under way; writers that were not
     /// committed end as if they were dropped. Later calls of the cache and of its writers throw
-    /// ``CacheError/closed`` and change nothing. Closing again waits for the first, and has no effect.
+    /// ``CacheError/closed`` and change nothing. Closing again waits for the first, and has no effect. The five folders
+    /// that the cache works in stay open until this object is released.
     ///
     /// A process that ends without closing loses a second of recency and nothing else.
     ///

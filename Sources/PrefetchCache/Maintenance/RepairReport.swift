@@ -35,7 +35,7 @@ public struct RepairReport: Hashable, Sendable {
         case rowCorrected
         /// The catalog is rebuilt from the items.
         case catalogRemade
-        /// The sums of the catalog are made to match its rows.
+        /// The sums of the catalog are made to match its rows, and these the smaller blocks of the volume.
         case statisticsCorrected
         /// A quarantined item is removed.
         case quarantinedItemRemoved
