@@ -18,10 +18,10 @@ import Testing
     /// - Parameter reserve: Thousandths of the volume.
     private func engine(
         leaving available: Int64, reserve: Int64 = 0, budget: CacheConfiguration.Budget,
-        on volume: SimulatedVolume
+        on volume: SimulatedVolume, _ interceptor: @escaping InterceptingFileSystem.Interceptor = { _ in }
     ) throws -> Engine {
         let engine = try container.engine(
-            fileSystem: InterceptingFileSystem(on: volume), probe: nil)
+            fileSystem: InterceptingFileSystem(on: volume, interceptor), probe: nil)
         var configuration = CacheConfiguration(budget: budget)
         configuration.capacityModel.reservePerMille = reserve
         try engine.configure(configuration)
@@ -67,6 +67,30 @@ import Testing
         let low = Int64(1 << 30) / 20
         #expect(volume.figures.available >= 2 * low)
         #expect(try engine.statistics().items > 0)
+    }
+
+    /// It may take long, and other processes wait meanwhile.
+    @Test(
+        arguments: [SimulatedVolume.Freeing.lazily(calls: .max), .lazily(calls: 7), .never], [false, true])
+    func aVolumeIsSynchronisedTwiceAtMost(freeing: SimulatedVolume.Freeing, isRequested: Bool) throws {
+        let volume = volume(freeing)
+        let synchronised = CallCounter()
+        let engine = try engine(leaving: 40 << 20, budget: .fixed(.mebibytes(64)), on: volume) { operation in
+            if operation.kind == .synchronizeVolume { _ = synchronised.next() }
+        }
+        let low = Int64(1 << 30) / 20
+        if isRequested {
+            let made = Result {
+                try engine.admission.makeImportantRoom(37 << 20, in: engine.folders.current.items)
+            }
+            if freeing != .never {
+                try made.get()
+                #expect(volume.figures.available >= low + 37 << 20)
+            }
+        } else {
+            try engine.maintain()
+        }
+        #expect(synchronised.next() <= 2)
     }
 
     @Test func whereNothingComesARequestCostsOneStep() throws {

@@ -26,7 +26,9 @@ import Testing
     }
 
     private func patience(_ isRunning: @escaping @Sendable (_ now: Int) -> Bool) -> Patience {
-        Patience(uptime: { [clock] in .seconds(clock.goOn()) }, isRunning: { [clock] _, _ in isRunning(clock.now) })
+        Patience(
+            uptime: { [clock] in .seconds(clock.goOn()) }, isRunning: { [clock] _, _ in isRunning(clock.now) }
+        )
     }
 
     /// The seconds that a call waits in vain.
@@ -57,7 +59,7 @@ import Testing
     }
 
     @Test func whoGoesOnIsWaitedForAgain() {
-        let patience = patience { $0 > 10 }
+        let patience = patience { $0 > 8 }
         #expect(wait(patience) <= 7)
         _ = clock.goOn(2)
         #expect(wait(patience) >= 30)

@@ -118,9 +118,11 @@ extension Admission {
         defer { evictor.report() }
         let evict = { [self] (database: Database) throws -> VolumeRoom in
             try watch.noting(database, from: watch.available()) {
-                var room = try makeAvailable(allOrNothing: wanted, database)
-                if room.isEnough, more > room.bytes {
-                    room.bytes = try makeAvailable(more, database).available
+                var free = try FreeBytes(watch)
+                var room = try makeAvailable(allOrNothing: wanted, &free, database)
+                if room.isEnough {
+                    _ = try makeAvailable(more, &free, database)
+                    room.bytes = free.count
                 }
                 return room
             }
@@ -139,35 +141,36 @@ extension Admission {
         return try givingUpAllowance(makingRoom: true, evict)
     }
 
-    private func makeAvailable(allOrNothing wanted: Int64, _ database: Database) throws -> VolumeRoom {
-        var available = try watch.available()
+    private func makeAvailable(
+        allOrNothing wanted: Int64, _ free: inout FreeBytes, _ database: Database
+    ) throws -> VolumeRoom {
         // After an eviction, the space of this transaction's journal may be missing; it is released at the
         // end.
         var lacking: Int64 = 0
-        while available + lacking < wanted {
-            let before = available
+        while try free.isBelow(wanted - lacking) {
+            let before = free.count
             let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database)
-            var measured: Int64 = 0
-            let made = try room.make(wanted - available, step: Self.reliefStep) { freed in
+            var noted: Int64 = 0
+            let made = try room.make(wanted - before, step: Self.reliefStep) { freed in
                 // As under pressure: if unlinking frees nothing, the rest is kept.
-                let last = available
-                available = try watch.available(after: freed - measured, from: last)
-                measured = freed
-                return available > last
+                let last = free.count
+                try free.note(freed - noted)
+                noted = freed
+                return free.count > last
             }
             if let attainable = made.attainable {
                 // What was removed before may not be free yet.
-                let settled = try watch.settledAvailable()
-                guard settled > max(before, available) else {
+                let shown = max(before, free.count)
+                try free.settle()
+                guard free.count > shown else {
                     return VolumeRoom(isEnough: false, bytes: before + attainable)
                 }
-                available = settled
                 continue
             }
-            available = try watch.available(after: made.freed - measured, from: available)
-            guard available > before else { break }
+            try free.note(made.freed - noted)
+            guard free.count > before else { break }
             lacking = Self.margin
         }
-        return VolumeRoom(isEnough: available + lacking >= wanted, bytes: available)
+        return VolumeRoom(isEnough: free.count + lacking >= wanted, bytes: free.count)
     }
 }

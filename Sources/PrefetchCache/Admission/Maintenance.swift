@@ -107,35 +107,34 @@ extension Admission {
         }
         let available = try watch.available()
         guard uselessAt.withLock({ $0 }) != available else { return false }
-        let room = try watch.noting(database, from: available) {
-            try makeAvailable(wanted, step: Self.reliefStep, database)
+        let (hasHelped, free) = try watch.noting(database, from: available) {
+            var free = try FreeBytes(watch)
+            return try (makeAvailable(wanted, &free, step: Self.reliefStep, database), free.count)
         }
-        uselessAt.withLock { $0 = room.hasHelped ? nil : room.available }
+        uselessAt.withLock { $0 = hasHelped ? nil : free }
         return true
     }
 
     /// Evicts until `wanted` bytes of the volume are free, as far as possible. After every step the volume is
     /// measured again; when unlinking has freed nothing, because a snapshot or an open file keeps the space,
-    /// the rest of the cache is kept. Each step is twice as long as the last, which has helped: where the
-    /// volume has to be synchronised to show that, this is not done too often.
+    /// the rest of the cache is kept. Each step is twice as long as the last, which has helped.
     ///
-    /// - Returns: The free bytes, and whether the last step has helped.
+    /// - Returns: Whether the last step has helped.
     func makeAvailable(
-        _ wanted: Int64, step: Int64 = .max, _ database: Database
-    ) throws -> (available: Int64, hasHelped: Bool) {
-        var available = try watch.available()
+        _ wanted: Int64, _ free: inout FreeBytes, step: Int64 = .max, _ database: Database
+    ) throws -> Bool {
         var step = step
-        while available < wanted {
-            let missing = min(wanted - available, step)
+        while try free.isBelow(wanted) {
+            let missing = min(wanted - free.count, step)
             // A file that was gone already frees nothing: it is not a sign that eviction does not help.
             let freed = try evictor.evict(atLeast: missing, measuredBy: .blocks, from: database)
             guard freed > 0 else { break }
-            let before = available
-            available = try watch.available(after: freed, from: before)
-            guard available > before else { return (available, false) }
+            let before = free.count
+            try free.note(freed)
+            guard free.count > before else { return false }
             step = step.doubled
         }
-        return (available, true)
+        return true
     }
 }
 

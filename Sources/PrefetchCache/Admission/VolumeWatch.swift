@@ -51,19 +51,6 @@ final class VolumeWatch: Sendable {
 
     func available() throws(CacheError) -> Int64 { try available(in: folders.current.items) }
 
-    /// The free bytes after items were removed. If there are too few, the volume is made to show what it frees
-    /// later.
-    ///
-    /// - Parameters:
-    ///   - freed: The bytes that were removed.
-    ///   - before: The bytes that were free before.
-    func available(after freed: Int64, from before: Int64) throws(CacheError) -> Int64 {
-        let available = try available()
-        // The catalog's journal takes a part.
-        guard available - before < freed - freed / 8 - Admission.margin else { return available }
-        return try settledAvailable()
-    }
-
     /// The free bytes, with the space of all files that were removed until now.
     func settledAvailable() throws(CacheError) -> Int64 {
         do {

@@ -102,7 +102,8 @@ final class WriterSession: Sendable {
                     // Another process that finds the lock held reads the bound.
                     if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
                     // A cleanup may have locked and removed the file in between.
-                    let isLocked = try folders.patience.wait(for: [name], in: incoming) { () throws(FileSystemError) in
+                    let isLocked = try folders.patience.wait(for: [name], in: incoming) {
+                        () throws(FileSystemError) in
                         try fileSystem.lock(file, waiting: false)
                     }
                     guard isLocked else {

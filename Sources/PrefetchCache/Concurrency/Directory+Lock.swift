@@ -21,7 +21,8 @@ extension Directory {
             func attempt() throws(FileSystemError) -> Bool {
                 try fileSystem.lock(own, mode, waiting: false)
             }
-            let isLocked = if let patience { try patience.wait(for: ["."], in: self, attempt) } else { try attempt() }
+            let isLocked =
+                if let patience { try patience.wait(for: ["."], in: self, attempt) } else { try attempt() }
             if isLocked { return own }
         } catch {
             if error.isUnsupported { return own }

@@ -71,7 +71,8 @@ final class CacheFolders: Sendable {
             do throws(CacheError) {
                 let (items, name) = (current.items, CacheLayout.file(of: hash))
                 let isLeased = try onFiles { () throws(FileSystemError) in
-                    try patience.wait(for: [name], in: items) { () throws(FileSystemError) in try lease(file) }
+                    try patience.wait(for: [name], in: items) { () throws(FileSystemError) in try lease(file)
+                    }
                 }
                 guard isLeased else { throw .busy("item", [name], in: items) }
                 let attributes = try onFiles { () throws(FileSystemError) in

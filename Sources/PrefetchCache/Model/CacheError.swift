@@ -132,7 +132,8 @@ extension CacheError: CustomStringConvertible {
         switch holder?.isStopped {
         case true?: "which is stopped; let it go on or end it, then try again"
         case false?: "which runs and does not let go of it; wait or, if it hangs, end it, then try again"
-        case nil: "which does not let go of it and may have been stopped; let it go on or end it, then try again"
+        case nil:
+            "which does not let go of it and may have been stopped; let it go on or end it, then try again"
         }
     }
 }

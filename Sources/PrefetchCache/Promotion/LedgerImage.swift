@@ -68,7 +68,8 @@ enum LedgerImage {
             guard try DatabaseBytes.read(file) == content else { return nil }
         }
         let journal = FilePath("\(CacheLayout.ledger)-journal")
-        if let journal = try folder.fileSystem.attributes(of: journal, in: folder.descriptor), journal.length > 0 {
+        let found = try folder.fileSystem.attributes(of: journal, in: folder.descriptor)
+        if let found, found.length > 0 {
             // What is made for the first time has no entries yet.
             guard DatabaseHeader(content).version == 0 else {
                 throw Unavailable(description: "an interrupted change is undone at the next use")
@@ -81,13 +82,15 @@ enum LedgerImage {
     }
 
     /// The content of the log. SQLite keeps its locks on it elsewhere, so that it may be opened and closed.
-    private static func log(in folder: Directory, atMost limit: Int = .max) throws(FileSystemError) -> [UInt8] {
+    private static func log(in folder: Directory, atMost limit: Int = .max) throws(FileSystemError) -> [UInt8]
+    {
         let fileSystem = folder.fileSystem
         do {
             return try fileSystem.withFile(FilePath(CacheLayout.ledgerLog), in: folder.descriptor, .read) {
                 file throws(FileSystemError) in
                 var content: [UInt8] = []
-                try fileSystem.forEachPiece(of: file, count: Int64(limit)) { piece, _ throws(FileSystemError) in
+                try fileSystem.forEachPiece(of: file, count: Int64(limit)) {
+                    piece, _ throws(FileSystemError) in
                     content += piece
                 }
                 return content

@@ -109,7 +109,8 @@
         ///
         /// - Returns: What is wrong, and which calls were refused.
         private static func look(
-            at child: StoppedChild, in container: TemporaryContainer, making calls: [PublicCall] = PublicCall.all,
+            at child: StoppedChild, in container: TemporaryContainer,
+            making calls: [PublicCall] = PublicCall.all,
             within bound: Duration = bound
         ) async throws -> (faults: [String], refused: Set<String>) {
             var faults: [String] = []
@@ -124,7 +125,9 @@
             }
             for call in [opening] + calls {
                 let cache = found.withLock { $0 }
-                let outcome = await outcome(within: bound, endingHangs: child.kill) { try await call.make(cache) }
+                let outcome = await outcome(within: bound, endingHangs: child.kill) {
+                    try await call.make(cache)
+                }
                 switch outcome {
                 case .returned: break
                 case .hung: return (faults + ["\(call.name): hung"], refused)
@@ -156,7 +159,8 @@
 
         /// - Parameter endingHangs: Lets a call that hangs go on.
         private static func outcome(
-            within bound: Duration, endingHangs: () -> Void, of call: @escaping @Sendable () async throws -> Void
+            within bound: Duration, endingHangs: () -> Void,
+            of call: @escaping @Sendable () async throws -> Void
         ) async -> Outcome {
             let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
             let task = Task {
