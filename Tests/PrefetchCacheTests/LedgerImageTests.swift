@@ -108,49 +108,56 @@ import Testing
         #expect(differences > 20)
     }
 
-    /// One who commits, copies the log, begins it anew, and closes the ledger.
-    @Test func aLedgerThatIsChangedMeanwhileIsReadAsItIsAtOneMoment() throws {
-        let root = try folder(container.support)
+    /// What becomes of a ledger just when the log is opened for its image.
+    enum Change: CaseIterable {
+        case entry, newLog, close, visit
+    }
+
+    @Test(arguments: 1...3, Change.allCases)
+    func aLedgerThatIsChangedMeanwhileIsReadAsItIsAtOneMoment(opening: Int, _ change: Change) throws {
         let path = FilePath(container.support.path)
-        let entered = Atomic<Int64>(0)
-        let rounds: Int64 = TestRun.isLong ? 100 : 4
-        let written = try (0..<40).map { try entry($0, openedAt: 0) }
-        try Ledger(in: root, at: path).put(written)
-        DispatchQueue.global().async {
+        let ledger = Ledger(in: try folder(container.support), at: path)
+        let written = try (0..<100).map { try entry($0, openedAt: 0) }
+        // So many are copied at once, and the next change begins the log anew.
+        try ledger.put(written)
+        let last = Atomic<Int>(0)
+        let enter: @Sendable (_ count: Int) throws -> Void = { count in
+            for _ in 0..<count {
+                let number = last.wrappingAdd(1, ordering: .relaxed).newValue
+                let old = written[number * 37 % 100]
+                var new = old
+                new.openedAt = Int64(number)
+                try ledger.make([LedgerChange(old: old, new: new)])
+            }
+        }
+        try enter(10)
+        if change == .visit { try ledger.close() }
+
+        let openings = CallCounter()
+        let fileSystem = InterceptingFileSystem { operation in
+            guard operation.kind == .open, operation.name == "ledger.sqlite-wal",
+                openings.next() == opening - 1
+            else { return }
             do {
-                for round in 0..<rounds {
-                    let ledger = Ledger(in: root, at: path)
-                    for change in round * 100 + 1...(round + 1) * 100 {
-                        try ledger.make(
-                            written.map { entry in
-                                var changed = entry
-                                changed.openedAt = change
-                                return LedgerChange(old: entry, new: changed)
-                            })
-                        entered.store(change, ordering: .sequentiallyConsistent)
-                    }
-                    try ledger.close()
-                }
+                // With the 48th since it was begun the log is copied, and with the next begun anew.
+                try enter(change == .entry ? 1 : 40)
+                if change == .close || change == .visit { try ledger.close() }
             } catch {
                 Issue.record(error)
-                entered.store(.max, ordering: .sequentiallyConsistent)
             }
         }
-        var seen: Set<Int64> = []
-        var before: Int64 = 0
-        while before < rounds * 100 {
-            before = entered.load(ordering: .sequentiallyConsistent)
-            let queue = try LedgerImage.open(in: root, at: path).queue
-            let found = try queue.read { database in
-                #expect(try String.fetchAll(database, sql: "PRAGMA integrity_check") == ["ok"])
-                return try Int64.fetchAll(database, sql: "SELECT openedAt FROM promotion")
+        let root = try Directory.openOrCreate(path, permissions: .ownerReadWriteExecute, in: fileSystem)
+        let found = try LedgerImage.open(in: root, at: path).queue.read { database in
+            try Row.fetchAll(database, sql: "SELECT key, openedAt FROM promotion").map { row in
+                (try row.value(0, as: String.self), try row.value(1, as: Int64.self))
             }
-            #expect(found.count == written.count)
-            let changes = Set(found)
-            #expect(changes.count == 1 && changes.allSatisfy { $0 >= before })
-            seen.formUnion(changes)
         }
-        #expect(seen.count > 5)
+        let moment = try #require(found.map(\.1).max())
+        try #require(moment >= 10)
+        var expected = Dictionary(uniqueKeysWithValues: written.map { ($0.key.string, Int64(0)) })
+        for number in 1...moment { expected[written[Int(number) * 37 % 100].key.string] = number }
+        #expect(Dictionary(uniqueKeysWithValues: found) == expected)
+        try ledger.close()
     }
 
     /// Before a ledger has its first version there is nothing to be undone.
