@@ -140,6 +140,30 @@ import Testing
         end.wait()
     }
 
+    /// As a process does that was stopped just when it marks what it reads of the log. SQLite tries for 10 seconds.
+    @Test(.enabled(if: TestRun.isLong, "takes 10 seconds"))
+    func aReadThatSQLiteHoldsUpReadsTheBytes() throws {
+        let container = try Self.container()
+        let engine = try container.engine()
+        try engine.store(prose(1000), "third")
+        _ = try engine.open("third")
+        let marks = try LiveFileSystem().open(
+            FilePath(container.support.appending(path: "ledger.sqlite-shm").path), in: .workingDirectory,
+            .readWrite)
+        // Not before: it takes all locks of this process on the file, those of SQLite among them.
+        defer { LiveFileSystem().close(marks) }
+        var lock = flock()
+        (lock.l_type, lock.l_start, lock.l_len) = (Int16(F_WRLCK), 123, 5)
+        // `F_OFD_SETLK`, which Glibc's Swift overlay lacks.
+        let isLocked = fcntl(marks.rawValue, 37, &lock) == 0
+        #expect(isLocked)
+
+        try Self.expectReadable(engine)
+        let start = ContinuousClock.now
+        try Self.expectReadable(engine)
+        #expect(start.duration(to: .now) < .seconds(5))
+    }
+
     /// With items that were opened.
     private static func container() throws -> TemporaryContainer {
         let container = try TemporaryContainer()

@@ -99,9 +99,22 @@ final class Patience: Sendable {
         inVain.withLock { $0 = nil }
     }
 
+    /// Somebody else has waited for the lock in vain.
+    func noteInVain() {
+        let now = uptime()
+        inVain.withLock { $0 = InVain(end: now, wasLongest: true) }
+    }
+
+    /// Whether somebody has waited in vain, not long ago.
+    var hasWaitedInVain: Bool { inVain.withLock { $0 != nil } && last(before: uptime()) != nil }
+
+    private func last(before now: Duration) -> InVain? {
+        inVain.withLock { last in last.flatMap { now - $0.end < Self.limit ? $0 : nil } }
+    }
+
     private func begin() -> Wait {
         let now = uptime()
-        let last = inVain.withLock { last in last.flatMap { now - $0.end < Self.limit ? $0 : nil } }
+        let last = last(before: now)
         return Wait(
             look: now + (last == nil ? Self.limit : Self.rest),
             end: now + (last?.wasLongest == true ? Self.rest : Self.longest))

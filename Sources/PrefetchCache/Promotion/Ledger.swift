@@ -172,12 +172,33 @@ final class Ledger: PromotionLedger {
         }
     }
 
+    /// Reads what can be read without waiting for another process: while one is in the way, the bytes of the files. They are
+    /// not kept, since their time stamps may stay the same when it changes them.
+    ///
     /// - Returns: `nil` when there is no ledger yet.
     private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
         guard let identity = try attributes()?.identity else { return nil }
         return try wrappingErrors {
-            // One statement reads a consistent state; a transaction around it would take three more.
-            try readable(identity).unsafeRead(body)
+            var busy: (any Error)?
+            // Where a process was stopped just when it marked what it reads of the log, SQLite tries for 10 seconds of
+            // its own. Once is enough.
+            if !patience.hasWaitedInVain {
+                do {
+                    // One statement reads a consistent state; a transaction around it would take three more.
+                    return try opened(identity, isReading: true).queue.unsafeRead(body)
+                } catch let error as CacheError where error.isBusy {
+                    busy = error
+                } catch let error as DatabaseError where error.isBusy {
+                    busy = error
+                    patience.noteInVain()
+                }
+            }
+            do {
+                let image = try LedgerImage.open(in: folder, at: path.removingLastComponent()).queue
+                return try image.unsafeRead(body)
+            } catch let error as LedgerImage.Unavailable {
+                throw busy ?? error
+            }
         }
     }
 
@@ -241,20 +262,6 @@ final class Ledger: PromotionLedger {
             try folder.fileSystem.unlink(name, in: folder.descriptor)
         } catch {
             guard error.isNotFound else { throw error }
-        }
-    }
-
-    /// What can be read without waiting for another process. What is read because one is in the way is not kept: its time
-    /// stamps may stay the same when it changes.
-    private func readable(_ identity: FileAttributes.Identity) throws -> DatabaseQueue {
-        do {
-            return try opened(identity, isReading: true).queue
-        } catch let busy as CacheError where busy.isBusy {
-            do {
-                return try LedgerImage.open(in: folder, at: path.removingLastComponent()).queue
-            } catch is LedgerImage.Unavailable {
-                throw busy
-            }
         }
     }
 
