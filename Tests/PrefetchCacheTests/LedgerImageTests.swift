@@ -83,7 +83,9 @@ import Testing
     @Test func aLogThatEndsAnywhereIsReadAsFarAsItIsWhole() throws {
         let (file, log) = try files(entries: 60)
         var counts: Set<Int> = []
-        for length in stride(from: 0, to: log.count, by: 1373) {
+        // Without the optimiser reading takes a second. The last 20 entries or so are in the first 40 frames.
+        let (end, step) = TestRun.isOptimised ? (log.count, 1373) : (40 * (4096 + 24), 4111)
+        for length in stride(from: 0, to: end, by: step) {
             let found = try read(file, log.prefix(length))
             #expect(found.image == found.sqlite, "\(length) bytes")
             counts.insert(found.image?.count ?? -1)
@@ -97,7 +99,8 @@ import Testing
         var generator = SeededGenerator(seed: 1)
         var differences = 0
         let whole = try read(file, log).image
-        for _ in 0..<150 {
+        let flips = TestRun.isOptimised ? 150 : 15
+        for _ in 0..<flips {
             var damaged = log
             let place = Int.random(in: 0..<24 * (4096 + 24), using: &generator)
             damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
@@ -105,7 +108,7 @@ import Testing
             #expect(found.image == found.sqlite, "byte \(place)")
             if found.image != whole { differences += 1 }
         }
-        #expect(differences > 20)
+        #expect(differences > flips / 8)
     }
 
     /// What becomes of a ledger just when the log is opened for its image.
