@@ -323,7 +323,11 @@ public final class InterceptingFileSystem: FileSystem {
 
     public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .synchronizeVolume, name: name(of: file)), of: file)
-        if let space { space.synchronize() } else { try live.synchronizeVolume(of: file) }
+        if let space {
+            space.synchronize()
+        } else if !weaknesses.contains(.noSynchronize) {
+            try live.synchronizeVolume(of: file)
+        }
     }
 }
 

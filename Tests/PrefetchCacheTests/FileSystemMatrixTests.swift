@@ -17,17 +17,23 @@ struct FileSystemMatrixTests {
         let engine: Engine
 
         /// - Parameter reserve: Thousandths of the volume.
-        init(_ kind: SmallVolume.Kind, reserve: Int64 = 0, budget: CacheConfiguration.Budget) throws {
+        init(
+            _ kind: SmallVolume.Kind, reserve: Int64 = 0, budget: CacheConfiguration.Budget,
+            _ fileSystem: any FileSystem = LiveFileSystem()
+        ) throws {
             guard SmallVolume.all.contains(kind) else {
                 try Test.cancel("No volume of \(kind.rawValue): it needs root, a loop device and its mkfs.")
             }
-            try self.init(on: SmallVolume(kind, megabytes: 320), reserve: reserve, budget: budget)
+            try self.init(on: SmallVolume(kind, megabytes: 320), reserve: reserve, budget: budget, fileSystem)
         }
 
-        init(on volume: SmallVolume, reserve: Int64 = 0, budget: CacheConfiguration.Budget) throws {
+        init(
+            on volume: SmallVolume, reserve: Int64 = 0, budget: CacheConfiguration.Budget,
+            _ fileSystem: any FileSystem = LiveFileSystem()
+        ) throws {
             self.volume = volume
             container = try TemporaryContainer(in: volume.root)
-            engine = try container.engine(probe: nil)
+            engine = try container.engine(fileSystem: fileSystem, probe: nil)
             var configuration = CacheConfiguration(budget: budget)
             configuration.capacityModel.reservePerMille = reserve
             try engine.configure(configuration)
@@ -137,19 +143,33 @@ struct FileSystemMatrixTests {
     @Test(arguments: kinds)
     func whatTheUserAsksForFindsRoomAtTheExpenseOfItems(kind: SmallVolume.Kind) throws {
         let world = try World(kind, budget: .fixed(.mebibytes(128)))
-        try world.store(60)
-        try world.volume.leave(30 << 20)
-        var metadata = ItemMetadata("wanted")
-        metadata.intent = .userRequested
-        guard
-            case .begun(let store) = try world.engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: 40 << 20)
-        else { Issue.record("refused"); return }
+        guard case .begun(let store) = try Self.beginWanted(world) else { Issue.record("refused"); return }
         try store.append(mebibytes: 40)
         guard case .delivered(let item) = try store.commit() else { Issue.record("refused"); return }
         #expect(try FileManager.default.attributesOfItem(atPath: item.path.string)[.size] as? Int == 40 << 20)
         #expect(try (25...40).contains(world.engine.statistics().items))
         try world.expectSound()
+    }
+
+    /// A cache that believes what the volume shows at once finds too little: the matrix notices it.
+    @Test func onBtrfsSpaceComesLater() throws {
+        let world = try World(
+            .btrfs, budget: .fixed(.mebibytes(128)), InterceptingFileSystem(with: [.noSynchronize]))
+        #expect {
+            _ = try Self.beginWanted(world)
+        } throws: { error in
+            guard case CacheError.insufficientSpace = error else { return false }
+            return true
+        }
+    }
+
+    /// A user-requested item that is longer than what is free.
+    private static func beginWanted(_ world: World) throws -> Engine.BegunStore<OpenStore> {
+        try world.store(60)
+        try world.volume.leave(30 << 20)
+        var metadata = ItemMetadata("wanted")
+        metadata.intent = .userRequested
+        return try world.engine.beginStore(metadata, encoding: .automatic, expectedLength: 40 << 20)
     }
 
     @Test(arguments: kinds)
