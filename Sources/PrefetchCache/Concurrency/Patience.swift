@@ -43,6 +43,7 @@ final class Patience: Sendable {
     private let uptime: @Sendable () -> Duration
     private let isRunning: Look
     private let inVain = Mutex<InVain?>(nil)
+    private let heldUp = Mutex<Duration?>(nil)
 
     /// - Parameter uptime: See ``CacheEnvironment/uptime``.
     init(
@@ -99,22 +100,22 @@ final class Patience: Sendable {
         inVain.withLock { $0 = nil }
     }
 
-    /// Somebody else has waited for the lock in vain.
-    func noteInVain() {
+    /// SQLite has tried for 10 seconds in vain, as it does without asking where a process was stopped just when it marked
+    /// what it reads of a write-ahead log.
+    func noteHeldUp() {
         let now = uptime()
-        inVain.withLock { $0 = InVain(end: now, wasLongest: true) }
+        heldUp.withLock { $0 = now }
     }
 
-    /// Whether somebody has waited in vain, not long ago.
-    var hasWaitedInVain: Bool { inVain.withLock { $0 != nil } && last(before: uptime()) != nil }
-
-    private func last(before now: Duration) -> InVain? {
-        inVain.withLock { last in last.flatMap { now - $0.end < Self.limit ? $0 : nil } }
+    /// Whether SQLite should not be asked now, since it was held up not long ago: for as long as it would try.
+    var isHeldUp: Bool {
+        guard let last = heldUp.withLock({ $0 }) else { return false }
+        return uptime() - last < Self.limit * 2
     }
 
     private func begin() -> Wait {
         let now = uptime()
-        let last = last(before: now)
+        let last = inVain.withLock { last in last.flatMap { now - $0.end < Self.limit ? $0 : nil } }
         return Wait(
             look: now + (last == nil ? Self.limit : Self.rest),
             end: now + (last?.wasLongest == true ? Self.rest : Self.longest))

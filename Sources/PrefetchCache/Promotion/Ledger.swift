@@ -180,9 +180,7 @@ final class Ledger: PromotionLedger {
         guard let identity = try attributes()?.identity else { return nil }
         return try wrappingErrors {
             var busy: (any Error)?
-            // Where a process was stopped just when it marked what it reads of the log, SQLite tries for 10 seconds of
-            // its own. Once is enough.
-            if !patience.hasWaitedInVain {
+            if !patience.isHeldUp {
                 do {
                     // One statement reads a consistent state; a transaction around it would take three more.
                     return try opened(identity, isReading: true).queue.unsafeRead(body)
@@ -190,7 +188,7 @@ final class Ledger: PromotionLedger {
                     busy = error
                 } catch let error as DatabaseError where error.isBusy {
                     busy = error
-                    patience.noteInVain()
+                    if error.resultCode == .SQLITE_PROTOCOL { patience.noteHeldUp() }
                 }
             }
             do {
@@ -207,6 +205,7 @@ final class Ledger: PromotionLedger {
         creating: Bool, _ body: (Database, LedgerLog) throws -> Void
     ) throws(CacheError) {
         try turns.withLock { _ throws(CacheError) in
+            if patience.isHeldUp { throw .busy("ledger", Self.files, in: folder) }
             try wrappingErrors {
                 let lock = try folder.takeLock(patience, for: "ledger")
                 defer { folder.fileSystem.unlock(lock) }
@@ -229,6 +228,7 @@ final class Ledger: PromotionLedger {
         } catch let error as FileSystemError {
             throw .fileSystem(error)
         } catch let error as DatabaseError where error.isBusy {
+            if error.resultCode == .SQLITE_PROTOCOL { patience.noteHeldUp() }
             throw .busy("ledger", Self.files, in: folder)
         } catch {
             throw .database(name: "ledger", message: "\(error)")
