@@ -54,6 +54,20 @@ int cplatform_birth_time(int fd, int64_t *nanoseconds) {
     return 1;
 }
 
+int cplatform_inode(int directory, const char *name, uint64_t *inode) {
+    struct statx status;
+    if (statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_INO, &status) == 0) {
+        *inode = status.stx_ino;
+        return 0;
+    }
+    // As above.
+    if (errno != ENOSYS && errno != EPERM) return -1;
+    struct stat all;
+    if (fstatat(directory, name, &all, AT_SYMLINK_NOFOLLOW) != 0) return -1;
+    *inode = all.st_ino;
+    return 0;
+}
+
 const int cplatform_o_noatime = O_NOATIME;
 
 int cplatform_set_access_time(int fd, int64_t nanoseconds) {

@@ -175,6 +175,11 @@ public final class InterceptingFileSystem: FileSystem {
         return try live.attributes(of: file)
     }
 
+    public func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
+        try note(Operation(kind: .attributes, name: name.string), in: directory)
+        return try live.inode(of: name, in: directory)
+    }
+
     public func attributes(of name: FilePath, in directory: Descriptor)
         throws(FileSystemError) -> FileAttributes?
     {

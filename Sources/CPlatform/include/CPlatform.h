@@ -31,6 +31,10 @@ int cplatform_fremovexattr(int fd, const char *name);
 /// -1 with errno.
 int cplatform_birth_time(int fd, int64_t *nanoseconds);
 
+/// The inode of a name in a folder, without following a link and without a look at its times. Returns 0, or -1 with
+/// errno.
+int cplatform_inode(int directory, const char *name, uint64_t *inode);
+
 /// Returns 1 when somebody has the file open for writing, 0 when not, -1 with errno.
 int cplatform_is_being_written(int fd);
 

@@ -30,6 +30,19 @@ extension LiveFileSystem {
         }
     }
 
+    public func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
+        var inode: UInt64 = 0
+        do {
+            _ = try Platform.retrying("statx", name) {
+                name.withPlatformString { Platform.inode(directory.rawValue, $0, &inode) }
+            }
+            return inode
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+    }
+
     public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
         var time: Int64 = 0
         let isKnown = try Platform.retrying("statx") { Platform.birthTime(file.rawValue, &time) }

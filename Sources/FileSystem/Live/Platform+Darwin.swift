@@ -77,6 +77,15 @@
             return 1
         }
 
+        static func inode(
+            _ directory: CInt, _ name: UnsafePointer<CChar>, _ inode: inout UInt64
+        ) -> CInt {
+            var status = stat()
+            guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return -1 }
+            inode = UInt64(status.st_ino)
+            return 0
+        }
+
         /// Darwin has no leases.
         static func isBeingWritten(_ file: CInt) -> CInt { 0 }
 

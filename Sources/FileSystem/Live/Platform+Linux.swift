@@ -54,6 +54,12 @@
             cplatform_birth_time(file, &nanoseconds)
         }
 
+        static func inode(
+            _ directory: CInt, _ name: UnsafePointer<CChar>, _ inode: inout UInt64
+        ) -> CInt {
+            cplatform_inode(directory, name, &inode)
+        }
+
         static func isBeingWritten(_ file: CInt) -> CInt {
             cplatform_is_being_written(file)
         }

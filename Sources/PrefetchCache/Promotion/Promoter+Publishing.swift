@@ -136,13 +136,12 @@ extension Promoter {
         throws(CacheError) -> Placing
     {
         let name = FilePath(entry.stagedName)
-        if let staged = try attributes(of: name, in: staging), staged.identity.inode != entry.inode,
-            try onDestination(
-                entry,
-                { () throws(FileSystemError) in
-                    try checksum(of: name, in: staging) != entry.contentChecksum
-                })
-        {
+        let isAnother = try onDestination(entry) { () throws(FileSystemError) in
+            guard let inode = try fileSystem.inode(of: name, in: staging.descriptor), inode != entry.inode
+            else { return false }
+            return try checksum(of: name, in: staging) != entry.contentChecksum
+        }
+        if isAnother {
             throw .destination(
                 path(of: entry), FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
         }
