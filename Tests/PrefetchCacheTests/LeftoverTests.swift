@@ -152,6 +152,7 @@ private final class InterruptedLedger: PromotionLedger {
         return entry
     }
 
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try ledger.contains(hash) }
     func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
     func intents() throws(CacheError) -> [LedgerEntry] { try ledger.intents() }
     func hashes() throws(CacheError) -> Set<KeyHash> { try ledger.hashes() }

@@ -24,6 +24,7 @@ import Testing
             return promoted.withLock { $0 }
         }
 
+        func contains(_ hash: KeyHash) -> Bool { promoted.withLock { $0.contains(hash) } }
         func entry(for hash: KeyHash) -> LedgerEntry? { nil }
         func intents() -> [LedgerEntry] { [] }
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }
@@ -42,6 +43,8 @@ import Testing
         #expect(try !keys.contains(hash))
         ledger.promoted.withLock { _ = $0.insert(hash) }
         #expect(try keys.contains(hash))
+        // For one key, not all are read.
+        #expect(ledger.readings.load(ordering: .relaxed) == 0)
     }
 
     @Test func aLedgerThatHasSettledIsReadOnce() throws {

@@ -25,16 +25,32 @@ final class PromotedKeys: Sendable {
         self.now = now
     }
 
-    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try all().contains(hash) }
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool {
+        let fingerprint = try ledger.fingerprint()
+        if let hashes = known(at: fingerprint) { return hashes.contains(hash) }
+        // Until it settles, each lookup would read them all.
+        guard isSettled(fingerprint) else { return try ledger.contains(hash) }
+        return try read(at: fingerprint).contains(hash)
+    }
 
     func all() throws(CacheError) -> Set<KeyHash> {
         let fingerprint = try ledger.fingerprint()
-        if let snapshot = snapshot.withLock({ $0 }), snapshot.fingerprint == fingerprint {
-            return snapshot.hashes
-        }
+        if let hashes = known(at: fingerprint) { return hashes }
+        return try read(at: fingerprint)
+    }
+
+    private func known(at fingerprint: LedgerFingerprint?) -> Set<KeyHash>? {
+        snapshot.withLock { $0?.fingerprint == fingerprint ? $0?.hashes : nil }
+    }
+
+    private func isSettled(_ fingerprint: LedgerFingerprint?) -> Bool {
+        fingerprint?.lastChange ?? 0 < now() - Self.settlingMilliseconds
+    }
+
+    private func read(at fingerprint: LedgerFingerprint?) throws(CacheError) -> Set<KeyHash> {
         // The fingerprint is from before the reading, so a change in between is read again.
         let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.hashes())
-        let isSettled = fingerprint?.lastChange ?? 0 < now() - Self.settlingMilliseconds
+        let isSettled = isSettled(fingerprint)
         snapshot.withLock { $0 = isSettled ? fresh : nil }
         return fresh.hashes
     }

@@ -8,6 +8,9 @@ protocol PromotionLedger: Sendable {
 
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry?
 
+    /// Whether a key is or was handed over, completely or not yet.
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool
+
     /// The promotions that were begun and not completed.
     func intents() throws(CacheError) -> [LedgerEntry]
 
@@ -44,6 +47,8 @@ struct LedgerFingerprint: Sendable, Hashable {
 }
 
 extension PromotionLedger {
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try entry(for: hash) != nil }
+
     func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
         try entry(for: key.hash).flatMap { $0.key == key ? $0 : nil }
     }
