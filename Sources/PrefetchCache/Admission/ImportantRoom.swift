@@ -117,8 +117,8 @@ extension Admission {
     ) throws(CacheError) -> VolumeRoom {
         defer { evictor.report() }
         let evict = { [self] (database: Database) throws -> VolumeRoom in
-            try watch.noting(database, from: watch.available()) {
-                var free = try FreeBytes(watch)
+            var free = try FreeBytes(watch)
+            return try watch.noting(database, from: free.count) {
                 var room = try makeAvailable(allOrNothing: wanted, &free, database)
                 if room.isEnough {
                     _ = try makeAvailable(more, &free, database)

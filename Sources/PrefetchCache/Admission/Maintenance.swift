@@ -105,13 +105,13 @@ extension Admission {
         case .low: wanted = standing.capacity.thresholds.low.leave
         case .critical: wanted = .max
         }
-        let available = try watch.available()
-        guard uselessAt.withLock({ $0 }) != available else { return false }
-        let (hasHelped, free) = try watch.noting(database, from: available) {
-            var free = try FreeBytes(watch)
-            return try (makeAvailable(wanted, &free, step: Self.reliefStep, database), free.count)
+        var free = try FreeBytes(watch)
+        guard uselessAt.withLock({ $0 }) != free.count else { return false }
+        let hasHelped = try watch.noting(database, from: free.count) {
+            try makeAvailable(wanted, &free, step: Self.reliefStep, database)
         }
-        uselessAt.withLock { $0 = hasHelped ? nil : free }
+        let left = hasHelped ? nil : free.count
+        uselessAt.withLock { $0 = left }
         return true
     }
 

@@ -209,13 +209,14 @@ final class Ledger: PromotionLedger {
             try wrappingErrors {
                 let lock = try folder.takeLock(patience, for: "ledger")
                 defer { folder.fileSystem.unlock(lock) }
-                patience.noteSuccess()
                 let identity = try attributes()?.identity
                 guard creating || identity != nil else { return }
                 let file = try opened(identity, isReading: false)
                 try file.queue.writeWithoutTransaction { database in
                     try explainingErrors(of: database) { try body(database, file.log) }
                 }
+                // Not before: SQLite may have waited, too.
+                patience.noteSuccess()
             }
         }
     }
