@@ -97,13 +97,14 @@ import Testing
 
     /// Only what may be promoted without being read says when it was written.
     @Test(arguments: [
-        (Sample.noise(4 * Sample.mebibyte + 1), ItemEncoding.identity, 77 as UInt64?),
-        (Sample.noise(4 * Sample.mebibyte), .identity, nil),
-        (Sample.noise(4 * Sample.mebibyte + 1), .lz4, nil),
+        (4 * Sample.mebibyte + 1, ItemEncoding.identity, 77 as UInt64?),
+        (4 * Sample.mebibyte, .identity, nil),
+        (4 * Sample.mebibyte + 1, .lz4, nil),
     ])
     func theBootIsRecordedInLargeIdentityItems(
-        _ content: [UInt8], _ encoding: ItemEncoding, _ expected: UInt64?
+        contentLength: Int, _ encoding: ItemEncoding, _ expected: UInt64?
     ) throws {
+        let content = Sample.noise(contentLength)
         let written = try image(of: content, .full, encoding: .forced(encoding), boot: 77)
         #expect(try read(written).footer.boot == expected)
         #expect(
