@@ -4,31 +4,30 @@ import Foundation
 public enum TestRun {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// Whether the optimiser was at work. Without it code that deals with paths takes thirty times as long, and
-    /// samples have to do.
-    public static let isOptimised: Bool = {
-        #if DEBUG
-            false
-        #else
-            true
-        #endif
-    }()
-
-    /// Whether `PREFETCHCACHE_LONG_TESTS` asks for everything: minutes instead of seconds.
+    /// Whether `PREFETCHCACHE_LONG_TESTS` asks for everything: minutes of optimised code. Otherwise a sample has to do,
+    /// another in every run.
     public static let isLong = environment["PREFETCHCACHE_LONG_TESTS"] != nil
 
-    /// How many cases to try.
-    ///
-    /// - Parameters:
-    ///   - debug: In a short run of code that is not optimised.
-    ///   - optimised: In a short run of code that is.
-    ///   - long: In a long run.
-    public static func count(debug: Int, optimised: Int, long: Int) -> Int {
-        isLong ? long : isOptimised ? optimised : debug
+    /// The number in `PREFETCHCACHE_SEED`, or one at random. It is printed when it is first asked for.
+    public static let seed: UInt64 = {
+        if let seed = environment["PREFETCHCACHE_SEED"].flatMap({ UInt64($0) }) { return seed }
+        let seed = UInt64.random(in: 1...1_000_000)
+        print("The random choices of this run are repeated with PREFETCHCACHE_SEED=\(seed)")
+        return seed
+    }()
+
+    /// How many cases to try, in a short run and in a long one.
+    public static func count(short: Int, long: Int) -> Int { isLong ? long : short }
+
+    /// Of all cases every one in a long run, and otherwise `count` by lot.
+    public static func sample<Case>(_ count: Int, of cases: [Case]) -> [Case] {
+        guard !isLong else { return cases }
+        var generator = SeededGenerator(seed: seed)
+        return Array(cases.shuffled(using: &generator).prefix(count))
     }
 
-    /// The number in `PREFETCHCACHE_SEED`; without it one at random in a long run, and always the same in a short one. A
-    /// failure names it, to be repeated.
-    public static let seed =
-        environment["PREFETCHCACHE_SEED"].flatMap { UInt64($0) } ?? (isLong ? .random(in: 1...1_000_000) : 1)
+    /// The numbers from 0: all of them in a long run, and otherwise every `step`th, the first by lot.
+    public static func numbers(every step: Int) -> StrideTo<Int> {
+        isLong ? stride(from: 0, to: .max, by: 1) : stride(from: Int(seed) % step, to: .max, by: step)
+    }
 }

@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Code that is not optimised takes long: then the smallest and the largest have to do.
-    @Test(arguments: CrashEnumeration.isThorough ? references : [references[0], references[4]])
+    @Test(arguments: TestRun.isLong ? references : [references[0], references[4]])
     func leastRecentUseIsExact(_ reference: Reference) throws {
         #expect(try replayed(reference, .lru) == reference.result)
     }

@@ -121,14 +121,18 @@ import Testing
     private static let hasExt4 = PowerCutVolume.Kind.ext4.isPossible
     private static let hasXFS = PowerCutVolume.Kind.xfs.isPossible
 
-    @Test(.enabled(if: hasExt4, "Cutting the power needs root on Linux, mkfs.ext4 and a loop device."))
+    @Test(
+        .enabled(if: TestRun.isLong, "Takes half a minute: PREFETCHCACHE_LONG_TESTS."),
+        .enabled(if: hasExt4, "Cutting the power needs root on Linux, mkfs.ext4 and a loop device."))
     func onExt4() throws {
         try cut(.ext4, .container, times: 90)
         try cut(.ext4, .documents, times: 40)
         try expectLossesWithoutFlushing(.ext4)
     }
 
-    @Test(.enabled(if: hasXFS, "Cutting the power needs root on Linux, mkfs.xfs and a loop device."))
+    @Test(
+        .enabled(if: TestRun.isLong, "Takes half a minute: PREFETCHCACHE_LONG_TESTS."),
+        .enabled(if: hasXFS, "Cutting the power needs root on Linux, mkfs.xfs and a loop device."))
     func onXFS() throws {
         try cut(.xfs, .container, times: 60)
         try cut(.xfs, .documents, times: 30)

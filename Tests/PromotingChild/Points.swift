@@ -36,7 +36,17 @@ final class Points: Sendable {
     private let count = Atomic<Int>(0)
     private let ending = Mutex<(moment: Moment, end: @Sendable () -> Void)?>(nil)
 
+    private let calls = Mutex<[String: Int]>([:])
+
     var passed: Int { count.load(ordering: .relaxed) }
+
+    /// The calls since this was asked last, by their names.
+    func takeCalls() -> [String: Int] {
+        calls.withLock { calls in
+            defer { calls = [:] }
+            return calls
+        }
+    }
 
     /// From now on, the process ends at `moment`.
     func end(at moment: Moment, by end: @escaping @Sendable () -> Void) {
@@ -48,7 +58,9 @@ final class Points: Sendable {
         }
     }
 
-    func pass() {
+    /// - Parameter call: The name of the call that comes next.
+    func pass(_ call: String) {
+        calls.withLock { $0[call, default: 0] += 1 }
         lastPower.withLock {}
         let number = count.wrappingAdd(1, ordering: .relaxed).newValue
         let end = ending.withLock { ending in ending?.moment == .point(number) ? ending?.end : nil }

@@ -30,16 +30,18 @@ struct PromotingChild: AsyncParsableCommand {
             return weakness
         })
     var weakness: [Weakness] = []
-    @Argument(help: "What to do: open=KEY, deliver=KEY=FILE, store=KEY, configure, evict or close.")
+    @Flag(help: "Say after each step which calls of the system it took.")
+    var calls = false
+    @Argument(help: "What to do: open=KEY, deliver=KEY=FILE, store=KEY, read=KEY, configure, evict or close.")
     var steps: [Step]
 
     func run() async throws {
         let end = try ending()
         // Who stops may hold a lock, which it takes without changing anything.
-        let hasPointsAtAll = stop != nil
+        let hasPointsAtAll = stop != nil || calls
         try SQLiteCalls.intercept(pointsAfter: cut != nil, locks: hasPointsAtAll)
         let fileSystem = InterceptingFileSystem(with: Set(weakness)) { operation in
-            if hasPointsAtAll || operation.isChange { Points.shared.pass() }
+            if hasPointsAtAll || operation.isChange { Points.shared.pass(operation.kind.rawValue) }
         }
         let start = ContinuousClock.now
         if let moment = self.end { Points.shared.end(at: moment, by: end) }
@@ -54,14 +56,19 @@ struct PromotingChild: AsyncParsableCommand {
             throw error
         }
         for step in steps {
+            _ = Points.shared.takeCalls()
             do {
-                guard let opened = try await step.take(in: cache) else {
+                if let opened = try await step.take(in: cache) {
+                    try say("opened", step.name, opened.path.string)
+                } else {
                     try say("missed", step.name)
-                    continue
                 }
-                try say("opened", step.name, opened.path.string)
             } catch {
                 try say("failed", step.name, "\(error)")
+            }
+            if calls {
+                let counts = Points.shared.takeCalls().map { "\($0)=\($1)" }
+                try say("calls", step.name, counts.sorted().joined(separator: " "))
             }
         }
         let duration = start.duration(to: .now)

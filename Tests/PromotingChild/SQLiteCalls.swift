@@ -28,21 +28,21 @@ enum SQLiteCalls {
 
     private static let pointedOpen: Open = { path, flags, mode in
         guard flags & O_CREAT != 0 else { return SQLiteCalls.open?(path, flags, mode) ?? -1 }
-        return SQLiteCalls.between { SQLiteCalls.open?(path, flags, mode) ?? -1 }
+        return SQLiteCalls.between("open") { SQLiteCalls.open?(path, flags, mode) ?? -1 }
     }
     private static let pointedWrite: Write = { file, bytes, count, offset in
-        SQLiteCalls.between {
+        SQLiteCalls.between("write") {
             (SQLiteCalls.pwrite64 ?? SQLiteCalls.pwrite)?(file, bytes, count, offset) ?? -1
         }
     }
     private static let pointedTruncate: Truncate = { file, length in
-        SQLiteCalls.between { SQLiteCalls.ftruncate?(file, length) ?? -1 }
+        SQLiteCalls.between("resize") { SQLiteCalls.ftruncate?(file, length) ?? -1 }
     }
     private static let pointedControl: Control = { file, command, argument in
-        SQLiteCalls.between { SQLiteCalls.fcntl?(file, command, argument) ?? -1 }
+        SQLiteCalls.between("lock") { SQLiteCalls.fcntl?(file, command, argument) ?? -1 }
     }
     private static let pointedUnlink: Unlink = { path in
-        SQLiteCalls.between { SQLiteCalls.unlink?(path) ?? -1 }
+        SQLiteCalls.between("unlink") { SQLiteCalls.unlink?(path) ?? -1 }
     }
 
     private static let hasPointsAfter = Atomic<Bool>(false)
@@ -67,9 +67,9 @@ enum SQLiteCalls {
         try replace("unlink", by: unsafeBitCast(pointedUnlink, to: sqlite3_syscall_ptr.self))
     }
 
-    private static func between<Result>(_ call: () -> Result) -> Result {
-        Points.shared.pass()
-        defer { if hasPointsAfter.load(ordering: .relaxed) { Points.shared.pass() } }
+    private static func between<Result>(_ name: String, _ call: () -> Result) -> Result {
+        Points.shared.pass("sqlite-" + name)
+        defer { if hasPointsAfter.load(ordering: .relaxed) { Points.shared.pass("after") } }
         return call()
     }
 

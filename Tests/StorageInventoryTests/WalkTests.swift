@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func aFolderMayBeDeeperThanAPathIsLong() throws {
-        let (levels, repetitions) = TestRun.isOptimised ? (1000, 1) : (45, 10)
+        let (levels, repetitions) = TestRun.isLong ? (1000, 1) : (45, 10)
         let names = ["tenletters", "elevenchars"].map { String(repeating: $0, count: repetitions) }
         try makeDeepFolder(names, levels: levels)
         let inventory = try container.inventory()
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func fewFoldersAreOpenAtATime() throws {
-        let levels = TestRun.isOptimised ? 300 : 90
+        let levels = TestRun.count(short: 90, long: 300)
         let names = ["one", "other"]
         try makeDeepFolder(names, levels: levels)
         let open = Mutex(0)

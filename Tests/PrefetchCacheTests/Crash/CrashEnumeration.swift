@@ -29,25 +29,13 @@ struct CrashEnumeration {
     }
 
     /// Disks per moment, unless all choices are fewer.
-    var choices = isThorough ? 64 : 2
+    var choices = TestRun.count(short: 2, long: 64)
     /// Crashes in the middle of each recovery.
-    var secondCrashes = isThorough ? 2 : 0
-
-    static let isThorough = TestRun.isOptimised
-
-    /// The workloads that are tried: of those on one disk a third, in a sample.
-    static let workloads =
-        isThorough
-        ? CrashWorkload.all
-        : CrashWorkload.all.lazy.filter { !$0.isBeside }.enumerated().filter { $0.offset.isMultiple(of: 3) }
-            .map(\.element)
+    var secondCrashes = TestRun.count(short: 0, long: 2)
 
     let workload: CrashWorkload
     let seed: UInt64
     var breakage = Breakage.none
-
-    /// Said beside the counts of a sample.
-    static let sample = isThorough ? "" : " (a sample: all of them with -c release)"
 
     func run(only steps: [Step]? = nil) throws -> Outcome {
         var outcome = Outcome()

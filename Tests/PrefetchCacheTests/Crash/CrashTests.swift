@@ -6,17 +6,15 @@ import Testing
 
 /// Promotion, stopped after every operation, with every loss that a power cut allows.
 @Suite struct CrashTests {
-    private static let seed: UInt64 = 20_240_607
-
     /// `workload:seed:steps` of one crash that is to be run again alone, or `workload` for all of one.
     private static let again = ProcessInfo.processInfo.environment["PREFETCHCACHE_CRASH"]?
         .split(separator: ":").map(String.init)
 
     @Test(.enabled(if: again == nil)) func nothingIsLostDuplicatedTornOrOverwritten() async throws {
         let outcomes = try await withThrowingTaskGroup { group in
-            for workload in CrashEnumeration.workloads {
+            for workload in TestRun.sample(8, of: CrashWorkload.all) {
                 group.addTask {
-                    (workload, try CrashEnumeration(workload: workload, seed: Self.seed).run())
+                    (workload, try CrashEnumeration(workload: workload, seed: TestRun.seed).run())
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -27,8 +25,8 @@ import Testing
             #expect(outcome.states > 0, "\(workload.name)")
             total.add(outcome)
         }
-        print("crashes\(CrashEnumeration.sample): \(outcomes.count) workloads, \(total)")
-        #expect(total.states >= (CrashEnumeration.isThorough ? 20_000 : 500))
+        print("crashes: \(outcomes.count) workloads, \(total)")
+        #expect(total.states >= TestRun.count(short: 100, long: 20_000))
     }
 
     @Test(.enabled(if: again != nil)) func oneCrashAgain() throws {
@@ -36,7 +34,7 @@ import Testing
         let workload = try #require(CrashWorkload.all.first { $0.name == again[0] })
         let seed = again.count > 1 ? UInt64(again[1]) : nil
         let steps = again.count > 2 ? again[2].split(separator: "/").compactMap { Step($0) } : nil
-        let outcome = try CrashEnumeration(workload: workload, seed: seed ?? Self.seed).run(only: steps)
+        let outcome = try CrashEnumeration(workload: workload, seed: seed ?? TestRun.seed).run(only: steps)
         print("crashes, \(workload.name): \(outcome)")
         #expect(outcome.reports == [])
     }

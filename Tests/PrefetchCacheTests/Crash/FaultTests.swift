@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func noFaultLosesDuplicatesTearsOrOverwrites() async throws {
-        let workloads = CrashEnumeration.workloads.filter { !$0.isBeside }
+        let workloads = TestRun.sample(6, of: CrashWorkload.all.filter { !$0.isBeside })
         let outcomes = try await withThrowingTaskGroup { group in
             for workload in workloads {
                 group.addTask { try Self.outcome(of: workload) }
@@ -35,8 +35,8 @@ import Testing
             #expect(outcome.reports == [])
             total.add(outcome)
         }
-        print("faults\(CrashEnumeration.sample): \(workloads.count) workloads, \(total)")
-        #expect(total.states >= (CrashEnumeration.isThorough ? 5000 : 300))
+        print("faults: \(workloads.count) workloads, \(total)")
+        #expect(total.states >= TestRun.count(short: 100, long: 5000))
     }
 
     private static func outcome(of workload: CrashWorkload) throws -> CrashEnumeration.Outcome {
@@ -44,12 +44,10 @@ import Testing
         var outcome = CrashEnumeration.Outcome()
         for errno in faults.map(Optional.some) + [nil] {
             for isSticky in [false, true] {
-                var number = 0
                 // Until the workload has ended before it came to the fault.
-                while try inject(
-                    Fault(number: number, errno: errno, isSticky: isSticky), start, workload, &outcome)
-                {
-                    number += CrashEnumeration.isThorough ? 1 : 50
+                for number in TestRun.numbers(every: 50) {
+                    let fault = Fault(number: number, errno: errno, isSticky: isSticky)
+                    guard try inject(fault, start, workload, &outcome) else { break }
                 }
             }
         }

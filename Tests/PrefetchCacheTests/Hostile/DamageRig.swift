@@ -226,9 +226,9 @@ final class DamageRig {
     }
 }
 
-/// All of `range`; as many of it as `count`, chosen by the seed, in a short run of code that is not optimised.
+/// All of `range` in a long run; as many of it as `count`, by lot, in a short one.
 func chosen(_ range: Range<Int>, atMost count: Int) -> [Int] {
-    let count = TestRun.count(debug: count, optimised: range.count, long: range.count)
+    let count = TestRun.count(short: count, long: range.count)
     guard count < range.count else { return Array(range) }
     var generator = SeededGenerator(seed: TestRun.seed)
     return (0..<count).map { _ in Int.random(in: range, using: &generator) }

@@ -49,7 +49,7 @@ enum DamagedShape: String, CaseIterable, CustomTestStringConvertible {
         let rig = try shape.rig("payload-bits")
         let bits = 0..<rig.footer.lowerBound * 8
         var generator = SeededGenerator(seed: TestRun.seed)
-        for _ in 0..<TestRun.count(debug: shape.isChunked ? 6 : 16, optimised: 500, long: 2500) {
+        for _ in 0..<TestRun.count(short: shape.isChunked ? 6 : 16, long: 2500) {
             let bit = Int.random(in: bits, using: &generator)
             try rig.flip(bit: bit)
             try rig.attack(
@@ -66,7 +66,7 @@ enum DamagedShape: String, CaseIterable, CustomTestStringConvertible {
         let chunks = shape.isChunked ? rig.chunkEnds : []
         let end = rig.image.count
         let boundaries = [0, 32, rig.footer.lowerBound, end - 32, end] + chunks
-        let margin = TestRun.count(debug: 1, optimised: 20, long: 70)
+        let margin = TestRun.count(short: 1, long: 70)
         let lengths = Set(boundaries.flatMap { $0 - margin...$0 + margin }).filter { (0..<end).contains($0) }
         for length in lengths.sorted() {
             try rig.write(Array(rig.image.prefix(length)))

@@ -43,7 +43,7 @@ import Testing
         let image = [UInt8](try Data(contentsOf: file))
         var record = AttackRecord("damage.\(database)-bits", of: "bits flipped")
         var generator = SeededGenerator(seed: TestRun.seed)
-        for _ in 0..<TestRun.count(debug: 60, optimised: 1500, long: 10_000) {
+        for _ in 0..<TestRun.count(short: 60, long: 10_000) {
             let bit = Int.random(in: 0..<image.count * 8, using: &generator)
             var damaged = image
             damaged[bit / 8] ^= 1 << (bit % 8)

@@ -37,7 +37,7 @@ import Testing
         }
         return Array(
             spread(all, overShapes: { shapes[$0.call] }, using: &random)
-                .prefix(TestRun.count(debug: 12, optimised: 400, long: all.count)))
+                .prefix(TestRun.count(short: 12, long: all.count)))
     }
 
     /// What came of a work on a disk of which calls fail.
@@ -145,7 +145,7 @@ import Testing
         let faults = [EIO, ENOSPC].flatMap { errno in
             (0..<calls).flatMap { [(errno, $0..<$0 + 1), (errno, $0..<Int.max)] }
         }
-        let count = TestRun.count(debug: 2, optimised: 40, long: faults.count)
+        let count = TestRun.count(short: 2, long: faults.count)
         for (errno, calls) in faults.shuffled(using: &random).prefix(count) {
             let (work, sentinels, _) = try run(database, errno, calls: calls)
             try judge([work], sentinels, &record, "\(database), errno \(errno), writes \(calls)")
@@ -180,7 +180,7 @@ import Testing
     @Test(.enabled(if: SmallVolume.kinds.contains(.tmpfs), "Mounting a volume needs root on Linux."))
     func aTinyVolumeThatFillsUpLosesNothing() throws {
         var record = AttackRecord("disk.tiny-volume", of: "runs of everything on a volume that is full")
-        let amounts: [Int64] = TestRun.isOptimised ? [700, 300, 100, 40, 8, 0] : [300, 0]
+        let amounts: [Int64] = TestRun.isLong ? [700, 300, 100, 40, 8, 0] : [300, 0]
         for left in amounts {
             let volume = try SmallVolume(.tmpfs, megabytes: 1)
             let container = try TemporaryContainer(in: volume.root)

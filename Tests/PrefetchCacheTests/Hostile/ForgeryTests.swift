@@ -103,7 +103,7 @@ extension ForgedItem {
             "damage.trailer-bytes", content: noise(1_500_000), encoding: .forced(.identity))
         var generator = SeededGenerator(seed: TestRun.seed)
         let start = rig.image.count - 32
-        for _ in 0..<TestRun.count(debug: 20, optimised: 500, long: 5000) {
+        for _ in 0..<TestRun.count(short: 20, long: 5000) {
             var image = rig.image
             let first = Int.random(in: 0..<24, using: &generator)
             for index in first..<Int.random(in: first + 1...24, using: &generator) {

@@ -38,7 +38,7 @@ import Testing
 
     @Test func noFileUnderTheNameOfAnotherKeyIsServed() throws {
         var record = AttackRecord("damage.swapped-items", of: "questions for an item under another's name")
-        let pairs = TestRun.count(debug: 12, optimised: 200, long: 200)
+        let pairs = TestRun.count(short: 12, long: 200)
         let engine = try engineWithSwappedItems(pairs: pairs)
         let report = try Verifier(engine, VerificationRequest(), isCancelled: { false }, report: nil).run()
         #expect(report.damaged == 2 * pairs && report.verifiedItems == 0)

@@ -170,7 +170,7 @@ import Testing
         var folder = Directory(
             try LiveFileSystem().open(FilePath(old.path), in: .workingDirectory, .directory),
             of: LiveFileSystem())
-        for _ in 0..<(TestRun.isOptimised ? 400 : 50) {
+        for _ in 0..<TestRun.count(short: 50, long: 400) {
             folder = try folder.openOrCreate("d", permissions: .ownerReadWriteExecute)
         }
         try LiveFileSystem().withFile("deep", in: folder.descriptor, .createNew(.ownerReadWrite)) { _ in }

@@ -130,30 +130,35 @@ import Testing
 
     /// Every call that changes something, and every lock.
     @Test func aProcessMayDieAtEveryCall() throws {
-        var number = 0
-        while try !Self.run(number, { $0.die() }, where: { $0.isChange || $0.kind == .lock }) { number += 1 }
-        print("partials: killed at \(number) calls")
-        #expect(number > 50)
+        let calls = try Self.calls(every: 5) { number throws in
+            try Self.run(number, { $0.die() }, where: { $0.isChange || $0.kind == .lock })
+        }
+        print("partials: killed at \(calls) calls")
+        #expect(calls > 50)
     }
 
     @Test(arguments: [Errno.ioError, .noSpace, .permissionDenied])
     func everyCallMayFailOnce(errno: Errno) throws {
-        var number = 0
-        while try !Self.run(
-            number, { _ throws(FileSystemError) in throw FileSystemError("test", errno: errno) },
-            where: { $0.canFail(with: errno) })
-        { number += Self.step }
-        print("partials: \(errno) at \(number) calls")
-        #expect(number > 30)
+        let calls = try Self.calls(every: 10) { number throws in
+            try Self.run(
+                number, { _ throws(FileSystemError) in throw FileSystemError("test", errno: errno) },
+                where: { $0.canFail(with: errno) })
+        }
+        print("partials: \(errno) at \(calls) calls")
+        #expect(calls > 30)
     }
 
-    /// Code that is not optimised takes long: then every third call has to do.
-    private static let step = CrashEnumeration.isThorough ? 1 : 3
+    /// - Parameter isOver: Whether the work had come to its end before the call of that number.
+    /// - Returns: How many calls the work has, up to the step.
+    private static func calls(every step: Int, until isOver: (Int) throws -> Bool) rethrows -> Int {
+        for number in TestRun.numbers(every: step) where try isOver(number) { return number }
+        return 0
+    }
 
     /// And the same process goes on.
     @Test(arguments: [Errno.ioError, .noSpace])
     func afterAFaultTheSameProcessStoresIt(errno: Errno) throws {
-        for number in stride(from: 0, to: .max, by: Self.step) {
+        for number in TestRun.numbers(every: 10) {
             let container = try Self.container()
             let fileSystem = InterceptingFileSystem()
             let engine = try container.engine(fileSystem: fileSystem)

@@ -8,9 +8,10 @@ import Testing
 /// Contract 1, part by part: whatever the system takes of Caches and tmp, and whenever, the cache goes on, its books are
 /// right again after a repair, and what was handed over is not touched.
 @Suite struct SystemPurgeTests {
-    private static let combinations = TestRun.count(debug: 6, optimised: 100, long: 1000)
+    private static let parts = TestRun.sample(6, of: PurgedPart.allCases)
+    private static let combinations = TestRun.count(short: 6, long: 1000)
 
-    @Test(arguments: PurgedPart.allCases)
+    @Test(arguments: parts)
     func betweenRuns(part: PurgedPart) throws {
         var world = try PurgedContainer("purges.between-runs")
         var purger = Purger(of: world.container.root, seed: 1)
@@ -22,7 +23,7 @@ import Testing
     }
 
     /// Two processes have the cache open, and one is in the middle of an item.
-    @Test(arguments: PurgedPart.allCases)
+    @Test(arguments: parts)
     func whileItIsInUse(part: PurgedPart) throws {
         var world = try PurgedContainer("purges.in-use")
         let first = try world.container.engine()

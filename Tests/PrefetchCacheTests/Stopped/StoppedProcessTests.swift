@@ -40,8 +40,7 @@
                 #expect(faults.isEmpty, "stopped at \(point)")
                 refusals.formUnion(refused)
             }
-            // Otherwise the sample has met with no locks.
-            if !Repetition.isWanted { #expect(refusals.isSuperset(of: ["statistics", "store", "open"])) }
+            if TestRun.isLong { #expect(refusals.isSuperset(of: ["statistics", "store", "open"])) }
         }
 
         /// A call that blocks until a stopped process lets go of its lock, as none of the cache must.
@@ -88,9 +87,7 @@
             if let point = Repetition.end.flatMap({ Int($0) }) { return [point] }
             let container = try prepared()
             let total = try #require(try StoppedChild.calls(in: container))
-            let sample = 16
-            return TestRun.isLong
-                ? Array(1...total) : (0..<sample).map { 1 + $0 * (total - 1) / (sample - 1) }
+            return TestRun.sample(5, of: Array(1...total))
         }
 
         private static func prepared() throws -> TemporaryContainer {

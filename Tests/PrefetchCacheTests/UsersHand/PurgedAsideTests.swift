@@ -215,15 +215,17 @@ import Testing
     /// Between any two calls, in turn, until the migration needs no more.
     @Test(arguments: roles)
     func aFileTheUserSavesWhileItIsMigratedStays(role: MigrationRequest.Role) throws {
-        var moment = 0
-        while true {
-            moment += 1
+        for moment in TestRun.numbers(every: 15) {
             let test = try Self()
             let file = test.old.appending(path: "Doc.txt")
             let count = CallCounter()
-            let at = moment
-            try test.migrate(as: role) { _, _ in if count.next() == at { try test.save("saved", as: file) } }
-            guard count.next() > moment else { break }
+            try test.migrate(as: role) { _, _ in
+                if count.next() == moment { try test.save("saved", as: file) }
+            }
+            guard count.next() > moment else {
+                #expect(moment > 30)
+                break
+            }
             // Before it is looked at it is a file to migrate like any other.
             let engine = try test.container.engine()
             let item = try engine.content("Doc.txt")
@@ -237,7 +239,6 @@ import Testing
             #expect(isSaved || item == Data("saved".utf8), "moment \(moment)")
             try engine.close()
         }
-        #expect(moment > 30)
     }
 
     /// A process died after it had moved a file aside.

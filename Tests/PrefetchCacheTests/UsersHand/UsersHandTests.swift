@@ -7,32 +7,32 @@ import Testing
 /// The user's hand between any two system calls: whatever is opened, stored, purged or repaired, what users write,
 /// move and delete stays as they left it.
 @Suite struct UsersHandTests {
-    /// Of the moments every one, or a sample where code is not optimised.
-    private static let step = CrashEnumeration.isThorough ? 1 : 11
-
-    @Test(arguments: HandedWork.allCases, Hand.allCases)
+    /// At every moment of every work; of a sample at a few.
+    @Test(
+        arguments: TestRun.sample(
+            8, of: HandedWork.allCases.flatMap { work in Hand.allCases.map { (work, $0) } }))
     func whatTheUserDoesStays(work: HandedWork, hand: Hand) throws {
-        // Each hand another sample.
-        var moment = hand.rawValue.utf8.count % min(Self.step, 3)
         var runs = 0
-        while let broken = try HandedRun(work: work, hand: hand, moment: moment).judge() {
+        for moment in TestRun.numbers(every: 25) {
+            guard let broken = try HandedRun(work: work, hand: hand, moment: moment).judge() else { break }
             #expect(broken == [])
-            moment += Self.step
             runs += 1
         }
-        #expect(runs >= (CrashEnumeration.isThorough ? 5 : 1))
-        print("user's hand\(CrashEnumeration.sample): \(work), \(hand): \(runs) moments")
+        #expect(runs >= TestRun.count(short: 0, long: 5))
+        print("user's hand: \(work), \(hand): \(runs) moments")
     }
 
     /// Without the exclusive rename, what the user saves is lost, and the judge says so.
     @Test func aRenameThatReplacesIsFoundOut() throws {
-        var (moment, broken) = (0, 0)
-        while let violations = try HandedRun(work: .opensFilm, hand: .replaces, moment: moment).judge([
-            .replacingRename
-        ]) {
-            broken += violations.count
+        var (moment, isFound) = (0, false)
+        while !isFound,
+            let violations = try HandedRun(work: .opensFilm, hand: .replaces, moment: moment).judge([
+                .replacingRename
+            ])
+        {
+            isFound = !violations.isEmpty
             moment += 1
         }
-        #expect(broken > 0)
+        #expect(isFound)
     }
 }

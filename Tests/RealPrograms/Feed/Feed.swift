@@ -12,7 +12,8 @@ struct Feed: AsyncParsableCommand {
 
     /// Threads that wait for work at the end: the pool's, those of URLSession, and the watchers.
     static let idleThreads = 16
-    private static let threads = 64
+    /// A thread for each call under way, whatever it waits for, and those that the system's pool keeps for a few seconds.
+    private static let threads = 128
     /// What a process may have on many systems.
     private static let descriptors = 256
     private static let limits = ["read": 1.0, "launch": 2, "others": 10]

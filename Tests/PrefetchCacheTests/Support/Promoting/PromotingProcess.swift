@@ -12,6 +12,8 @@ struct PromotingProcess {
     private(set) var failures: [String] = []
     /// The points that it passed and how long it took, when it came to its end.
     private(set) var finished: (points: Int, microseconds: Int)?
+    /// The calls of the system of each step, where it was told to say them.
+    private(set) var calls: [(step: String, counts: [String: Int])] = []
     let wasKilled: Bool
 
     init(_ arguments: [String], in container: TemporaryContainer) throws {
@@ -45,6 +47,12 @@ struct PromotingProcess {
         switch words.first {
         case "opened": opened[try ItemKey(words[1])] = words[2]
         case "missed": break
+        case "calls":
+            let counts = try words[2].split(separator: " ").map { count in
+                let parts = count.split(separator: "=")
+                return (String(parts[0]), try #require(Int(parts[1])))
+            }
+            calls.append((words[1], Dictionary(uniqueKeysWithValues: counts)))
         case "finished":
             finished = (try #require(Int(words[1])), Int(try #require(Double(words[2]))))
         default: failures.append(words.joined(separator: " "))

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import PrefetchCache
+
+/// What each call of the cache costs in calls of the system, SQLite's among them (all but its reads and flushes).
+///
+/// A change that makes one more, or one fewer, has to say so here. Of what each call costs the median of many counts:
+/// background maintenance falls into some of them.
+@Suite struct SystemCallTests {
+    private static let expected: [String: [String: Int]] = [
+        // A folder of items, one of 256, is made when its first item is stored.
+        "store": [
+            "open": 1, "write": 1, "rename": 1, "attributes": 5, "makeDirectory": 1, "sqlite-lock": 4,
+        ],
+        "read": ["open": 1, "lock": 1, "read": 1],
+        "open": [
+            "open": 6, "read": 1, "write": 1, "rename": 3, "unlink": 1, "synchronize": 2, "lock": 4,
+            "attributes": 15,
+            "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 14,
+        ],
+        "statistics": ["entries": 1, "attributes": 4, "sqlite-lock": 5],
+    ]
+
+    @Test func everyCallCostsWhatItDid() throws {
+        let costs = try Self.costs()
+        for (call, expected) in Self.expected { #expect(costs[call] == expected, "\(call)") }
+    }
+
+    /// Called for items of 10,000 bytes that compress.
+    private static func costs() throws -> [String: [String: Int]] {
+        let container = try TemporaryContainer()
+        let keys = (1...15).map { "\($0)" }
+        let acts = ["store", "read", "open"]
+        // The first of each does what only the first has to: folders and files are made.
+        let steps =
+            acts.map { "\($0)=first" } + acts.flatMap { act in keys.map { "\(act)=\($0)" } }
+            + keys.map { _ in "statistics" }
+        let process = try PromotingProcess(["--calls"] + steps, in: container)
+        #expect(process.failures == [])
+        var counts: [String: [[String: Int]]] = [:]
+        for (step, calls) in zip(steps, process.calls).dropFirst(acts.count) {
+            counts[String(step.prefix { $0 != "=" }), default: []].append(calls.counts)
+        }
+        return counts.mapValues { all in
+            var medians: [String: Int] = [:]
+            for name in Set(all.flatMap(\.keys)) {
+                let sorted = all.map { $0[name] ?? 0 }.sorted()
+                medians[name] = sorted[sorted.count / 2]
+            }
+            return medians.filter { $0.value > 0 }
+        }
+    }
+}
