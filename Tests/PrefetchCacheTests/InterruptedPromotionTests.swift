@@ -107,7 +107,7 @@ import Testing
             #expect(throws: CacheError.self) { _ = try result.get() }
         }
         world.fileSystem.intercept { _ in }
-        let staging = engine.promoter.support.staging
+        let staging = engine.destinations.support.staging
         let names = try world.fileSystem.entries(of: staging.descriptor).map(\.name.string)
         #expect(names.allSatisfy { $0.hasSuffix(".lock") })
     }
@@ -150,7 +150,7 @@ import Testing
         try engine.store(Self.content, key, encoding: .forced(encoding))
 
         let states = Mutex<[String: LedgerEntry.State?]>([:])
-        let ledger = Ledger(in: engine.promoter.support.root, at: FilePath(container.support.path))
+        let ledger = Ledger(in: engine.destinations.support.root, at: FilePath(container.support.path))
         fileSystem.intercept { operation in
             let isPublishing = operation.kind == .rename && operation.newName == "Doc.txt"
             let isRemoving =

@@ -18,7 +18,7 @@ extension Engine {
             () throws(CacheError) in
             if item == nil { item = try folders.openItem(key.hash) }
             guard let item else { return nil }
-            return try promoter.bytesToOpen(key, item)
+            return try promoter.stager.bytesToOpen(key, item)
         } _: { () throws(CacheError) in
             try promoter.open(key, for: watcher)
         }
@@ -36,8 +36,8 @@ extension Engine {
             return zip(keys, promoter.openTogether(keys, for: watcher)).map { key, outcome in
                 Result { () throws(CacheError) in
                     switch outcome {
-                    case .settled(let result): return try noted(try result.get(), of: key)
-                    case .alone(let lease):
+                    case .ended(let result): return try noted(try result.get(), of: key)
+                    case .again(let lease):
                         defer { if let lease { environment.fileSystem.close(lease) } }
                         return try open(key, for: watcher)
                     }

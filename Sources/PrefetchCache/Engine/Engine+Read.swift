@@ -78,7 +78,7 @@ extension Engine {
     func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
         // First: what was opened and is cached all the same is removed by its next open.
         let promotion = try promotedEntry(key)
-        if let promotion, promotion.state == .committed, let file = try promoter.existingFile(of: promotion) {
+        if let promotion, promotion.state == .committed, let file = try promotedFiles.existingFile(of: promotion) {
             return .hit(.promoted(file))
         }
         // The catalog may have to be waited for, and may not know yet that another process has removed the item.
@@ -87,12 +87,12 @@ extension Engine {
             if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true { return .hit(.cached(row)) }
         }
         guard let promotion, promotion.state == .intent, try isThere(promotion) else { return .miss(.absent) }
-        return .hit(.promoted(promoter.opened(promotion, isFirstOpen: false)))
+        return .hit(.promoted(destinations.opened(promotion, isFirstOpen: false)))
     }
 
     /// Whether an item has a file.
     func isCached(_ hash: KeyHash) throws(CacheError) -> Bool {
-        try promoter.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind == .regular
+        try promotedFiles.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind == .regular
     }
 
     /// The metadata of a cached item and the length of its content, read from its file. Does not count as a
@@ -162,7 +162,7 @@ extension Engine {
     ///   - isUse: Whether it counts.
     func expired(_ key: ItemKey, of file: Descriptor? = nil, isUse: Bool = true) throws(CacheError) -> Miss {
         if isUse { catalog.inMemory { $0.pending.count(.misses) } }
-        if try promoter.removeCachedCopy(key, try identity(of: file)) { events.send(.expired(key)) }
+        if try cachedCopies.remove(key, try identity(of: file)) { events.send(.expired(key)) }
         return .expired
     }
 
@@ -182,7 +182,7 @@ extension Engine {
         switch miss {
         case .absent, .expired: break
         case .purged:
-            try promoter.removeCachedCopy(key, identity)
+            try cachedCopies.remove(key, identity)
             events.send(.purged(key))
         case .damaged(let error):
             try setAside(key.hash, identity)
@@ -211,13 +211,13 @@ extension Engine {
 
     private func identity(of file: Descriptor?) throws(CacheError) -> FileAttributes.Identity? {
         guard let file else { return nil }
-        return try promoter.attributes(of: file).identity
+        return try promotedFiles.attributes(of: file).identity
     }
 
     /// Whether the file with this identity is the one under the item's name; `true` without an identity.
     func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity else { return true }
         let items = folders.current.items
-        return try promoter.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
+        return try promotedFiles.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
     }
 }

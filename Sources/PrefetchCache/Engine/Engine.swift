@@ -23,7 +23,12 @@ final class Engine: Sendable {
     let quarantine: Quarantine
     let ledger: any PromotionLedger
     let promotedKeys: PromotedKeys
+    let destinations: Destinations
+    let promotedFiles: PromotedFiles
+    let cachedCopies: CachedCopies
     let promoter: Promoter
+    /// As footers record it.
+    let boot: UInt64?
     let locks = ItemLocks()
     let stores = OpenStores()
     let usage = Usage()
@@ -77,15 +82,20 @@ final class Engine: Sendable {
                 in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root),
                 Patience(uptime: environment.uptime))
         promotedKeys = PromotedKeys(self.ledger, now: environment.now)
-        promoter = Promoter(
-            environment: environment, folders: folders, support: support, ledger: self.ledger,
-            catalog: catalog, itemLocks: locks, codecs: codecs, admission: admission,
+        destinations = Destinations(
+            support: support,
             coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging, environment))
+        promotedFiles = PromotedFiles(environment: environment, destinations: destinations)
+        cachedCopies = CachedCopies(folders: folders, files: promotedFiles, locks: locks, catalog: catalog)
+        promoter = Promoter(
+            environment: environment, folders: folders, files: promotedFiles, copies: cachedCopies,
+            ledger: self.ledger, codecs: codecs, admission: admission)
+        boot = Checksum.ofBoot(environment.bootIdentifier)
 
         _ = try configuration.current()
         guard isSettling else { return }
         sweepIncoming()
-        Recovery(promoter).run()
+        promoter.recovery.run()
     }
 
     /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not keep the cache from

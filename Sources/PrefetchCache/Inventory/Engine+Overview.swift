@@ -38,7 +38,7 @@ extension Engine {
     func promotedFiles() throws(CacheError) -> [PromotedFile] {
         var files: [PromotedFile] = []
         try ledger.forEachCommitted { entry in
-            let opened = promoter.opened(entry, isFirstOpen: false)
+            let opened = destinations.opened(entry, isFirstOpen: false)
             files.append(
                 PromotedFile(
                     key: entry.key, path: opened.path, location: opened.location, backup: entry.backup,
@@ -52,9 +52,9 @@ extension Engine {
     /// The present length of a promoted file. An overview must not fail because of one file.
     private func presentLength(_ entry: LedgerEntry) -> Int64? {
         do {
-            return try promoter.coordinated(.readMetadata, entry) { () throws(CacheError) in
-                guard let folder = try promoter.existingFolder(of: entry),
-                    let attributes = try promoter.attributes(of: entry, in: folder),
+            return try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
+                guard let folder = try destinations.existingFolder(of: entry),
+                    let attributes = try promotedFiles.attributes(of: entry, in: folder),
                     attributes.kind == .regular
                 else { return nil }
                 return attributes.length

@@ -35,7 +35,7 @@ extension Engine {
         }
 
         func note(_ error: CacheError) {
-            let location = promoter.opened(entry, isFirstOpen: false).location
+            let location = destinations.opened(entry, isFirstOpen: false).location
             report.failures.append(PurgeReport.Failure(key: entry.key, location: location, error: error))
         }
     }
@@ -44,26 +44,26 @@ extension Engine {
     private func purge(
         _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
     ) throws(CacheError) {
-        guard let folder = try promoter.existingFolder(of: entry),
+        guard let folder = try destinations.existingFolder(of: entry),
             let file = try openUnnoticed(entry, in: folder)
         else { return }
         defer { environment.fileSystem.close(file) }
-        let found = try promoter.attributes(of: file)
+        let found = try promotedFiles.attributes(of: file)
         guard found.kind == .regular else { return }
-        let lastUse = try promoter.lastUse(file, of: entry)
+        let lastUse = try promotedFiles.lastUse(file, of: entry)
         guard lastUse < time else { return }
         let purged = PurgeReport.File(
-            key: entry.key, location: promoter.opened(entry, isFirstOpen: false).location,
+            key: entry.key, location: destinations.opened(entry, isFirstOpen: false).location,
             length: found.length, lastUse: lastUse)
         guard try isUnchanged(file, found, entry) else { return report.changed.append(purged) }
         guard try !isShared(file, entry) else { return report.shared.append(purged) }
         guard !isDryRun else { return report.purged.append(purged) }
-        let staging = try promoter.stagingFolder(for: folder, entry.area, entry.folder)
+        let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
         // The file first: an entry without a file lets its key be stored again, but a file without an entry
         // would not be accounted for.
-        let removal = try promoter.onDestination(entry) { () throws(FileSystemError) in
-            try promoter.remove(
-                file, found, entry.name, in: folder, by: promoter.nextAsideName(entry.key), in: staging)
+        let removal = try destinations.onDestination(entry) { () throws(FileSystemError) in
+            try promotedFiles.remove(
+                file, found, entry.name, in: folder, by: promotedFiles.nextAsideName(entry.key), in: staging)
         }
         switch removal {
         case .removed: report.purged.append(purged)
@@ -73,11 +73,11 @@ extension Engine {
             place.name = name
             return report.changed.append(
                 PurgeReport.File(
-                    key: entry.key, location: promoter.opened(place, isFirstOpen: false).location,
-                    length: try promoter.attributes(of: place, in: folder)?.length ?? found.length,
+                    key: entry.key, location: destinations.opened(place, isFirstOpen: false).location,
+                    length: try promotedFiles.attributes(of: place, in: folder)?.length ?? found.length,
                     lastUse: lastUse))
         }
-        try promoter.onDestination(entry) { () throws(FileSystemError) in
+        try destinations.onDestination(entry) { () throws(FileSystemError) in
             // Without an entry, a file that came back there would have no name to go back to.
             try environment.fileSystem.synchronize(staging.descriptor)
             try environment.fileSystem.synchronize(folder.descriptor)
@@ -87,11 +87,11 @@ extension Engine {
 
     /// Whether another key was handed the same file: one that is identical is adopted rather than stored twice.
     private func isShared(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
-        let identity = try promoter.attributes(of: file).identity
+        let identity = try promotedFiles.attributes(of: file).identity
         for other in try ledger.others(withContentOf: entry) {
             // The names may differ: the file system may take them for one, or one of the folders be a link.
-            guard let folder = try promoter.existingFolder(of: other) else { continue }
-            if try promoter.attributes(of: other, in: folder)?.identity == identity { return true }
+            guard let folder = try destinations.existingFolder(of: other) else { continue }
+            if try promotedFiles.attributes(of: other, in: folder)?.identity == identity { return true }
         }
         return false
     }
@@ -101,7 +101,7 @@ extension Engine {
             return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
         } catch {
             guard error.isNotFound || error.isNoRegularFile else {
-                throw .destination(promoter.path(of: entry), error)
+                throw .destination(destinations.path(of: entry), error)
             }
             return nil
         }
@@ -112,8 +112,8 @@ extension Engine {
         throws(CacheError) -> Bool
     {
         guard found.length == entry.contentLength else { return false }
-        return try promoter.onDestination(entry) { () throws(FileSystemError) in
-            guard try promoter.isOurs(file, by: entry) else { return false }
+        return try destinations.onDestination(entry) { () throws(FileSystemError) in
+            guard try promotedFiles.isOurs(file, by: entry) else { return false }
             return try environment.fileSystem.contentChecksum(of: file) == entry.contentChecksum
         }
     }

@@ -92,7 +92,7 @@ extension Repair {
     }
 
     private func attributes(_ hash: KeyHash) throws(CacheError) -> FileAttributes? {
-        try engine.promoter.attributes(of: CacheLayout.file(of: hash), in: engine.folders.current.items)
+        try engine.promotedFiles.attributes(of: CacheLayout.file(of: hash), in: engine.folders.current.items)
     }
 
     private func key(_ text: String) -> ItemKey? {
@@ -107,7 +107,7 @@ extension Repair {
     {
         guard let opened = try engine.folders.openItem(file.hash) else { return false }
         defer { fileSystem.close(opened) }
-        let identity = try engine.promoter.attributes(of: opened).identity
+        let identity = try engine.promotedFiles.attributes(of: opened).identity
         do throws(ItemFormatError) {
             let footer = try ItemReader(opened, of: fileSystem, codecs: engine.codecs).footer
             guard footer.metadata.key.hash == file.hash else { throw .damaged(.key) }
@@ -121,7 +121,7 @@ extension Repair {
             switch error {
             case .newerVersion: return false
             case .purged:
-                if !isDryRun { try engine.promoter.removeCachedCopy(file.hash, identity) }
+                if !isDryRun { try engine.cachedCopies.remove(file.hash, identity) }
                 note(.purgedItemRemoved, .item(file.hash), key: row.flatMap { key($0.key) })
                 return false
             case .damaged:

@@ -161,7 +161,7 @@ final class Verifier: Sendable {
     private func judge(_ error: CacheError, _ hash: KeyHash, _ key: ItemKey?, _ file: Descriptor)
         throws(CacheError)
     {
-        let identity = try engine.promoter.attributes(of: file).identity
+        let identity = try engine.promotedFiles.attributes(of: file).identity
         // Promoted, evicted or replaced meanwhile: a file that was handed over has lost its footer.
         guard try engine.isItem(hash, identity) else { return }
         var finding = VerificationFinding(
@@ -169,7 +169,7 @@ final class Verifier: Sendable {
         if request.isRepairing {
             switch finding.verdict {
             case .damaged: finding.isSetAside = try engine.setAside(hash, identity)
-            case .missing: try engine.promoter.removeCachedCopy(hash, identity)
+            case .missing: try engine.cachedCopies.remove(hash, identity)
             case .modified, .newerFormat, .unreadable: break
             }
         }
@@ -197,7 +197,7 @@ final class Verifier: Sendable {
         let verdict: VerificationFinding.Verdict?
         do {
             // Without coordination, the system might be replacing the file meanwhile.
-            verdict = try engine.promoter.coordinated(.readContent, entry) { () throws(CacheError) in
+            verdict = try engine.destinations.coordinated(.readContent, entry) { () throws(CacheError) in
                 try self.verdict(on: entry)
             }
         } catch {
@@ -207,23 +207,23 @@ final class Verifier: Sendable {
         guard let verdict else { return result.withLock { $0.report.verifiedFiles += 1 } }
         note(
             VerificationFinding(
-                key: entry.key, location: engine.promoter.opened(entry, isFirstOpen: false).location,
+                key: entry.key, location: engine.destinations.opened(entry, isFirstOpen: false).location,
                 isPromoted: true, verdict: verdict))
     }
 
     /// - Returns: `nil` when nothing is wrong with the file of a promotion.
     private func verdict(on entry: LedgerEntry) throws(CacheError) -> VerificationFinding.Verdict? {
-        guard let folder = try engine.promoter.existingFolder(of: entry) else { return .missing }
+        guard let folder = try engine.destinations.existingFolder(of: entry) else { return .missing }
         let file: Descriptor
         do {
             file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
         } catch {
             if error.isNotFound { return .missing }
             if error.isNoRegularFile { return .modified }
-            throw .destination(engine.promoter.path(of: entry), error)
+            throw .destination(engine.destinations.path(of: entry), error)
         }
         defer { fileSystem.close(file) }
-        let attributes = try engine.promoter.attributes(of: file)
+        let attributes = try engine.promotedFiles.attributes(of: file)
         guard attributes.kind == .regular else { return .modified }
         if attributes.length == entry.contentLength, try checksum(of: file) == entry.contentChecksum {
             return nil
@@ -253,9 +253,9 @@ final class Verifier: Sendable {
     /// Whether a file is the one that was handed over, and was not written to since: then its content has no
     /// reason to differ. Uses the attributes from after the reading.
     private func isUntouched(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
-        let attributes = try engine.promoter.attributes(of: file)
+        let attributes = try engine.promotedFiles.attributes(of: file)
         guard attributes.identity.inode == entry.inode else { return false }
-        if let birthTime = entry.birthTime, try engine.promoter.birthTime(of: file) != birthTime {
+        if let birthTime = entry.birthTime, try engine.promotedFiles.birthTime(of: file) != birthTime {
             return false
         }
         let (margin, speed) = Self.handingOver

@@ -3,15 +3,22 @@ internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
 
-/// Several first opens with one set of flushes.
+/// The first open of an item, or of several with one set of flushes.
 ///
-/// The order is that of ``Promoter``, and each step is taken for all items before the next: all contents are
-/// durable in staging before the intents are, in one transaction; the intents before a file is published; all
-/// names before the promotions are committed, in one transaction; then the cached copies are removed. A crash
-/// leaves the same kind of intents as single promotions do, which ``Recovery`` settles one by one.
+/// Each step is taken for all items before the next: all contents are durable in staging before the intents are, in one
+/// transaction; the intents before a file is published; all names before the promotions are committed, in one
+/// transaction; then the cached copies are removed. A crash leaves intents, which ``Recovery`` settles one by one.
 ///
-/// An item that fails is taken out with its error, and the others continue.
-struct JointPromotion {
+/// Of several, an item that fails is taken out, and the others continue. One that others could be in the way of is
+/// opened again, alone.
+struct Promotion {
+    enum Outcome {
+        case ended(Result<Lookup<OpenedItem>, CacheError>)
+        /// It has to be opened by itself, or again: there is none, or it was evicted or replaced in the meantime. While
+        /// the item is leased, it does not make way for others.
+        case again(leasing: Descriptor?)
+    }
+
     /// The most keys that are opened together. Each holds two descriptors.
     static let most = 32
 
@@ -26,7 +33,7 @@ struct JointPromotion {
         let item: FileAttributes
         let place: PromotionPlace
         var entry: LedgerEntry
-        /// Whether the name it is to have is taken or refused.
+        /// Whether it is published when the others are committed: the name it is to have is taken or refused.
         var isWaiting = false
     }
 
@@ -34,8 +41,7 @@ struct JointPromotion {
     private enum Fate {
         case stays
         case missed(Miss)
-        /// It is opened by itself after the others.
-        case alone
+        case again
     }
 
     /// A folder that items go to.
@@ -44,42 +50,52 @@ struct JointPromotion {
         let folder: FolderPath?
     }
 
-    private let promoter: Promoter
+    private let stager: Stager
+    private let publisher: Publisher
     private let keys: [ItemKey]
+    private let isJoint: Bool
     private let watcher: OpenWatcher
     private var members: [Member] = []
-    /// The files of the items, by the index of the key.
-    private var files: [Int: Descriptor] = [:]
+    /// The open files of the items, by the index of the key.
+    private var leases: [Int: Descriptor] = [:]
     private var places: [Site: PromotionPlace] = [:]
     private var areIntentsEntered = false
     private var results: [Result<Lookup<OpenedItem>, CacheError>?]
 
-    private var fileSystem: any FileSystem { promoter.fileSystem }
+    private var files: PromotedFiles { stager.files }
+    private var destinations: Destinations { files.destinations }
+    private var ledger: any PromotionLedger { stager.ledger }
 
-    /// - Parameter keys: The keys, whose locks the caller holds.
-    init(_ promoter: Promoter, _ keys: [ItemKey], for watcher: OpenWatcher) {
-        self.promoter = promoter
+    /// - Parameters:
+    ///   - keys: At most ``most``. The caller holds their locks, and there is no entry of a single one.
+    ///   - watcher: May cancel until the intents are entered.
+    init(of keys: [ItemKey], _ stager: Stager, _ publisher: Publisher, for watcher: OpenWatcher) {
+        self.stager = stager
+        self.publisher = publisher
         self.keys = keys
         self.watcher = watcher
+        isJoint = keys.count > 1
         results = keys.map { _ in nil }
     }
 
     /// - Returns: The outcome for each key.
-    consuming func run() -> [Promoter.JointOutcome] {
+    consuming func run() -> [Outcome] {
         prepare()
-        // A single item takes the same steps without this.
-        if members.count > 1 {
+        // Of several the only one left is opened as a single one is, for which others make way.
+        if !isJoint || members.count > 1 {
             stage()
             enterIntents()
             takeRenamed()
-            publish()
-            commit()
-            publishUnderOtherNames()
+            if isJoint {
+                publish()
+                commit()
+            }
+            publishOneByOne()
         }
         return results.enumerated().map { index, result in
-            guard let result else { return .alone(leasing: files[index]) }
-            if let file = files[index] { fileSystem.close(file) }
-            return .settled(result)
+            guard let result else { return .again(leasing: leases[index]) }
+            if let file = leases[index] { stager.fileSystem.close(file) }
+            return .ended(result)
         }
     }
 
@@ -88,14 +104,14 @@ struct JointPromotion {
         var seen: Set<ItemKey> = []
         for (index, key) in keys.enumerated() where seen.insert(key).inserted {
             do throws(CacheError) {
-                guard try promoter.ledger.entry(for: key) == nil else { continue }
-                files[index] = try promoter.folders.openItem(key.hash)
+                guard try !isJoint || ledger.entry(for: key) == nil else { continue }
+                leases[index] = try stager.folders.openItem(key.hash)
             } catch {
                 fail(index, error)
             }
         }
         for (index, key) in keys.enumerated() {
-            guard let file = files[index] else { continue }
+            guard let file = leases[index] else { continue }
             do {
                 if let member = try prepared(key, file, index) { members.append(member) }
             } catch {
@@ -104,20 +120,26 @@ struct JointPromotion {
         }
     }
 
-    /// - Returns: `nil` for everything but an item that is small or renamed.
+    /// - Returns: `nil` for a miss and, of several, for everything but an item that is small or renamed.
     private mutating func prepared(_ key: ItemKey, _ file: Descriptor, _ index: Int)
         throws(CacheError) -> Member?
     {
-        guard case .hit(let reader) = try promoter.reader(of: file, for: key) else { return nil }
+        let reader: ItemReader
+        switch try stager.reader(of: file, for: key) {
+        case .hit(let found): reader = found
+        case .miss(let miss):
+            if !isJoint { results[index] = .success(.miss(miss)) }
+            return nil
+        }
         // Coordination works file by file.
-        guard reader.footer.metadata.destination.area != .iCloudDrive else { return nil }
+        guard !isJoint || reader.footer.metadata.destination.area != .iCloudDrive else { return nil }
         let place = try place(for: reader.footer.metadata.destination)
-        let (entry, item) = try promoter.intent(reader.footer, of: file, to: place)
+        let (entry, item) = try stager.intent(reader.footer, of: file, to: place)
         switch entry.mode {
         case .decode:
-            guard entry.contentLength <= Self.longestDecoded else { return nil }
+            guard !isJoint || entry.contentLength <= Self.longestDecoded else { return nil }
         case .rename:
-            try promoter.requireWritable(place, for: entry)
+            try destinations.requireWritable(place, for: entry)
         }
         return Member(index: index, reader: reader, item: item, place: place, entry: entry)
     }
@@ -125,28 +147,34 @@ struct JointPromotion {
     private mutating func place(for target: Destination) throws(CacheError) -> PromotionPlace {
         let site = Site(area: target.area, folder: target.folder)
         if let place = places[site] { return place }
-        if places.isEmpty { try promoter.admission.makeRoomToOpen(0, in: promoter.support.staging) }
-        let place = try promoter.place(for: target, holding: keys.map(\.hash))
+        // The ledger, and folders that are created now, need room whatever the encoding.
+        if places.isEmpty { try stager.admission.makeRoomToOpen(0, in: destinations.support.staging) }
+        let place = try stager.place(for: target, holding: keys.map(\.hash))
         places[site] = place
         return place
     }
 
     /// Decodes items into staging, durably, and verifies those that are renamed.
     private mutating func stage() {
-        let (promoter, watcher) = (promoter, watcher)
+        let (stager, watcher, isJoint) = (stager, watcher, isJoint)
         forEach { member throws(CacheError) in
             try watcher.requireInterest()
             guard member.entry.mode == .decode else {
-                return try promoter.damage(member.reader, for: watcher).map(Fate.missed)
-                    ?? .stays
+                return try stager.damage(member.reader, for: watcher).map(Fate.missed) ?? .stays
             }
-            // One after the other they need less room: each makes some for the next when it leaves the cache.
-            guard try promoter.admission.hasRoomToOpen(member.entry.contentLength, in: member.place.staging)
-            else { return .alone }
+            if isJoint {
+                // One after the other they need less room: each makes some for the next when it leaves the cache.
+                guard try stager.admission.hasRoomToOpen(member.entry.contentLength, in: member.place.staging)
+                else { return .again }
+            } else {
+                try stager.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)
+            }
             do throws(CacheError) {
-                try promoter.decode(
+                try stager.decode(
                     member.reader, to: &member.entry, in: member.place.staging, for: watcher
-                ) { entry, file throws(CacheError) in try promoter.flush(file, for: entry) }
+                ) { entry, file throws(CacheError) in
+                    try isJoint ? stager.flush(file, for: entry) : stager.flush(file, entering: entry)
+                }
             } catch .item(let damage) {
                 return .missed(try Miss(damage))
             }
@@ -154,13 +182,15 @@ struct JointPromotion {
         }
     }
 
-    /// Enters all intents in one transaction.
+    /// Enters all intents in one transaction, but that of a single item that is decoded: it was entered while its content
+    /// was flushed.
     private mutating func enterIntents() {
         areIntentsEntered = true
-        let promoter = promoter
+        guard isJoint || members.allSatisfy(Self.isRenamed) else { return }
+        let stager = stager
         guard let failure = put() else { return }
         forEach(where: { $0.entry.mode == .decode }) { member throws(CacheError) in
-            try promoter.discardUnlessEntered(member.entry, stagedIn: member.place.staging)
+            try stager.discardUnlessEntered(member.entry, stagedIn: member.place.staging)
             return .stays
         }
         leave(failure)
@@ -172,7 +202,7 @@ struct JointPromotion {
     private func put(replacing state: LedgerEntry.State? = nil) -> CacheError? {
         guard !members.isEmpty else { return nil }
         do throws(CacheError) {
-            try promoter.ledger.make(
+            try ledger.make(
                 members.map { member in
                     var old = member.entry
                     old.state = state ?? old.state
@@ -184,9 +214,9 @@ struct JointPromotion {
         }
     }
 
-    /// Ends all promotions. Those that another process has overtaken are opened one by one.
+    /// Ends all promotions. Of several, those that another process has overtaken are opened one by one.
     private mutating func leave(_ failure: CacheError) {
-        if case .overtaken = failure {
+        if isJoint, case .overtaken = failure {
             members = []
             return
         }
@@ -195,21 +225,21 @@ struct JointPromotion {
     }
 
     private mutating func takeRenamed() {
-        let promoter = promoter
+        let (stager, ledger) = (stager, ledger)
         forEach(where: Self.isRenamed) { member throws(CacheError) in
-            if try promoter.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
+            if try stager.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
             // Replaced by another store meanwhile.
-            try promoter.ledger.remove(member.entry)
-            return .alone
+            try ledger.remove(member.entry)
+            return .again
         }
-        // The names are flushed before the files are cut, as for a single item.
+        // If a cut survived a power cut and the new name did not, the item would be left without its footer.
         flush(\.place.staging, where: Self.isRenamed)
         forEach(where: Self.isRenamed) { member throws(CacheError) in
-            if try promoter.finishTaking(member.entry, of: member.item, in: member.place.staging) {
+            if try stager.finishTaking(member.entry, of: member.item, in: member.place.staging) {
                 return .stays
             }
-            try promoter.ledger.remove(member.entry)
-            return .alone
+            try ledger.remove(member.entry)
+            return .again
         }
     }
 
@@ -218,13 +248,13 @@ struct JointPromotion {
     /// Publishes every file and makes the names durable. An item whose name is taken or refused waits until the
     /// others are committed: it may be one of them that took the name.
     private mutating func publish() {
-        let promoter = promoter
+        let (publisher, files) = (publisher, files)
         forEach { member throws(CacheError) in
-            let outcome = try promoter.publishOnce(
+            let outcome = try publisher.publishOnce(
                 member.entry, from: member.place.staging, in: member.place.folder)
             if case .isInPlace(let entry) = outcome {
                 member.entry = entry
-                try promoter.renewMark(of: entry, in: member.place.folder)
+                try files.renewMark(of: entry, in: member.place.folder)
             } else {
                 member.isWaiting = true
             }
@@ -239,18 +269,18 @@ struct JointPromotion {
         for index in members.indices { members[index].entry.state = .committed }
         if let failure = put(replacing: .intent) { leave(failure) }
         for member in members {
-            promoter.removeCommitted(member.entry.key)
-            results[member.index] = .success(.hit(promoter.opened(member.entry, isFirstOpen: true)))
+            publisher.removeCommitted(member.entry.key)
+            results[member.index] = .success(.hit(destinations.opened(member.entry, isFirstOpen: true)))
         }
         members = waiting
     }
 
-    private mutating func publishUnderOtherNames() {
+    private mutating func publishOneByOne() {
         for member in members {
             results[member.index] = Result { () throws(CacheError) in
-                let committed = try promoter.publish(
+                let committed = try publisher.publish(
                     member.entry, from: member.place.staging, in: member.place.folder)
-                return .hit(promoter.opened(committed, isFirstOpen: true))
+                return .hit(destinations.opened(committed, isFirstOpen: true))
             }
         }
     }
@@ -270,7 +300,7 @@ struct JointPromotion {
                 switch try step(&member) {
                 case .stays: staying.append(member)
                 case .missed(let miss): results[member.index] = .success(.miss(miss))
-                case .alone: break
+                case .again: break
                 }
             } catch {
                 fail(member.index, error)
@@ -283,7 +313,7 @@ struct JointPromotion {
     private mutating func flush(
         _ folder: (Member) -> Directory, where isMeant: (Member) -> Bool
     ) {
-        let promoter = promoter
+        let destinations = destinations
         var flushed: [ObjectIdentifier: Result<Void, FileSystemError>] = [:]
         forEach(where: isMeant) { member throws(CacheError) in
             let folder = folder(member)
@@ -296,17 +326,17 @@ struct JointPromotion {
             do throws(FileSystemError) {
                 try result.get()
             } catch {
-                throw .destination(promoter.path(of: member.entry), error)
+                throw .destination(destinations.path(of: member.entry), error)
             }
             return .stays
         }
     }
 
-    /// A shortage is not reported, nor an error that the other items may have caused as long as no intent was
-    /// entered: the item is opened alone, for which others make way.
+    /// Of several items, a shortage is not reported, nor an error that the other items may have caused as long as no
+    /// intent was entered: the item is opened alone, for which others make way.
     private mutating func fail(_ index: Int, _ error: CacheError) {
-        if error.isOutOfSpace { return }
-        if !areIntentsEntered {
+        if isJoint, error.isOutOfSpace { return }
+        if isJoint, !areIntentsEntered {
             switch error {
             case .insufficientSpace: return
             case .fileSystem(let error), .destination(_, let error):

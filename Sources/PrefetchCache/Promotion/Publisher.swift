@@ -1,8 +1,17 @@
 internal import FileSystem
 internal import SystemPackage
 
-/// Giving a staged file its name, and committing.
-extension Promoter {
+/// The second half of a promotion: a staged file gets its name, and the promotion is committed.
+struct Publisher: Sendable {
+    let files: PromotedFiles
+    let copies: CachedCopies
+    let ledger: any PromotionLedger
+    let admission: Admission
+
+    private var fileSystem: any FileSystem { support.fileSystem }
+    private var destinations: Destinations { files.destinations }
+    private var support: SupportFolders { destinations.support }
+
     /// Publishes the staged file under its name, or under the next one that is free and accepted, and commits.
     func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> LedgerEntry
@@ -11,7 +20,7 @@ extension Promoter {
         var number = 1
         while true {
             let tried = entry
-            let outcome = try coordinated(.publish, tried) { () throws(CacheError) in
+            let outcome = try destinations.coordinated(.publish, tried) { () throws(CacheError) in
                 try putInPlace(tried, from: staging, in: folder)
             }
             var failure: CacheError?
@@ -25,7 +34,7 @@ extension Promoter {
                 } while try isSurelyTaken(entry, in: folder, intent)
             case .isRefused(let error):
                 guard let name = entry.plainName.adapted(to: error.errno) else {
-                    throw .destination(path(of: intent), error)
+                    throw .destination(destinations.path(of: intent), error)
                 }
                 number = 1
                 (entry.name, entry.plainName) = (name, name)
@@ -42,8 +51,8 @@ extension Promoter {
     {
         // Recovery may have found this name in the ledger; it was tried first.
         guard entry.name != first.name else { return true }
-        let found = try coordinated(.readMetadata, entry) { () throws(CacheError) in
-            try attributes(of: entry, in: folder)
+        let found = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
+            try files.attributes(of: entry, in: folder)
         }
         guard let found else { return false }
         return found.kind != .regular || found.length != entry.contentLength
@@ -65,30 +74,54 @@ extension Promoter {
         let outcome = try publishOnce(entry, from: staging, in: folder)
         guard case .isTaken = outcome else { return outcome }
         do {
-            guard try isIdentical(entry, in: folder) else { return .isTaken(nil) }
+            guard try files.isIdentical(entry, in: folder) else { return .isTaken(nil) }
         } catch .destination(_, let error) where error.isNotPermitted {
             // A file that may not be read cannot be adopted.
             return .isTaken(nil)
         }
         do {
-            try flushFile(of: entry, in: folder)
+            try files.flushFile(of: entry, in: folder)
             // The name may be as new as the content, and the staged file is still the only safe copy.
-            try onDestination(entry) { () throws(FileSystemError) in
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
                 try fileSystem.synchronize(folder.descriptor)
             }
-            try discard(FilePath(entry.stagedName), in: staging)
+            try files.discard(FilePath(entry.stagedName), in: staging)
             return .isInPlace(entry.adopted)
         } catch {
             return .isTaken(error)
         }
     }
 
-    /// Makes the content of a file that was found under the entry's name durable.
-    func flushFile(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
-        try onDestination(entry) { () throws(FileSystemError) in
-            try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
-                file throws(FileSystemError) in try fileSystem.synchronize(file)
+    /// Gives the staged file its name, if it is the very one that was staged: whoever may write to a staging folder can
+    /// exchange it. Where inodes are not kept, its content decides. What is under the name afterwards is the user's,
+    /// who may have replaced it already.
+    ///
+    /// - Throws: `ESTALE` for another file, which stays in staging.
+    func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
+        throws(CacheError) -> Placing
+    {
+        let name = FilePath(entry.stagedName)
+        let isAnother = try destinations.onDestination(entry) { () throws(FileSystemError) in
+            guard let inode = try fileSystem.inode(of: name, in: staging.descriptor), inode != entry.inode
+            else { return false }
+            return try files.checksum(of: name, in: staging) != entry.contentChecksum
+        }
+        if isAnother {
+            throw .destination(
+                destinations.path(of: entry), FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
+        }
+        do {
+            try admission.makingWay(in: folder) { () throws(CacheError) in
+                try destinations.onDestination(entry) { () throws(FileSystemError) in
+                    try fileSystem.rename(
+                        name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive)
+                }
             }
+            return .isInPlace(entry)
+        } catch .destination(_, let error) where error.errno == .fileExists {
+            return .isTaken(nil)
+        } catch .destination(_, let error) where error.isRefusedName {
+            return .isRefused(error)
         }
     }
 
@@ -96,10 +129,10 @@ extension Promoter {
     /// does not mean that its name would survive the next one.
     func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
         let others = try excludedOthers(than: intent)
-        let changes = try coordinated(.write, intent) { () throws(CacheError) in
-            try renewMark(of: intent, in: folder)
-            let changes = try include(intent, in: folder, despite: others)
-            try onDestination(intent) { () throws(FileSystemError) in
+        let changes = try destinations.coordinated(.write, intent) { () throws(CacheError) in
+            try files.renewMark(of: intent, in: folder)
+            let changes = try files.include(intent, in: folder, despite: others)
+            try destinations.onDestination(intent) { () throws(FileSystemError) in
                 try fileSystem.synchronize(folder.descriptor)
             }
             return changes
@@ -123,65 +156,8 @@ extension Promoter {
 
     /// Removes the cached copy of an item whose promotion is durable.
     func removeCommitted(_ key: ItemKey) {
-        dropCachedCopy(key)
-        catalog.noteAbsent(key.hash)
-    }
-
-    /// Gives the staged file its name, if it is the very one that was staged: whoever may write to a staging folder can
-    /// exchange it. Where inodes are not kept, its content decides. What is under the name afterwards is the user's,
-    /// who may have replaced it already.
-    ///
-    /// - Throws: `ESTALE` for another file, which stays in staging.
-    func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
-        throws(CacheError) -> Placing
-    {
-        let name = FilePath(entry.stagedName)
-        let isAnother = try onDestination(entry) { () throws(FileSystemError) in
-            guard let inode = try fileSystem.inode(of: name, in: staging.descriptor), inode != entry.inode
-            else { return false }
-            return try checksum(of: name, in: staging) != entry.contentChecksum
-        }
-        if isAnother {
-            throw .destination(
-                path(of: entry), FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
-        }
-        do {
-            try admission.makingWay(in: folder) { () throws(CacheError) in
-                try onDestination(entry) { () throws(FileSystemError) in
-                    try fileSystem.rename(
-                        name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive)
-                }
-            }
-            return .isInPlace(entry)
-        } catch .destination(_, let error) where error.errno == .fileExists {
-            return .isTaken(nil)
-        } catch .destination(_, let error) where error.isRefusedName {
-            return .isRefused(error)
-        }
-    }
-
-    /// Whether the file under the entry's name holds exactly the content of the item.
-    func isIdentical(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Bool {
-        guard let attributes = try attributes(of: entry, in: folder),
-            attributes.kind == .regular, attributes.length == entry.contentLength
-        else { return false }
-        do throws(FileSystemError) {
-            return try checksum(of: entry.name.path, in: folder) == entry.contentChecksum
-        } catch {
-            guard error.isNotFound || error.isNoRegularFile else {
-                throw .destination(path(of: entry), error)
-            }
-            return false
-        }
-    }
-}
-
-extension LedgerEntry {
-    /// The same promotion, of a file that was there already.
-    var adopted: LedgerEntry {
-        var entry = self
-        entry.origin = .adopted
-        return entry
+        copies.drop(key)
+        copies.catalog.noteAbsent(key.hash)
     }
 }
 

@@ -1,13 +1,135 @@
 internal import FileSystem
 internal import ItemFormat
+internal import StorageAreas
 internal import SystemPackage
 
-/// Getting the content of an item into staging, complete and durable: decoded, or by moving its file.
-extension Promoter {
+/// Where an item is about to go.
+struct PromotionPlace {
+    let folder: Directory
+    /// The path of `folder` in its area.
+    let path: FolderPath?
+    /// A folder on the volume of `folder`.
+    let staging: Directory
+    /// Whether an item can be renamed into `staging`.
+    let isOnVolumeOfItems: Bool
+}
+
+/// The first half of a promotion: the content of an item complete and durable in staging, decoded or by moving its file,
+/// and its intent entered.
+struct Stager: Sendable {
+    let environment: CacheEnvironment
+    let folders: CacheFolders
+    let files: PromotedFiles
+    let copies: CachedCopies
+    let ledger: any PromotionLedger
+    let admission: Admission
+    let codecs: CodecPool
+    let leftovers: Leftovers
+
+    var fileSystem: any FileSystem { environment.fileSystem }
+    private var destinations: Destinations { files.destinations }
+    private var support: SupportFolders { destinations.support }
+
+    // MARK: Before anything changes
+
+    /// Checks the footer and the key of an open item.
+    func reader(of file: Descriptor, for key: ItemKey) throws(CacheError) -> Lookup<ItemReader> {
+        let reader: ItemReader
+        do throws(ItemFormatError) {
+            reader = try ItemReader(file, of: fileSystem, codecs: codecs)
+            guard reader.footer.metadata.key == key else { throw ItemFormatError.damaged(.key) }
+        } catch {
+            return .miss(try Miss(error))
+        }
+        if reader.footer.metadata.hasExpired(at: environment.now) { return .miss(.expired) }
+        return .hit(reader)
+    }
+
+    /// Opens the folders that an item needs, and creates those that are missing.
+    ///
+    /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
+    func place(for target: Destination, holding held: [KeyHash]) throws(CacheError) -> PromotionPlace {
+        var path = target.folder
+        let folder = try destinations.destination(in: target.area, &path)
+        let staging = try destinations.stagingFolder(for: folder, target.area, path)
+        if path != nil, staging !== support.staging {
+            try leftovers.sweep(staging, holding: held)
+        }
+        let items = folders.current.items
+        let isOnOneVolume = try onFiles { () throws(FileSystemError) in
+            try support.isOneVolume(items, staging)
+        }
+        return PromotionPlace(
+            folder: folder, path: path, staging: staging, isOnVolumeOfItems: isOnOneVolume)
+    }
+
+    /// Keeps an item from making way while the descriptor is open.
+    ///
+    /// - Returns: `nil` for an item that cannot be leased: it may make way, which is a miss.
+    func lease(_ key: ItemKey) -> Descriptor? {
+        do {
+            return try folders.openItem(key.hash)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The bytes of content that opening an item writes to the volume of the items; `nil` when they go to another
+    /// volume, the item cannot be opened at all, or this process has entered its intent: the rest makes way for itself.
+    func bytesToOpen(_ key: ItemKey, _ file: Descriptor) throws(CacheError) -> Int64? {
+        guard case .hit(let reader) = try reader(of: file, for: key) else { return nil }
+        guard try isOnVolumeOfItems(reader.footer.metadata.destination),
+            try ledger.entry(for: key)?.stagedName.contains(environment.session) != true
+        else { return nil }
+        return reader.footer.encoding == .identity ? 0 : reader.footer.contentLength
+    }
+
+    func isOnVolumeOfItems(_ target: Destination) throws(CacheError) -> Bool {
+        let folder: Directory
+        var path = target.folder
+        do {
+            folder = try destinations.destination(in: target.area, &path)
+        } catch {
+            // For want of the room that is asked about.
+            guard error.isOutOfSpace else { throw error }
+            folder = support.staging
+        }
+        return try admission.watch.isOnVolumeOfItems(folder)
+    }
+
+    /// The intent to promote an item, and the attributes of its file.
+    func intent(_ footer: ItemFooter, of file: Descriptor, to place: PromotionPlace)
+        throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes)
+    {
+        let key = footer.metadata.key
+        let target = footer.metadata.destination
+        let item = try files.attributes(of: file)
+        // A file with a second name must not be cut under that name.
+        let isRenamed = footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
+        let entry = LedgerEntry(
+            key: key, state: .intent, mode: isRenamed ? .rename : .decode,
+            area: target.area, folder: place.path, name: target.name,
+            plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
+            contentChecksum: footer.contentChecksum, stagedName: files.nextStagedName(key),
+            inode: item.identity.inode, birthTime: isRenamed ? try files.birthTime(of: file) : nil,
+            openedAt: environment.now())
+        return (entry, item)
+    }
+
+    /// The folder of an intent. If its path changes, that is entered.
+    func destination(of intent: inout LedgerEntry) throws(CacheError) -> Directory {
+        let entered = intent
+        let folder = try destinations.destination(in: intent.area, &intent.folder)
+        if intent.folder != entered.folder { try ledger.put(intent, replacing: entered) }
+        return folder
+    }
+
+    // MARK: Staging
+
     /// Verifies an identity item, unless it is large and was written since the machine was started, see
     /// ``ItemFormat/ItemFooter/recordsBoot(_:contentLength:)``.
     func damage(_ reader: ItemReader, for watcher: OpenWatcher) throws(CacheError) -> Miss? {
-        let isIntact = reader.footer.boot.map { $0 == boot } ?? false
+        let isIntact = reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
         guard !isIntact else { return nil }
         do {
             try stream(reader, for: watcher) { _, _ in }
@@ -26,11 +148,11 @@ extension Promoter {
     ) throws(CacheError) {
         try stage(&entry, in: staging) { entry, file throws(CacheError) in
             try stream(reader, for: watcher) { piece, offset throws(CacheError) in
-                try onDestination(entry) { () throws(FileSystemError) in
+                try destinations.onDestination(entry) { () throws(FileSystemError) in
                     try fileSystem.writeAll(piece, to: file, at: offset)
                 }
             }
-            try onDestination(entry) { () throws(FileSystemError) in _ = try mark(file, entry.backup) }
+            try destinations.onDestination(entry) { () throws(FileSystemError) in _ = try files.mark(file, entry.backup) }
             try finish(entry, file)
         }
     }
@@ -41,23 +163,23 @@ extension Promoter {
         _ body: (LedgerEntry, Descriptor) throws(CacheError) -> Void
     ) throws(CacheError) {
         let name = FilePath(entry.stagedName)
-        let file = try onDestination(entry) { () throws(FileSystemError) in
+        let file = try destinations.onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.open(name, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
         }
         defer { fileSystem.close(file) }
         do {
-            entry.inode = try attributes(of: file).identity.inode
-            entry.birthTime = try birthTime(of: file)
+            entry.inode = try files.attributes(of: file).identity.inode
+            entry.birthTime = try files.birthTime(of: file)
             entry.origin = .written
             try body(entry, file)
         } catch {
-            try discard(name, in: staging)
+            try files.discard(name, in: staging)
             throw error
         }
     }
 
     func flush(_ file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
-        try onDestination(entry) { () throws(FileSystemError) in try fileSystem.synchronize(file) }
+        try destinations.onDestination(entry) { () throws(FileSystemError) in try fileSystem.synchronize(file) }
     }
 
     /// Makes a staged file durable and enters its intent, both at the same time: neither means anything
@@ -116,6 +238,8 @@ extension Promoter {
         }
     }
 
+    // MARK: Intents
+
     /// Enters an intent whose file is staged. On failure the file is removed: it may be large, and the cause
     /// may be a lack of space.
     func enter(_ intent: LedgerEntry, replacing old: LedgerEntry?, stagedIn staging: Directory)
@@ -134,7 +258,7 @@ extension Promoter {
     /// Removes the staged file of an intent, unless the intent was entered despite an error.
     func discardUnlessEntered(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
         if try ledger.entry(for: intent.key)?.stagedName != intent.stagedName {
-            try discard(FilePath(intent.stagedName), in: staging)
+            try files.discard(FilePath(intent.stagedName), in: staging)
         }
     }
 
@@ -151,9 +275,9 @@ extension Promoter {
         var checksum = ContentChecksum()
         try admission.makeRoomToOpen(intent.contentLength, in: staging)
         var copy = intent
-        copy.stagedName = nextStagedName(intent.key)
+        copy.stagedName = files.nextStagedName(intent.key)
         try stage(&copy, in: staging) { copy, file throws(CacheError) in
-            try onDestination(intent) { () throws(FileSystemError) in
+            try destinations.onDestination(intent) { () throws(FileSystemError) in
                 try fileSystem.withFile(origin, in: folder.descriptor, .read) {
                     source throws(FileSystemError) in
                     try fileSystem.forEachPiece(of: source, count: intent.contentLength) {
@@ -162,34 +286,21 @@ extension Promoter {
                         try fileSystem.writeAll(piece, to: file, at: offset)
                     }
                 }
-                try mark(file, intent.backup)
+                try files.mark(file, intent.backup)
                 try fileSystem.synchronize(file)
                 try fileSystem.synchronize(staging.descriptor)
             }
         }
         guard checksum.finalize() == intent.contentChecksum else {
-            try discard(FilePath(copy.stagedName), in: staging)
+            try files.discard(FilePath(copy.stagedName), in: staging)
             return nil
         }
         try enter(copy, replacing: intent, stagedIn: staging)
-        try discard(origin, in: folder)
+        try files.discard(origin, in: folder)
         return copy
     }
 
-    /// Moves the item's own file into staging and cuts its footer off.
-    ///
-    /// - Returns: `false` when the item was evicted, replaced or emptied in the meantime; nothing is staged then.
-    func take(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
-        throws(CacheError) -> Bool
-    {
-        guard try move(item, as: entry, into: staging) else { return false }
-        // If the truncation survived a power cut and the new name did not, the item would be left without its
-        // footer.
-        try onDestination(entry) { () throws(FileSystemError) in
-            try fileSystem.synchronize(staging.descriptor)
-        }
-        return try finishTaking(entry, of: item, in: staging)
-    }
+    // MARK: Taking the file of an item
 
     /// Renames the item's own file into staging. No name is durable yet.
     ///
@@ -198,7 +309,7 @@ extension Promoter {
         throws(CacheError) -> Bool
     {
         let items = folders.current.items
-        return try itemLocks.hold(entry.key.hash) { () throws(CacheError) in
+        return try copies.locks.hold(entry.key.hash) { () throws(CacheError) in
             try rename(item, as: entry, from: items, into: staging)
         }
     }
@@ -214,7 +325,7 @@ extension Promoter {
             if error.isNotFound { return false }
             throw .fileSystem(error)
         }
-        guard try attributes(of: name, in: staging)?.identity == item.identity else {
+        guard try files.attributes(of: name, in: staging)?.identity == item.identity else {
             // The item was replaced since it was opened: this is another one, and is moved back.
             try onFiles { () throws(FileSystemError) in
                 try fileSystem.rename(
@@ -222,7 +333,7 @@ extension Promoter {
             }
             return false
         }
-        catalog.noteRemoved(entry.key.hash)
+        copies.catalog.noteRemoved(entry.key.hash)
         return true
     }
 
@@ -234,17 +345,34 @@ extension Promoter {
         throws(CacheError) -> Bool
     {
         let name = FilePath(entry.stagedName)
-        let isWhole = try onDestination(entry) { () throws(FileSystemError) in
+        let isWhole = try destinations.onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.withFile(name, in: staging.descriptor, .readWrite) {
                 file throws(FileSystemError) in
                 guard try fileSystem.attributes(of: file).length == item.length else { return false }
                 try fileSystem.resize(file, to: entry.contentLength)
-                try mark(file, entry.backup)
+                try files.mark(file, entry.backup)
                 try fileSystem.synchronize(file)
                 return true
             }
         }
-        if !isWhole { try discard(name, in: staging) }
+        if !isWhole { try files.discard(name, in: staging) }
         return isWhole
+    }
+}
+
+extension Miss {
+    /// Classifies an error of reading an item as a miss.
+    ///
+    /// - Throws: Errors that are not properties of the item, such as those of the file system.
+    init(_ error: ItemFormatError) throws(CacheError) {
+        switch error {
+        case .purged: self = .purged
+        case .damaged: self = .damaged(error)
+        case .newerVersion(let version): self = .newerFormat(version: version)
+        case .fileSystem(let error):
+            guard error.isNoRegularFile else { throw .fileSystem(error) }
+            self = .absent
+        default: throw .item(error)
+        }
     }
 }
