@@ -78,7 +78,9 @@ extension Engine {
     func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
         // First: what was opened and is cached all the same is removed by its next open.
         let promotion = try promotedEntry(key)
-        if let promotion, promotion.state == .committed, let file = try promotedFiles.existingFile(of: promotion) {
+        if let promotion, promotion.state == .committed,
+            let file = try promotedFiles.existingFile(of: promotion)
+        {
             return .hit(.promoted(file))
         }
         // The catalog may have to be waited for, and may not know yet that another process has removed the item.
@@ -92,7 +94,8 @@ extension Engine {
 
     /// Whether an item has a file.
     func isCached(_ hash: KeyHash) throws(CacheError) -> Bool {
-        try promotedFiles.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind == .regular
+        try promotedFiles.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind
+            == .regular
     }
 
     /// The metadata of a cached item and the length of its content, read from its file. Does not count as a

@@ -127,7 +127,9 @@ extension Migrator {
             return .left(.changed)
         }
         if placing != .moved { entry = entry.adopted }
-        let location = destinations.opened(try promoter.publisher.commit(entry, in: folder), isFirstOpen: false).location
+        let location = destinations.opened(
+            try promoter.publisher.commit(entry, in: folder), isFirstOpen: false
+        ).location
         switch placing {
         case .moved:
             // The other half of the rename.
@@ -162,7 +164,8 @@ extension Migrator {
             guard error.errno == .fileExists else { throw .destination(destinations.path(of: entry), error) }
             return try placeBeside(original, opened, entry, in: folder)
         }
-        guard try promotedFiles.attributes(of: entry, in: folder)?.identity == opened.attributes.identity else {
+        guard try promotedFiles.attributes(of: entry, in: folder)?.identity == opened.attributes.identity
+        else {
             // The file was replaced since it was opened: this is another one, and is moved back.
             try destinations.onDestination(entry) { () throws(FileSystemError) in
                 try fileSystem.rename(

@@ -66,7 +66,8 @@ extension Repair {
             let place = AreaPath.ours(CacheLayout.quarantine.appending(entry.name), in: .caches)
             let name = FilePath(root: nil, [entry.name])
             attempt(place) { () throws(CacheError) in
-                guard let found = try engine.promotedFiles.attributes(of: name, in: folder), found.kind == .regular
+                guard let found = try engine.promotedFiles.attributes(of: name, in: folder),
+                    found.kind == .regular
                 else { return }
                 if !isDryRun {
                     try engine.locks.hold(hash) { () throws(CacheError) in
@@ -99,7 +100,8 @@ extension Repair {
 
     private func isLost(_ hash: KeyHash, _ kind: CatalogRow.Kind) throws(CacheError) -> Bool {
         guard kind == .partial else {
-            return try engine.promotedFiles.attributes(of: place(of: hash, kind), in: engine.folders.current.root)
+            return try engine.promotedFiles.attributes(
+                of: place(of: hash, kind), in: engine.folders.current.root)
                 == nil
         }
         let standing = try onFiles { () throws(FileSystemError) in

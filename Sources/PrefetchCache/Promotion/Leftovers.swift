@@ -44,7 +44,8 @@ struct Leftovers: Sendable {
     /// - Returns: Whether there was anything.
     func putBack(_ hash: KeyHash) throws(CacheError) -> Bool {
         var isFound = false
-        for folder in try onFiles({ () throws(FileSystemError) in try destinations.support.stagingFolders() }) {
+        for folder in try onFiles({ () throws(FileSystemError) in try destinations.support.stagingFolders() })
+        {
             let staged = try onFiles { () throws(FileSystemError) in try stagedFiles(in: folder) }
             for file in staged where file.isAside && file.hash == hash {
                 try putBack(FilePath(root: nil, [file.name]), hash, from: folder)
@@ -95,7 +96,8 @@ struct Leftovers: Sendable {
     /// Gives a file that a dead process has moved aside its name back. Without the entry its name is unknown, and it
     /// stays where it is. The caller holds the lock of the key.
     func putBack(_ aside: FilePath, _ hash: KeyHash, from staging: Directory) throws(CacheError) {
-        guard var entry = try ledger.entry(for: hash), let folder = try destinations.existingFolder(of: entry),
+        guard var entry = try ledger.entry(for: hash),
+            let folder = try destinations.existingFolder(of: entry),
             let name = try destinations.onDestination(
                 entry,
                 { () throws(FileSystemError) in
@@ -104,6 +106,7 @@ struct Leftovers: Sendable {
         else { return }
         entry.name = name
         files.environment.logger.notice(
-            "A file that was about to be purged is back.", metadata: ["path": "\(destinations.path(of: entry))"])
+            "A file that was about to be purged is back.",
+            metadata: ["path": "\(destinations.path(of: entry))"])
     }
 }

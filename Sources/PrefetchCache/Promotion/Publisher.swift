@@ -108,7 +108,8 @@ struct Publisher: Sendable {
         }
         if isAnother {
             throw .destination(
-                destinations.path(of: entry), FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
+                destinations.path(of: entry),
+                FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
         }
         do {
             try admission.makingWay(in: folder) { () throws(CacheError) in

@@ -152,7 +152,9 @@ struct Stager: Sendable {
                     try fileSystem.writeAll(piece, to: file, at: offset)
                 }
             }
-            try destinations.onDestination(entry) { () throws(FileSystemError) in _ = try files.mark(file, entry.backup) }
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
+                _ = try files.mark(file, entry.backup)
+            }
             try finish(entry, file)
         }
     }
@@ -179,7 +181,8 @@ struct Stager: Sendable {
     }
 
     func flush(_ file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
-        try destinations.onDestination(entry) { () throws(FileSystemError) in try fileSystem.synchronize(file) }
+        try destinations.onDestination(entry) { () throws(FileSystemError) in try fileSystem.synchronize(file)
+        }
     }
 
     /// Makes a staged file durable and enters its intent, both at the same time: neither means anything
