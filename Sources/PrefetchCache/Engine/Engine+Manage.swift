@@ -31,8 +31,8 @@ extension Engine {
     func open(
         _ keys: [ItemKey], for watcher: OpenWatcher = .patient
     ) -> [Result<Lookup<OpenedItem>, CacheError>] {
-        stride(from: 0, to: keys.count, by: JointPromotion.most).flatMap { start in
-            let keys = Array(keys[start..<min(start + JointPromotion.most, keys.count)])
+        stride(from: 0, to: keys.count, by: Promotion.most).flatMap { start in
+            let keys = Array(keys[start..<min(start + Promotion.most, keys.count)])
             return zip(keys, promoter.openTogether(keys, for: watcher)).map { key, outcome in
                 Result { () throws(CacheError) in
                     switch outcome {

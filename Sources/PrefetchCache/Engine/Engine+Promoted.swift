@@ -18,8 +18,8 @@ extension Engine {
     /// Whether there is content under an entry: the file is in place, or its promotion is under way.
     func isThere(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         switch entry.state {
-        case .committed: try promotedFiles.existingFile(of: entry) != nil
-        case .intent: try promotedFiles.isUnderWay(entry)
+        case .committed: try files.existingFile(of: entry) != nil
+        case .intent: try files.isUnderWay(entry)
         }
     }
 
@@ -37,7 +37,7 @@ extension Engine {
         }
         defer { environment.fileSystem.close(file) }
         // The user may have replaced the file, so its present length counts.
-        let attributes = try promotedFiles.attributes(of: file)
+        let attributes = try files.attributes(of: file)
         guard attributes.kind == .regular else {
             catalog.noteMiss(entry.key.hash)
             return .miss(.absent)
@@ -50,7 +50,7 @@ extension Engine {
     private func withFileUnderWay<Value>(
         _ intent: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
-        guard let file = try promotedFiles.openUnderWay(intent) else {
+        guard let file = try files.openUnderWay(intent) else {
             // It was completed or undone since the entry was read.
             if let now = try ledger.entry(for: intent.key), now != intent {
                 return try withPromotedFile(now, body)

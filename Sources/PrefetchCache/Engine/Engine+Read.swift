@@ -79,7 +79,7 @@ extension Engine {
         // First: what was opened and is cached all the same is removed by its next open.
         let promotion = try promotedEntry(key)
         if let promotion, promotion.state == .committed,
-            let file = try promotedFiles.existingFile(of: promotion)
+            let file = try files.existingFile(of: promotion)
         {
             return .hit(.promoted(file))
         }
@@ -94,7 +94,7 @@ extension Engine {
 
     /// Whether an item has a file.
     func isCached(_ hash: KeyHash) throws(CacheError) -> Bool {
-        try promotedFiles.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind
+        try files.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind
             == .regular
     }
 
@@ -214,13 +214,13 @@ extension Engine {
 
     private func identity(of file: Descriptor?) throws(CacheError) -> FileAttributes.Identity? {
         guard let file else { return nil }
-        return try promotedFiles.attributes(of: file).identity
+        return try files.attributes(of: file).identity
     }
 
     /// Whether the file with this identity is the one under the item's name; `true` without an identity.
     func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity else { return true }
         let items = folders.current.items
-        return try promotedFiles.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
+        return try files.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
     }
 }

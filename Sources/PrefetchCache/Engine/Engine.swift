@@ -24,7 +24,7 @@ final class Engine: Sendable {
     let ledger: any PromotionLedger
     let promotedKeys: PromotedKeys
     let destinations: Destinations
-    let promotedFiles: PromotedFiles
+    let files: PromotedFiles
     let cachedCopies: CachedCopies
     let promoter: Promoter
     /// As footers record it.
@@ -64,16 +64,16 @@ final class Engine: Sendable {
         configuration = ConfigurationFile(in: support.root, Patience(uptime: environment.uptime))
         let configuration = configuration
         let policy: @Sendable () -> any EvictionPolicy = { configuration.lastKnown.evictionPolicy.policy }
-        let files = CacheFiles(folders: folders)
+        let cataloged = CacheFiles(folders: folders)
         evictor = Evictor(
-            files: files, policy: policy, environment: environment, report: report)
+            files: cataloged, policy: policy, environment: environment, report: report)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            files: files, evictor: evictor, session: session, ceiling: { watch.ceiling($0) }, policy: policy,
+            files: cataloged, evictor: evictor, session: session, ceiling: { watch.ceiling($0) }, policy: policy,
             report: report)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         self.ledger =
@@ -85,10 +85,10 @@ final class Engine: Sendable {
         destinations = Destinations(
             support: support,
             coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging, environment))
-        promotedFiles = PromotedFiles(environment: environment, destinations: destinations)
-        cachedCopies = CachedCopies(folders: folders, files: promotedFiles, locks: locks, catalog: catalog)
+        files = PromotedFiles(environment: environment, destinations: destinations)
+        cachedCopies = CachedCopies(folders: folders, files: files, locks: locks, catalog: catalog)
         promoter = Promoter(
-            environment: environment, folders: folders, files: promotedFiles, copies: cachedCopies,
+            environment: environment, folders: folders, files: files, copies: cachedCopies,
             ledger: self.ledger, codecs: codecs, admission: admission)
         boot = Checksum.ofBoot(environment.bootIdentifier)
 

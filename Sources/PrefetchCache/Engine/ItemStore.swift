@@ -160,7 +160,7 @@ final class ItemStore: StoreUnderWay {
             }
             if case .success(false) = isHandedOver { return true }
             // Only this one: the key may have been forgotten and stored again since.
-            try cachedCopies.remove(key, promotedFiles.attributes(of: file).identity)
+            try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity)
             return try !isHandedOver.get()
         case .lost(let entry): return try replacePromotion(lost: entry, by: row)
         case .any: return try replacePromotion(lost: nil, by: row)

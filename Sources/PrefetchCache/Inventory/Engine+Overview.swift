@@ -54,7 +54,7 @@ extension Engine {
         do {
             return try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
                 guard let folder = try destinations.existingFolder(of: entry),
-                    let attributes = try promotedFiles.attributes(of: entry, in: folder),
+                    let attributes = try files.attributes(of: entry, in: folder),
                     attributes.kind == .regular
                 else { return nil }
                 return attributes.length

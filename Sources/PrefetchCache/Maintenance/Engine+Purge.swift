@@ -48,9 +48,9 @@ extension Engine {
             let file = try openUnnoticed(entry, in: folder)
         else { return }
         defer { environment.fileSystem.close(file) }
-        let found = try promotedFiles.attributes(of: file)
+        let found = try files.attributes(of: file)
         guard found.kind == .regular else { return }
-        let lastUse = try promotedFiles.lastUse(file, of: entry)
+        let lastUse = try files.lastUse(file, of: entry)
         guard lastUse < time else { return }
         let purged = PurgeReport.File(
             key: entry.key, location: destinations.opened(entry, isFirstOpen: false).location,
@@ -62,8 +62,8 @@ extension Engine {
         // The file first: an entry without a file lets its key be stored again, but a file without an entry
         // would not be accounted for.
         let removal = try destinations.onDestination(entry) { () throws(FileSystemError) in
-            try promotedFiles.remove(
-                file, found, entry.name, in: folder, by: promotedFiles.nextAsideName(entry.key), in: staging)
+            try files.remove(
+                file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging)
         }
         switch removal {
         case .removed: report.purged.append(purged)
@@ -74,7 +74,7 @@ extension Engine {
             return report.changed.append(
                 PurgeReport.File(
                     key: entry.key, location: destinations.opened(place, isFirstOpen: false).location,
-                    length: try promotedFiles.attributes(of: place, in: folder)?.length ?? found.length,
+                    length: try files.attributes(of: place, in: folder)?.length ?? found.length,
                     lastUse: lastUse))
         }
         try destinations.onDestination(entry) { () throws(FileSystemError) in
@@ -87,11 +87,11 @@ extension Engine {
 
     /// Whether another key was handed the same file: one that is identical is adopted rather than stored twice.
     private func isShared(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
-        let identity = try promotedFiles.attributes(of: file).identity
+        let identity = try files.attributes(of: file).identity
         for other in try ledger.others(withContentOf: entry) {
             // The names may differ: the file system may take them for one, or one of the folders be a link.
             guard let folder = try destinations.existingFolder(of: other) else { continue }
-            if try promotedFiles.attributes(of: other, in: folder)?.identity == identity { return true }
+            if try files.attributes(of: other, in: folder)?.identity == identity { return true }
         }
         return false
     }
@@ -113,7 +113,7 @@ extension Engine {
     {
         guard found.length == entry.contentLength else { return false }
         return try destinations.onDestination(entry) { () throws(FileSystemError) in
-            guard try promotedFiles.isOurs(file, by: entry) else { return false }
+            guard try files.isOurs(file, by: entry) else { return false }
             return try environment.fileSystem.contentChecksum(of: file) == entry.contentChecksum
         }
     }

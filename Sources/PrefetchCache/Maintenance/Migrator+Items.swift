@@ -17,7 +17,7 @@ extension Migrator {
     {
         var metadata = ItemMetadata(
             key: original.key, source: request.source, destination: original.destination)
-        guard try cachedCopies.isThere(original.key) else {
+        guard try engine.cachedCopies.isThere(original.key) else {
             return try store(original, opened, as: metadata)
         }
         let outcome = try withSameItem(original, opened) { _, known in

@@ -26,7 +26,7 @@ extension Migrator {
             throw .fileSystem(error.naming(original.name))
         }
         defer { fileSystem.close(file) }
-        let attributes = try promotedFiles.attributes(of: file)
+        let attributes = try files.attributes(of: file)
         guard attributes.kind == .regular else { return .left(.notARegularFile) }
         return try body(OpenOriginal(file: file, attributes: attributes))
     }
@@ -54,7 +54,7 @@ extension Migrator {
             try fileSystem.isBeingWritten(opened.file)
         }
         guard !isBeingWritten else { return false }
-        return try promotedFiles.attributes(of: original.name, in: original.folder)?
+        return try files.attributes(of: original.name, in: original.folder)?
             .isUnchanged(since: opened.attributes) ?? false
     }
 
@@ -68,9 +68,9 @@ extension Migrator {
     func drop(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
         let name = original.destination.name
         return try onFiles { () throws(FileSystemError) in
-            let removal = try promotedFiles.remove(
+            let removal = try files.remove(
                 opened.file, opened.attributes, name, in: original.folder,
-                by: promotedFiles.nextAsideName(name), in: original.folder)
+                by: files.nextAsideName(name), in: original.folder)
             guard case .removed = removal else { return false }
             try fileSystem.synchronize(original.folder.descriptor)
             return true
@@ -81,7 +81,7 @@ extension Migrator {
     func putBackIfAside(_ entry: inout FolderWalk.Entry) throws(Left) {
         guard !isDryRun, let name = CacheLayout.name(ofAside: entry.name) else { return }
         do {
-            let place = try promotedFiles.putBack(
+            let place = try files.putBack(
                 FilePath(root: nil, [entry.name]), as: name, from: entry.folder, in: entry.folder)
             guard let name = place?.path.lastComponent else { return }
             entry = entry.named(name)
@@ -94,15 +94,15 @@ extension Migrator {
     func isInPlace(_ original: Original, _ opened: OpenOriginal, as name: FileName, in folder: Directory)
         throws(CacheError) -> Bool
     {
-        guard try promotedFiles.attributes(of: name.path, in: folder)?.identity == opened.attributes.identity
+        guard try files.attributes(of: name.path, in: folder)?.identity == opened.attributes.identity
         else {
             return false
         }
         // The same file by another path, or a second link to it, which may be removed.
         guard opened.attributes.linkCount > 1 else { return true }
         let (one, other) = (
-            try promotedFiles.attributes(of: original.folder.descriptor).identity,
-            try promotedFiles.attributes(of: folder.descriptor).identity
+            try files.attributes(of: original.folder.descriptor).identity,
+            try files.attributes(of: folder.descriptor).identity
         )
         return one == other && original.name == name.path
     }
@@ -118,9 +118,9 @@ extension Migrator {
             try checksum(of: opened.file) == entry.contentChecksum
         else { return .left(.keyIsTaken) }
         let isSame = try destinations.coordinated(.write, entry) { () throws(CacheError) in
-            guard try promotedFiles.isIdentical(entry, in: folder) else { return false }
+            guard try files.isIdentical(entry, in: folder) else { return false }
             // An adopted file may never have been flushed.
-            if !isDryRun { try promotedFiles.flushFile(of: entry, in: folder) }
+            if !isDryRun { try files.flushFile(of: entry, in: folder) }
             return true
         }
         guard isSame else { return .left(.keyIsTaken) }

@@ -8,7 +8,7 @@ extension Migrator {
     func promote(_ original: Original) throws(CacheError) -> MigratedFile.Outcome {
         try withOriginal(original) { opened throws(CacheError) in
             if let entry = try engine.ledger.entry(for: original.key),
-                try promotedFiles.existingFile(of: entry) != nil
+                try files.existingFile(of: entry) != nil
             {
                 guard entry.state == .committed else { return .left(.keyIsTaken) }
                 return try merge(original, opened, into: entry)
@@ -71,7 +71,7 @@ extension Migrator {
         try engine.admission.makeRoomToOpen(0, in: destinations.support.staging)
         let checksum = try checksum(of: opened.file)
         try onFiles { () throws(FileSystemError) in
-            try promotedFiles.mark(opened.file, original.destination.backup)
+            try files.mark(opened.file, original.destination.backup)
             try fileSystem.synchronize(opened.file)
         }
         guard try isUnchanged(original, opened) else { return .left(.changed) }
@@ -80,13 +80,13 @@ extension Migrator {
             key: original.key, state: .intent, mode: .rename, area: target.area, folder: place.path,
             name: target.name, plainName: target.name, backup: target.backup,
             contentLength: opened.attributes.length, contentChecksum: checksum,
-            stagedName: promotedFiles.nextStagedName(original.key), inode: opened.attributes.identity.inode,
-            birthTime: try promotedFiles.birthTime(of: opened.file), openedAt: engine.environment.now())
+            stagedName: files.nextStagedName(original.key), inode: opened.attributes.identity.inode,
+            birthTime: try files.birthTime(of: opened.file), openedAt: engine.environment.now())
         return try promoter.locks.hold(original.key.hash) { () throws(CacheError) in
             // Handed over by another process meanwhile: the next run compares the two.
             let earlier = try engine.ledger.entry(for: original.key)
             if earlier?.state == .intent { return .left(.keyIsTaken) }
-            if let earlier, try promotedFiles.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
+            if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
             try engine.ledger.put(intent, replacing: earlier)
             do throws(CacheError) {
                 return try publish(original, opened, intent, replacing: earlier, in: place.folder)
@@ -164,7 +164,7 @@ extension Migrator {
             guard error.errno == .fileExists else { throw .destination(destinations.path(of: entry), error) }
             return try placeBeside(original, opened, entry, in: folder)
         }
-        guard try promotedFiles.attributes(of: entry, in: folder)?.identity == opened.attributes.identity
+        guard try files.attributes(of: entry, in: folder)?.identity == opened.attributes.identity
         else {
             // The file was replaced since it was opened: this is another one, and is moved back.
             try destinations.onDestination(entry) { () throws(FileSystemError) in
@@ -182,8 +182,8 @@ extension Migrator {
         _ original: Original, _ opened: OpenOriginal, _ entry: LedgerEntry, in folder: Directory
     ) throws(CacheError) -> Placing {
         if try isInPlace(original, opened, as: entry.name, in: folder) { return .adopted }
-        guard try promotedFiles.isIdentical(entry, in: folder) else { return .isTaken }
-        try promotedFiles.flushFile(of: entry, in: folder)
+        guard try files.isIdentical(entry, in: folder) else { return .isTaken }
+        try files.flushFile(of: entry, in: folder)
         return .merged
     }
 }

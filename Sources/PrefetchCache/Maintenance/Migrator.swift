@@ -26,7 +26,7 @@ struct Migrator {
     }
 
     var promoter: Promoter { engine.promoter }
-    var promotedFiles: PromotedFiles { engine.promotedFiles }
+    var files: PromotedFiles { engine.files }
     var destinations: Destinations { engine.destinations }
     var fileSystem: any FileSystem { engine.environment.fileSystem }
 
@@ -45,7 +45,7 @@ struct Migrator {
             }, of: fileSystem)
         if !isDryRun { try settleIntents() }
         let own = try ownFolders()
-        let identity = try promotedFiles.attributes(of: top.descriptor).identity
+        let identity = try files.attributes(of: top.descriptor).identity
         guard try !isBelow(own, top) else {
             return report(MigratedFile(path: ".", key: nil, outcome: .left(.ours)))
         }
@@ -95,7 +95,7 @@ struct Migrator {
         var own: Set<FileAttributes.Identity> = []
         var folders = [engine.folders.current.root, destinations.support.root]
         folders += try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
-        for folder in folders { own.insert(try promotedFiles.attributes(of: folder.descriptor).identity) }
+        for folder in folders { own.insert(try files.attributes(of: folder.descriptor).identity) }
         return own
     }
 
@@ -106,7 +106,7 @@ struct Migrator {
         var current = folder
         var last: FileAttributes.Identity?
         while true {
-            let identity = try promotedFiles.attributes(of: current.descriptor).identity
+            let identity = try files.attributes(of: current.descriptor).identity
             if folders.contains(identity) { return true }
             // The root is its own parent.
             guard identity != last else { return false }
@@ -129,7 +129,7 @@ struct Migrator {
             try destinations.support.existingDestination(in: area, nil)
         }
         return try folder.map { folder throws(CacheError) in
-            try promotedFiles.attributes(of: folder.descriptor).identity
+            try files.attributes(of: folder.descriptor).identity
         }
     }
 

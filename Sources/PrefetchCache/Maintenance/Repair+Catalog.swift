@@ -92,7 +92,7 @@ extension Repair {
     }
 
     private func attributes(_ hash: KeyHash) throws(CacheError) -> FileAttributes? {
-        try engine.promotedFiles.attributes(of: CacheLayout.file(of: hash), in: engine.folders.current.items)
+        try engine.files.attributes(of: CacheLayout.file(of: hash), in: engine.folders.current.items)
     }
 
     private func key(_ text: String) -> ItemKey? {
@@ -107,7 +107,7 @@ extension Repair {
     {
         guard let opened = try engine.folders.openItem(file.hash) else { return false }
         defer { fileSystem.close(opened) }
-        let identity = try engine.promotedFiles.attributes(of: opened).identity
+        let identity = try engine.files.attributes(of: opened).identity
         do throws(ItemFormatError) {
             let footer = try ItemReader(opened, of: fileSystem, codecs: engine.codecs).footer
             guard footer.metadata.key.hash == file.hash else { throw .damaged(.key) }

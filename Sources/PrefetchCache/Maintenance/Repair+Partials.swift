@@ -21,7 +21,7 @@ extension Repair {
         }
         for name in orphans.sorted(by: { $0.string < $1.string }) {
             let path = FilePath(root: nil, [name])
-            if !isDryRun, try engine.promotedFiles.attributes(of: path, in: incoming) != nil { continue }
+            if !isDryRun, try engine.files.attributes(of: path, in: incoming) != nil { continue }
             let isLock = name.extension == "lock"
             note(
                 .partialRemoved, .ours(CacheLayout.incoming.appending(name), in: .caches),
@@ -66,12 +66,12 @@ extension Repair {
             let place = AreaPath.ours(CacheLayout.quarantine.appending(entry.name), in: .caches)
             let name = FilePath(root: nil, [entry.name])
             attempt(place) { () throws(CacheError) in
-                guard let found = try engine.promotedFiles.attributes(of: name, in: folder),
+                guard let found = try engine.files.attributes(of: name, in: folder),
                     found.kind == .regular
                 else { return }
                 if !isDryRun {
                     try engine.locks.hold(hash) { () throws(CacheError) in
-                        guard try engine.promotedFiles.discard(name, in: folder) else { return }
+                        guard try engine.files.discard(name, in: folder) else { return }
                         engine.catalog.noteRemoved(hash)
                     }
                 }
@@ -100,7 +100,7 @@ extension Repair {
 
     private func isLost(_ hash: KeyHash, _ kind: CatalogRow.Kind) throws(CacheError) -> Bool {
         guard kind == .partial else {
-            return try engine.promotedFiles.attributes(
+            return try engine.files.attributes(
                 of: place(of: hash, kind), in: engine.folders.current.root)
                 == nil
         }

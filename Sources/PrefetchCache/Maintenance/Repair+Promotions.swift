@@ -48,10 +48,10 @@ extension Repair {
     private func putBack(_ name: FilePath, _ hash: KeyHash, in folder: Directory, _ place: AreaPath)
         throws(CacheError)
     {
-        guard try engine.promotedFiles.attributes(of: name, in: folder) != nil,
+        guard try engine.files.attributes(of: name, in: folder) != nil,
             let entry = try engine.ledger.entry(for: hash)
         else { return }
-        if !isDryRun { try engine.promotedFiles.putBack(name, hash, from: folder) }
+        if !isDryRun { try engine.promoter.recovery.leftovers.putBack(name, hash, from: folder) }
         note(.promotionSettled, place, key: entry.key, "moved back, as it was not purged")
     }
 
@@ -84,7 +84,7 @@ extension Repair {
         guard !isClaimed, try isAbandoned(name, in: folder) else { return }
         if !isDryRun {
             try engine.promoter.recovery.leftovers.discardLeftover(name, in: folder)
-            guard try engine.promotedFiles.attributes(of: name, in: folder) == nil else { return }
+            guard try engine.files.attributes(of: name, in: folder) == nil else { return }
         }
         note(.stagedFileRemoved, place)
     }
@@ -135,7 +135,7 @@ extension Repair {
             return
         }
         defer { fileSystem.close(file) }
-        let attributes = try engine.promotedFiles.attributes(of: file)
+        let attributes = try engine.files.attributes(of: file)
         guard attributes.kind == .regular, attributes.length == entry.contentLength,
             try !isMarked(file), try isOurs(file, entry)
         else { return }
@@ -150,7 +150,7 @@ extension Repair {
 
     private func isOurs(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
         try onFiles { () throws(FileSystemError) in
-            guard try engine.promotedFiles.isOurs(file, by: entry) else { return false }
+            guard try engine.files.isOurs(file, by: entry) else { return false }
             return try fileSystem.contentChecksum(of: file) == entry.contentChecksum
         }
     }
@@ -159,7 +159,7 @@ extension Repair {
         guard try !isMarked(file) else { return }
         if !isDryRun {
             let isMarked = try onFiles { () throws(FileSystemError) in
-                guard try engine.promotedFiles.mark(file, .exclude) else { return false }
+                guard try engine.files.mark(file, .exclude) else { return false }
                 try fileSystem.synchronize(file)
                 return true
             }

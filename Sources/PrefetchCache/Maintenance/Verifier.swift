@@ -161,7 +161,7 @@ final class Verifier: Sendable {
     private func judge(_ error: CacheError, _ hash: KeyHash, _ key: ItemKey?, _ file: Descriptor)
         throws(CacheError)
     {
-        let identity = try engine.promotedFiles.attributes(of: file).identity
+        let identity = try engine.files.attributes(of: file).identity
         // Promoted, evicted or replaced meanwhile: a file that was handed over has lost its footer.
         guard try engine.isItem(hash, identity) else { return }
         var finding = VerificationFinding(
@@ -223,7 +223,7 @@ final class Verifier: Sendable {
             throw .destination(engine.destinations.path(of: entry), error)
         }
         defer { fileSystem.close(file) }
-        let attributes = try engine.promotedFiles.attributes(of: file)
+        let attributes = try engine.files.attributes(of: file)
         guard attributes.kind == .regular else { return .modified }
         if attributes.length == entry.contentLength, try checksum(of: file) == entry.contentChecksum {
             return nil
@@ -253,9 +253,9 @@ final class Verifier: Sendable {
     /// Whether a file is the one that was handed over, and was not written to since: then its content has no
     /// reason to differ. Uses the attributes from after the reading.
     private func isUntouched(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
-        let attributes = try engine.promotedFiles.attributes(of: file)
+        let attributes = try engine.files.attributes(of: file)
         guard attributes.identity.inode == entry.inode else { return false }
-        if let birthTime = entry.birthTime, try engine.promotedFiles.birthTime(of: file) != birthTime {
+        if let birthTime = entry.birthTime, try engine.files.birthTime(of: file) != birthTime {
             return false
         }
         let (margin, speed) = Self.handingOver

@@ -59,7 +59,7 @@ final class Delivery: StoreUnderWay {
             try engine.promoter.recovery.leftovers.sweep(staging)
         }
         do {
-            (name, file) = try Self.create(in: staging) { engine.promotedFiles.nextStagedName(metadata.key) }
+            (name, file) = try Self.create(in: staging) { engine.files.nextStagedName(metadata.key) }
         } catch {
             throw .destination(engine.destinations.path(of: metadata.destination), error)
         }
@@ -140,7 +140,7 @@ final class Delivery: StoreUnderWay {
         isFinished = true
         fileSystem.close(file)
         do {
-            try engine.promotedFiles.discard(FilePath(name), in: staging)
+            try engine.files.discard(FilePath(name), in: staging)
         } catch {
             // It bears this process's name, and is removed when the next process starts.
             engine.environment.logger.warning("A staged file stays behind.", metadata: ["error": "\(error)"])
@@ -199,7 +199,7 @@ final class Delivery: StoreUnderWay {
         do {
             // Returns the space that was allocated and not needed.
             if allocated > length { try fileSystem.resize(file, to: length) }
-            try engine.promotedFiles.mark(file, metadata.destination.backup)
+            try engine.files.mark(file, metadata.destination.backup)
             try fileSystem.synchronize(file)
             try fileSystem.synchronize(staging.descriptor)
         } catch {
@@ -213,7 +213,7 @@ final class Delivery: StoreUnderWay {
             folder: path, name: metadata.destination.name,
             plainName: metadata.destination.name, backup: metadata.destination.backup, contentLength: length,
             contentChecksum: checksum.finalize(), stagedName: name,
-            inode: try engine.promotedFiles.attributes(of: file).identity.inode,
-            birthTime: try engine.promotedFiles.birthTime(of: file), openedAt: engine.environment.now())
+            inode: try engine.files.attributes(of: file).identity.inode,
+            birthTime: try engine.files.birthTime(of: file), openedAt: engine.environment.now())
     }
 }

@@ -104,7 +104,8 @@ struct Promotion {
         var seen: Set<ItemKey> = []
         for (index, key) in keys.enumerated() where seen.insert(key).inserted {
             do throws(CacheError) {
-                guard try !isJoint || ledger.entry(for: key) == nil else { continue }
+                // Of a single key the caller knows that.
+                if isJoint, try ledger.entry(for: key) != nil { continue }
                 leases[index] = try stager.folders.openItem(key.hash)
             } catch {
                 fail(index, error)
