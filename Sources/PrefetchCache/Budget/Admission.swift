@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import Logging
 internal import Synchronization
 internal import VolumeCapacity
@@ -52,8 +51,8 @@ final class Admission: Sendable {
         var transfer = Transfer()
         let decision: Decision
         do {
-            decision = try run(&transfer) { database, transfer in
-                try decide(on: bytes, ofItem: total, priority, &transfer, database)
+            decision = try run(&transfer) { transaction, transfer in
+                try decide(on: bytes, ofItem: total, priority, &transfer, transaction)
             } committed: { decision, allowance in
                 if case .granted = decision { _ = allowance.reserve(bytes) }
             }
@@ -73,14 +72,14 @@ final class Admission: Sendable {
 
     private func decide(
         on bytes: Int64, ofItem total: Int64, _ priority: Float, _ transfer: inout Transfer,
-        _ database: Database
+        _ transaction: CatalogTransaction
     ) throws -> Decision {
-        let standing = try watch.standing(database)
+        let standing = try watch.standing(transaction)
         if let refusal = standing.refusal(ofItem: total) { return .refused(refusal) }
         let ceiling = standing.ceiling - Self.headroom(standing.ceiling)
-        var (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, database)
-        if room < bytes, try catalog.settleDeadWriters(database) {
-            (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, database)
+        var (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
+        if room < bytes, try catalog.settleDeadWriters(transaction) {
+            (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
         }
         guard room >= bytes else {
             return .refused(
@@ -90,7 +89,7 @@ final class Admission: Sendable {
         let grant = min(max(bytes, nextStep(ceiling)), room)
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
         try catalog.raiseBound()
-        try catalog.changeAllowance(by: grant, in: database)
+        try transaction.changeAllowance(of: catalog.environment.session, by: grant)
         isNearlyFull.store(room - grant < ceiling - Trimming.start(ceiling), ordering: .relaxed)
         return .granted
     }
@@ -104,10 +103,10 @@ final class Admission: Sendable {
     /// - Returns: The free bytes below the ceiling, and whether only items of a higher priority could make
     ///   room.
     func makeRoom(
-        for bytes: Int64, _ priority: Float, below ceiling: Int64, _ database: Database
+        for bytes: Int64, _ priority: Float, below ceiling: Int64, _ transaction: CatalogTransaction
     ) throws -> (room: Int64, isKeptByPriority: Bool) {
-        let used = try Self.usedBytes(database)
-        let made = try evictor.makeRoom(used + bytes - ceiling, priority: priority, from: database)
+        let used = try transaction.usedBytes()
+        let made = try evictor.makeRoom(used + bytes - ceiling, priority: priority, from: transaction)
         return (ceiling - (used - made.freed), made.isKeptByPriority)
     }
 
@@ -136,22 +135,22 @@ final class Admission: Sendable {
 
     /// Runs a transaction in which the unused allowance of this process is available to all.
     func givingUpAllowance<Result>(
-        makingRoom: Bool = false, _ body: (Database) throws -> Result
+        makingRoom: Bool = false, _ body: (CatalogTransaction) throws -> Result
     ) throws(CacheError) -> Result {
         var transfer = Transfer()
-        return try run(makingRoom: makingRoom, &transfer) { database, _ in try body(database) }
+        return try run(makingRoom: makingRoom, &transfer) { transaction, _ in try body(transaction) }
     }
 
     func run<Result>(
         makingRoom: Bool = false, _ transfer: inout Transfer,
-        _ body: (Database, inout Transfer) throws -> Result,
+        _ body: (CatalogTransaction, inout Transfer) throws -> Result,
         committed: (Result, inout Allowance) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
         do {
-            return try catalog.transaction(makingRoom: makingRoom) { database in
+            return try catalog.transaction(makingRoom: makingRoom) { transaction in
                 catalog.inMemory { transfer.begin(with: &$0.allowance) }
-                try catalog.changeAllowance(by: -transfer.unused, in: database)
-                return try body(database, &transfer)
+                try transaction.changeAllowance(of: catalog.environment.session, by: -transfer.unused)
+                return try body(transaction, &transfer)
             } committed: { result, state in
                 transfer.commit(to: &state.allowance)
                 committed(result, &state.allowance)
@@ -173,36 +172,5 @@ final class Admission: Sendable {
             default: 4 << 20
             }
         return min(step, ceiling / 64)
-    }
-}
-
-/// The sums that are compared with the budget.
-extension Admission {
-    /// Charged bytes of all files that have a row.
-    static func itemBytes(_ database: Database) throws -> Int64 {
-        try Int64.fetchOne(database.cachedStatement(sql: "SELECT SUM(chargedLength) FROM total")) ?? 0
-    }
-
-    /// Charged bytes of all files that may be evicted.
-    static func evictableBytes(_ database: Database) throws -> Int64 {
-        try Int64.fetchOne(
-            database.cachedStatement(sql: "SELECT SUM(chargedLength) FROM total WHERE kind >= 0")) ?? 0
-    }
-
-    /// All bytes that count against the budget: files, what processes hold, and the catalog itself.
-    static func usedBytes(_ database: Database) throws -> Int64 {
-        try itemBytes(database) + heldBytes(database) + catalogBytes(database)
-    }
-
-    /// Bytes that all processes hold for items under way, and in advance.
-    static func heldBytes(_ database: Database) throws -> Int64 {
-        try Int64.fetchOne(
-            database.cachedStatement(sql: "SELECT IFNULL(SUM(allowance), 0) FROM writer")) ?? 0
-    }
-
-    static func catalogBytes(_ database: Database) throws -> Int64 {
-        let pages = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA page_count")) ?? 0
-        let pageSize = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA page_size")) ?? 0
-        return pages * pageSize
     }
 }

@@ -1,8 +1,8 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 internal import Logging
 public import StorageAreas
+internal import Synchronization
 internal import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -72,15 +72,16 @@ public final class EvictionSimulation {
             logger: Logger(label: "EvictionSimulation", factory: { _ in SwiftLogNoOpLogHandler() }))
         let folders = try CacheFolders(areas: areas, fileSystem: environment.fileSystem)
         let charge = ChargedLength(blockSize: 4096)
-        let policy: @Sendable () -> any EvictionPolicy = { policy.policy }
-        evictor = Evictor(files: files, policy: policy, environment: environment) { _ in }
+        evictor = Evictor(files: files, policy: { policy.policy }, watch: nil, environment: environment) {
+            _ in
+        }
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: CodecPool(parallelism: 1),
                 charge: charge, quarantine: Quarantine(folders: folders, charge: charge)),
-            files: files, evictor: evictor, session: WriterSession(environment, folders: folders),
-            ceiling: { _ in nil }, policy: policy, report: { _ in })
+            files: files, budget: evictor, session: WriterSession(environment, folders: folders),
+            report: { _ in })
     }
 
     /// Performs one request. The size of a key must not change.
@@ -98,7 +99,7 @@ public final class EvictionSimulation {
     /// - Throws: As ``request(_:size:)``.
     public func result() throws(CacheError) -> Result {
         try perform()
-        let statistics = try catalog.reading { try CacheStatistics(from: $0) }
+        let statistics = try catalog.reading { try $0.statistics() }
         var result = tally
         result.evictions = statistics.evictions
         result.residentItems = statistics.items
@@ -109,14 +110,14 @@ public final class EvictionSimulation {
     /// The keys of all items that are in the cache now.
     func residentKeys() throws(CacheError) -> Set<String> {
         try perform()
-        return try catalog.reading { try String.fetchSet($0, sql: "SELECT key FROM item") }
+        return try catalog.reading { Set(try $0.items().map(\.key.string)) }
     }
 
     private func perform() throws(CacheError) {
         let requests = pending
         pending.removeAll(keepingCapacity: true)
-        try catalog.transaction { database in
-            var writing = try ChangeWriting(catalog, to: database)
+        try catalog.transaction { transaction in
+            var writing = try ChangeWriting(catalog, to: transaction)
             for request in requests {
                 tally.requests += 1
                 if files.contains(request.key.hash) {
@@ -127,8 +128,8 @@ public final class EvictionSimulation {
                 }
                 guard request.size <= capacity else { continue }
                 try catalog.writePending(&writing)
-                let used = try Admission.itemBytes(database)
-                _ = try evictor.evict(atLeast: used + request.size - capacity, from: database)
+                let used = try transaction.itemBytes()
+                _ = try evictor.evict(atLeast: used + request.size - capacity, from: transaction)
                 files.insert(request.key.hash, length: request.size)
                 catalog.noteStored(Self.row(request), reserved: request.size)
             }
@@ -142,4 +143,30 @@ public final class EvictionSimulation {
             ItemMetadata(key: request.key, destination: .applicationSupport("item")), encoding: .identity,
             contentLength: request.size, storedLength: request.size, chargedLength: request.size)
     }
+}
+
+/// The files of a simulated cache: names and lengths without content.
+final class ImaginaryFiles: CatalogedFiles {
+    private let lengths = Mutex<[KeyHash: Int64]>([:])
+
+    func contains(_ hash: KeyHash) -> Bool { lengths.withLock { $0[hash] != nil } }
+
+    func insert(_ hash: KeyHash, length: Int64) { lengths.withLock { $0[hash] = length } }
+
+    func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
+        lengths.withLock { $0.removeValue(forKey: victim.hash) } == nil ? .gone : .removed
+    }
+
+    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
+        contains(victim.hash) ? .claimed(Claim(file: nil)) : .gone
+    }
+
+    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal { try remove(victim) }
+
+    func release(_ claim: Claim) {}
+
+    /// There are no partials in a simulation.
+    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing { .absent }
+
+    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? { lengths.withLock { $0[hash] } }
 }

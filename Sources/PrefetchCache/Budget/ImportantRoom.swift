@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import Logging
 internal import VolumeCapacity
 
@@ -93,8 +92,8 @@ extension Admission {
     /// - Returns: Whether so much was evicted. If not, nothing was.
     private func evict(_ bytes: Int64) throws(CacheError) -> Bool {
         defer { evictor.report() }
-        let made = try givingUpAllowance(makingRoom: true) { database in
-            try RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database).make(bytes)
+        let made = try givingUpAllowance(makingRoom: true) { transaction in
+            try RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: transaction).make(bytes)
         }
         guard made.attainable == nil else { return false }
         _ = try watch.settledAvailable()
@@ -116,12 +115,12 @@ extension Admission {
         allOrNothing wanted: Int64, ifPossible more: Int64 = 0
     ) throws(CacheError) -> VolumeRoom {
         defer { evictor.report() }
-        let evict = { [self] (database: Database) throws -> VolumeRoom in
+        let evict = { [self] (transaction: CatalogTransaction) throws -> VolumeRoom in
             var free = try FreeBytes(watch)
-            return try watch.noting(database, from: free.count) {
-                var room = try makeAvailable(allOrNothing: wanted, &free, database)
+            return try watch.noting(transaction, from: free.count) {
+                var room = try makeAvailable(allOrNothing: wanted, &free, transaction)
                 if room.isEnough {
-                    _ = try makeAvailable(more, &free, database)
+                    _ = try makeAvailable(more, &free, transaction)
                     room.bytes = free.count
                 }
                 return room
@@ -134,22 +133,22 @@ extension Admission {
         }
         // The journal of a transaction needs the space of the first items, which must not be evicted in vain.
         let available = try watch.available()
-        let attainable = try catalog.reading { database in
-            available + (try evictor.attainable(wanted - available, in: database))
+        let attainable = try catalog.reading { transaction in
+            available + (try evictor.attainable(wanted - available, in: transaction))
         }
         guard attainable >= wanted else { return VolumeRoom(isEnough: false, bytes: attainable) }
         return try givingUpAllowance(makingRoom: true, evict)
     }
 
     private func makeAvailable(
-        allOrNothing wanted: Int64, _ free: inout FreeBytes, _ database: Database
+        allOrNothing wanted: Int64, _ free: inout FreeBytes, _ transaction: CatalogTransaction
     ) throws -> VolumeRoom {
         // After an eviction, the space of this transaction's journal may be missing; it is released at the
         // end.
         var lacking: Int64 = 0
         while try free.isBelow(wanted - lacking) {
             let before = free.count
-            let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: database)
+            let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: transaction)
             var noted: Int64 = 0
             let made = try room.make(wanted - before, step: Self.reliefStep) { freed in
                 // As under pressure: if unlinking frees nothing, the rest is kept.

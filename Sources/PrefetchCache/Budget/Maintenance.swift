@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import Logging
 internal import Synchronization
 internal import VolumeCapacity
@@ -24,11 +23,11 @@ extension Admission {
     func maintain() throws(CacheError) -> [Pressure] {
         defer { evictor.report() }
         var levels: [Pressure] = []
-        try givingUpAllowance(makingRoom: true) { database in
+        try givingUpAllowance(makingRoom: true) { transaction in
             levels = []
-            try evictor.evictExpired(from: database)
+            try evictor.evictExpired(from: transaction)
             do {
-                try follow(&levels, database)
+                try follow(&levels, transaction)
             } catch let error as FileSystemError {
                 notFollowed(error)
             } catch CacheError.fileSystem(let error) {
@@ -41,12 +40,12 @@ extension Admission {
     }
 
     /// Adjusts the budget to the volume, and evicts more under pressure.
-    private func follow(_ levels: inout [Pressure], _ database: Database) throws {
-        let standing = try watch.sample(database)
+    private func follow(_ levels: inout [Pressure], _ transaction: CatalogTransaction) throws {
+        let standing = try watch.sample(transaction)
         levels.append(standing.pressure)
-        try trim(standing, startingAt: Trimming.start, endingAt: Trimming.end, database)
+        try trim(standing, startingAt: Trimming.start, endingAt: Trimming.end, transaction)
         noteTrimmed()
-        if try relieve(standing, database) { levels.append(try watch.sample(database).pressure) }
+        if try relieve(standing, transaction) { levels.append(try watch.sample(transaction).pressure) }
     }
 
     /// Logs that the volume was not measured, or the budget not determined. Pending changes must not be lost
@@ -59,38 +58,38 @@ extension Admission {
     /// Evicts down to the budget after it was changed.
     func trimToBudget() throws(CacheError) {
         defer { evictor.report() }
-        try givingUpAllowance(makingRoom: true) { database in
-            try watch.forgetBudget(database)
-            let standing = try watch.sample(database)
-            try trim(standing, startingAt: { $0 }, endingAt: { $0 }, database)
+        try givingUpAllowance(makingRoom: true) { transaction in
+            try watch.forgetBudget(transaction)
+            let standing = try watch.sample(transaction)
+            try trim(standing, startingAt: { $0 }, endingAt: { $0 }, transaction)
         }
     }
 
     private func trim(
         _ standing: Standing, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
-        _ database: Database
+        _ transaction: CatalogTransaction
     ) throws {
         // Nothing is known of a volume without a size. It admits nothing new, but nothing is evicted for it.
         guard standing.capacity.state.total > 0 else { return }
-        try Shrinking.shrinkWhereMuchIsFree(database)
+        try transaction.shrinkWhereMuchIsFree()
         let limit = standing.limit
-        guard try Self.usedBytes(database) > start(limit) else { return }
-        try watch.noting(database, from: standing.capacity.state.available) {
-            try trim(to: end(limit), database)
+        guard try transaction.usedBytes() > start(limit) else { return }
+        try watch.noting(transaction, from: standing.capacity.state.available) {
+            try trim(to: end(limit), transaction)
         }
     }
 
-    private func trim(to limit: Int64, _ database: Database) throws {
+    private func trim(to limit: Int64, _ transaction: CatalogTransaction) throws {
         while true {
-            let excess = try Self.usedBytes(database) - limit
-            let items = try Self.evictableBytes(database)
+            let excess = try transaction.usedBytes() - limit
+            let items = try transaction.evictableBytes()
             guard excess > 0, items > 0 else { return }
             // Rows that are deleted with their items shorten the file as well; their share is left out at
             // first.
-            let part = Double(items) / Double(items + (try Self.catalogBytes(database)))
+            let part = Double(items) / Double(items + (try transaction.catalogBytes()))
             let wanted = max(1, Int64(Double(excess) * part))
-            guard try evictor.evict(atLeast: wanted, from: database) > 0 else { return }
-            try Shrinking.shrinkWhereMuchIsFree(database)
+            guard try evictor.evict(atLeast: wanted, from: transaction) > 0 else { return }
+            try transaction.shrinkWhereMuchIsFree()
         }
     }
 
@@ -98,7 +97,7 @@ extension Admission {
     /// If it did not help last time, it is tried again only after the volume has changed.
     ///
     /// - Returns: Whether anything was tried.
-    private func relieve(_ standing: Standing, _ database: Database) throws -> Bool {
+    private func relieve(_ standing: Standing, _ transaction: CatalogTransaction) throws -> Bool {
         let wanted: Int64
         switch standing.pressure {
         case .normal, .elevated: return false
@@ -107,8 +106,8 @@ extension Admission {
         }
         var free = try FreeBytes(watch)
         guard uselessAt.withLock({ $0 }) != free.count else { return false }
-        let hasHelped = try watch.noting(database, from: free.count) {
-            try makeAvailable(wanted, &free, step: Self.reliefStep, database)
+        let hasHelped = try watch.noting(transaction, from: free.count) {
+            try makeAvailable(wanted, &free, step: Self.reliefStep, transaction)
         }
         let left = hasHelped ? nil : free.count
         uselessAt.withLock { $0 = left }
@@ -121,13 +120,13 @@ extension Admission {
     ///
     /// - Returns: Whether the last step has helped.
     func makeAvailable(
-        _ wanted: Int64, _ free: inout FreeBytes, step: Int64 = .max, _ database: Database
+        _ wanted: Int64, _ free: inout FreeBytes, step: Int64 = .max, _ transaction: CatalogTransaction
     ) throws -> Bool {
         var step = step
         while try free.isBelow(wanted) {
             let missing = min(wanted - free.count, step)
             // A file that was gone already frees nothing: it is not a sign that eviction does not help.
-            let freed = try evictor.evict(atLeast: missing, measuredBy: .blocks, from: database)
+            let freed = try evictor.evict(atLeast: missing, measuredBy: .blocks, from: transaction)
             guard freed > 0 else { break }
             let before = free.count
             try free.note(freed)

@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 
 /// The victims of one request, found before the first of them is removed.
@@ -24,7 +23,7 @@ final class RoomForRequest {
     private let policy: any EvictionPolicy
     private let measure: EvictionMeasure
     private let priority: Float?
-    private let database: Database
+    private let transaction: CatalogTransaction
     private var tally: Evictor.Tally
     /// The victims in order. Those before `next` have been removed.
     private var found: [Found] = []
@@ -46,13 +45,13 @@ final class RoomForRequest {
     ///   - priority: Items of a higher priority are not evicted; `nil` for no limit.
     init(
         _ evictor: Evictor, choosing policy: any EvictionPolicy, _ measure: EvictionMeasure,
-        priority: Float? = nil, in database: Database
+        priority: Float? = nil, in transaction: CatalogTransaction
     ) {
         self.evictor = evictor
         self.policy = policy
         self.measure = measure
         self.priority = priority
-        self.database = database
+        self.transaction = transaction
         tally = Evictor.Tally(measure)
     }
 
@@ -65,7 +64,7 @@ final class RoomForRequest {
         _ bytes: Int64, step: Int64 = .max, whileHelping goOn: (Int64) throws -> Bool = { _ in true }
     ) throws -> RoomMade {
         defer { releaseClaims() }
-        try evictor.evictExpired(atLeast: bytes, &tally, from: database)
+        try evictor.evictExpired(atLeast: bytes, &tally, from: transaction)
         var (mark, step) = (tally.freed, step)
         var isPossible = true
         while tally.freed < bytes {
@@ -78,7 +77,7 @@ final class RoomForRequest {
             }
             try removeNext()
         }
-        try tally.write(to: database)
+        try tally.write(to: transaction)
         return RoomMade(
             freed: tally.freed, attainable: isPossible ? nil : tally.freed + attainableBytes,
             isKeptByPriority: isKeptByPriority)
@@ -105,10 +104,10 @@ final class RoomForRequest {
     /// - Returns: Whether they do.
     private func find(_ bytes: Int64) throws -> Bool {
         if tally.freed + foundBytes >= bytes { return true }
-        try database.inSavepoint {
+        try transaction.tentatively {
             try look(for: bytes - tally.freed)
             // A policy changes its state while it chooses, which is right only if the victims are removed.
-            return tally.freed + foundBytes + goneBytes >= bytes ? .commit : .rollback
+            return tally.freed + foundBytes + goneBytes >= bytes
         }
         try forgetGone()
         return tally.freed + foundBytes >= bytes
@@ -116,12 +115,12 @@ final class RoomForRequest {
 
     private func look(for bytes: Int64) throws {
         isKeptByPriority = false
-        let evictable = try measure.evictableBytes(database)
+        let evictable = try measure.evictableBytes(transaction)
         defer { attainableBytes = isKeptByPriority ? foundBytes + goneBytes : evictable - stuckBytes }
         var limit = 1
         // Ends early when even removing everything that is left would not suffice.
         while foundBytes + goneBytes < bytes, evictable - stuckBytes >= bytes {
-            let victims = try policy.victims(atMost: limit, passingOver: seen, in: database)
+            let victims = try policy.victims(atMost: limit, passingOver: seen, in: transaction)
             guard !victims.isEmpty else { return }
             for victim in victims where foundBytes + goneBytes < bytes {
                 if let priority, victim.kind == .item, victim.priority > priority {
@@ -158,7 +157,7 @@ final class RoomForRequest {
 
     private func forgetGone() throws {
         for victim in gone {
-            try evictor.forget(victim, .gone, &tally, in: database)
+            try evictor.forget(victim, .gone, &tally, in: transaction)
             seen.remove(victim.hash)
             stuckBytes -= measure.bytes(of: victim) - measure.bytes(of: victim, .gone)
         }
@@ -171,7 +170,7 @@ final class RoomForRequest {
         next += 1
         defer { if let claim { evictor.files.release(claim) } }
         foundBytes -= measure.bytes(of: victim)
-        if try evictor.evict(victim, &tally, claim: claim, from: database) {
+        if try evictor.evict(victim, &tally, claim: claim, from: transaction) {
             seen.remove(victim.hash)
         } else {
             stuckBytes += measure.bytes(of: victim)

@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import Logging
 internal import Synchronization
 internal import SystemPackage
@@ -91,26 +90,26 @@ final class VolumeWatch: Sendable {
 
     /// Returns what holds for the next admission. Measures the volume again if the last measurement is older
     /// than ``interval``.
-    func standing(_ database: Database) throws -> Standing {
+    func standing(_ transaction: CatalogTransaction) throws -> Standing {
         let configuration = try configuration.current()
         let now = environment.uptime()
         let known = memory.withLock { memory in
             now - memory.sampledAt < Self.interval ? memory.standing : nil
         }
         if let known, known.configuration == configuration { return known }
-        return try sample(database)
+        return try sample(transaction)
     }
 
     /// Returns the most that all may be charged, for accounting, which must continue when the volume cannot
     /// be measured: then the last known value, or `nil`.
-    func ceiling(_ database: Database) -> Int64? {
+    func ceiling(_ transaction: CatalogTransaction) -> Int64? {
         let now = environment.uptime()
         let (known, isFresh) = memory.withLock { memory in
             (memory.standing, now - memory.sampledAt < Self.interval)
         }
         if let known, isFresh { return known.ceiling }
         do {
-            return try preview(database).ceiling
+            return try preview(transaction).ceiling
         } catch {
             environment.logger.warning("The volume cannot be measured.", metadata: ["error": "\(error)"])
             return known?.ceiling
@@ -121,12 +120,14 @@ final class VolumeWatch: Sendable {
     var lastCeiling: Int64 { memory.withLock { $0.standing?.ceiling ?? 0 } }
 
     /// Measures the volume, and remembers the result.
-    func sample(_ database: Database) throws -> Standing {
-        let standing = try preview(database)
-        if try Self.remembered(database) != Remembered(standing) {
-            try Remembered(standing).write(to: database)
+    func sample(_ transaction: CatalogTransaction) throws -> Standing {
+        let standing = try preview(transaction)
+        if try transaction.rememberedVolume() != standing.remembered {
+            try transaction.remember(standing.remembered)
         }
-        if try Unreleased(database) != standing.unreleased { try standing.unreleased.write(to: database) }
+        if try Unreleased(transaction) != standing.unreleased {
+            try standing.unreleased.write(to: transaction)
+        }
         let now = environment.uptime()
         memory.withLock { memory in
             memory.standing = standing
@@ -138,15 +139,15 @@ final class VolumeWatch: Sendable {
     }
 
     /// Returns what ``sample(_:)`` would, without remembering it.
-    func preview(_ database: Database) throws -> Standing {
+    func preview(_ transaction: CatalogTransaction) throws -> Standing {
         let configuration = try configuration.current()
         let model = configuration.capacityModel
         var state = try volume()
-        let evictable = try evictableBytes(database)
-        var unreleased = try Unreleased(database)
+        let evictable = try evictableBytes(transaction)
+        var unreleased = try Unreleased(transaction)
         unreleased.follow(Unreleased.sum(own: evictable, free: state.available))
         state.evictable = Unreleased.sum(own: evictable, free: unreleased.bytes)
-        let remembered = try Self.remembered(database)
+        let remembered = try transaction.rememberedVolume()
         let cap: Int64? = if case .automaticUpTo(let cap) = configuration.budget { cap.bytes } else { nil }
         let capacity = model.capacity(of: state, cap: cap)
         let budget =
@@ -165,40 +166,41 @@ final class VolumeWatch: Sendable {
     ///
     /// - Parameter free: The bytes that are free before.
     func noting<Result>(
-        _ database: Database, from free: Int64, _ eviction: () throws -> Result
+        _ transaction: CatalogTransaction, from free: Int64, _ eviction: () throws -> Result
     ) throws -> Result {
         // Only of what has a row: the rest is not evicted.
-        let own = try Admission.evictableBytes(database)
+        let own = try transaction.evictableBytes()
         let result = try eviction()
-        let ownNow = try Admission.evictableBytes(database)
+        let ownNow = try transaction.evictableBytes()
         guard ownNow < own else { return result }
         let freeNow = try available()
         let lost = Unreleased.sum(own: own, free: free) - Unreleased.sum(own: ownNow, free: freeNow)
         let missing = min(lost, own - ownNow)
         // The rest is what others have written meanwhile, or the charge of what is no block.
         guard missing > (own - ownNow) / 2 else { return result }
-        var unreleased = try Unreleased(database)
-        unreleased.add(missing, ownOrFree: Unreleased.sum(own: try evictableBytes(database), free: freeNow))
-        try unreleased.write(to: database)
+        var unreleased = try Unreleased(transaction)
+        unreleased.add(
+            missing, ownOrFree: Unreleased.sum(own: try evictableBytes(transaction), free: freeNow))
+        try unreleased.write(to: transaction)
         return result
     }
 
     /// Forgets the budget in force, so that the next measurement is not subject to hysteresis.
-    func forgetBudget(_ database: Database) throws {
-        try database.execute(sql: "UPDATE volume SET budget = NULL")
+    func forgetBudget(_ transaction: CatalogTransaction) throws {
+        try transaction.forgetBudget()
         memory.withLock { $0.standing = nil }
     }
 
     /// Bytes on the volume that the cache could release. Includes items under way: otherwise writing them
     /// would reduce the budget that they were admitted to.
-    private func evictableBytes(_ database: Database) throws -> Int64 {
-        let items = try Admission.evictableBytes(database)
+    private func evictableBytes(_ transaction: CatalogTransaction) throws -> Int64 {
+        let items = try transaction.evictableBytes()
         let incoming = folders.current.incoming
         var partials: Int64 = 0
         for entry in try environment.fileSystem.entries(of: incoming.descriptor) {
             if let hash = CacheLayout.hash(ofKeptPartial: entry.name) {
                 // A partial without a writer is counted among the items.
-                guard try Partials.chargedLength(hash, in: database) == nil else { continue }
+                guard try transaction.chargedLength(ofPartial: hash) == nil else { continue }
             } else if CacheLayout.session(of: entry.name) == nil {
                 continue
             }
@@ -208,32 +210,135 @@ final class VolumeWatch: Sendable {
         }
         return items + partials
     }
+}
 
-    private static func remembered(_ database: Database) throws -> Remembered? {
-        try Row.fetchOne(database.cachedStatement(sql: "SELECT budget, pressure FROM volume"))
-            .map(Remembered.init)
+/// What follows from the volume's free space and the configuration at one moment.
+struct Standing: Sendable {
+    let configuration: CacheConfiguration
+    let capacity: Capacity
+    let pressure: Pressure
+    /// The budget in force, in bytes.
+    let budget: Int64
+    let unreleased: Unreleased
+
+    /// The most that may be charged with what is stored now, in bytes: the budget, or what the volume can spare
+    /// if that is less, as under a fixed budget on a nearly full volume.
+    var ceiling: Int64 { min(budget, max(0, capacity.room - unreleased.bytes)) }
+
+    /// What the cache is trimmed to, in bytes: the ceiling, but not for want of what it has given up already.
+    var limit: Int64 { min(budget, capacity.room) }
+
+    var largestItem: Int64 { configuration.largestItemBytes(in: budget) }
+
+    /// What the catalog remembers of it.
+    var remembered: RememberedVolume {
+        let isFixed = if case .fixed = configuration.budget { true } else { false }
+        return RememberedVolume(budget: isFixed ? nil : budget, pressure: pressure)
+    }
+
+    /// Returns why an item that is charged `bytes` is not admitted, regardless of what else is in the cache;
+    /// `nil` if it may be.
+    func refusal(ofItem bytes: Int64) -> Refusal? {
+        if let refusal = Self.refusal(configuration, pressure) { return refusal }
+        // Without any budget, no size would do.
+        guard bytes > largestItem, budget > 0 else { return nil }
+        return .largerThanLargestItem(needed: bytes, largest: largestItem)
+    }
+
+    /// Returns why nothing is admitted, or `nil`.
+    static func refusal(_ configuration: CacheConfiguration, _ pressure: Pressure) -> Refusal? {
+        if !configuration.isStoringEnabled { return .disabled }
+        return pressure > .normal ? .pressure(pressure) : nil
     }
 }
 
-/// The measurements that the catalog remembers.
-private struct Remembered: Equatable {
-    /// The automatic budget in force; `nil` under a fixed one.
-    let budget: Int64?
-    let pressure: Pressure
+/// Bytes that eviction has given up and the volume does not count as free: a snapshot or another link keeps
+/// them, or the file system frees them later.
+///
+/// They stay a part of U. Without them, every trim would lower U + A, and with it the budget, and so call for
+/// the next trim until nothing is left. Any rise of U + A counts as their release, even if it was somebody else
+/// who made room: the cache then has a smaller budget than it might.
+struct Unreleased: Equatable {
+    private static let bytesRow = "unreleased.bytes"
+    private static let ownOrFreeRow = "unreleased.ownOrFree"
+    /// In bytes. No volume is larger, and a few of it do not overflow.
+    private static let most: Int64 = 1 << 60
 
-    init(_ standing: Standing) {
-        if case .fixed = standing.configuration.budget { budget = nil } else { budget = standing.budget }
-        pressure = standing.pressure
+    private(set) var bytes: Int64 = 0
+    /// U + A at the last look, without these bytes.
+    private(set) var ownOrFree: Int64 = 0
+
+    init(_ transaction: CatalogTransaction) throws {
+        bytes = Self.sound(try transaction.value(of: Self.bytesRow))
+        if bytes > 0 { ownOrFree = Self.sound(try transaction.value(of: Self.ownOrFreeRow)) }
     }
 
-    init(_ row: Row) throws {
-        budget = try row.value(0)
-        pressure = Pressure(rawValue: try row.value(1)) ?? .normal
+    private static func sound(_ bytes: Int64) -> Int64 { min(max(0, bytes), most) }
+
+    /// U + A.
+    static func sum(own: Int64, free: Int64) -> Int64 { sound(own) + sound(free) }
+
+    /// Looks at U + A again.
+    mutating func follow(_ sum: Int64) {
+        guard bytes > 0 else { return }
+        bytes = max(0, bytes - max(0, sum - ownOrFree))
+        ownOrFree = sum
     }
 
-    func write(to database: Database) throws {
-        try database.execute(sql: "DELETE FROM volume")
-        try database.execute(
-            sql: "INSERT INTO volume VALUES (?, ?)", arguments: [budget, pressure.rawValue])
+    mutating func add(_ missing: Int64, ownOrFree sum: Int64) {
+        bytes = Self.sound(bytes + Self.sound(missing))
+        ownOrFree = sum
+    }
+
+    func write(to transaction: CatalogTransaction) throws {
+        try transaction.setValue(of: Self.bytesRow, to: bytes)
+        try transaction.setValue(of: Self.ownOrFreeRow, to: ownOrFree)
+    }
+}
+
+/// The free bytes of the volume of the items, while they make way within a transaction of the catalog.
+///
+/// Where the volume shows too little of what was removed, it is synchronised, which may take long where others have
+/// written much, and all other writers wait for the end of the transaction. So this is done twice at most: once to see
+/// whether removing helps at all, after which that is believed of what is removed next, and once to see whether it has.
+struct FreeBytes {
+    private let watch: VolumeWatch
+    /// As the volume shows them or, after it has shown them late, as it is believed to show them.
+    private(set) var count: Int64
+    private var isBelieved = false
+    private var looksLeft = 2
+
+    init(_ watch: VolumeWatch) throws(CacheError) {
+        self.watch = watch
+        count = try watch.available()
+    }
+
+    /// Notes that so many bytes were removed.
+    mutating func note(_ freed: Int64) throws(CacheError) {
+        let before = count
+        count = try watch.available()
+        // The catalog's journal takes a part.
+        guard count - before < freed - freed / 8 - Admission.margin else { return }
+        if isBelieved {
+            count = max(count, before + freed)
+        } else {
+            try settle()
+            // Only as long as there is a look left for the end.
+            isBelieved = looksLeft > 0 && count > before
+        }
+    }
+
+    /// Has the volume show what was removed until now, if that may be done again.
+    mutating func settle() throws(CacheError) {
+        guard looksLeft > 0 else { return }
+        looksLeft -= 1
+        isBelieved = false
+        count = try watch.settledAvailable()
+    }
+
+    /// Whether there are fewer than wanted, which is not denied as long as it is only believed.
+    mutating func isBelow(_ wanted: Int64) throws(CacheError) -> Bool {
+        if count >= wanted, isBelieved { try settle() }
+        return count < wanted
     }
 }

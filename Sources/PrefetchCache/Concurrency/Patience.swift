@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import Synchronization
 internal import SystemPackage
 
@@ -81,11 +80,12 @@ final class Patience: Sendable {
         return false
     }
 
-    /// For a database: as ``wait(for:in:_:)``. SQLite then fails with `SQLITE_BUSY`. What succeeds is to be noted.
-    func busyMode(_ names: [FilePath], in folder: Directory) -> Database.BusyMode {
+    /// For a connection to a database: as ``wait(for:in:_:)``. SQLite then fails with `SQLITE_BUSY`. What succeeds is to
+    /// be noted.
+    func busyCallback(_ names: [FilePath], in folder: Directory) -> @Sendable (_ attempts: Int) -> Bool {
         // A connection waits for one lock at a time.
         let wait = Mutex(begin())
-        return .callback { [self] number in
+        return { [self] number in
             let goesOn = wait.withLock { wait in
                 if number == 0 { wait = begin() }
                 return self.goesOn(&wait, names, folder)

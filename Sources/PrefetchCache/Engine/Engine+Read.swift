@@ -83,7 +83,7 @@ extension Engine {
         }
         // The catalog may have to be waited for, and may not know yet that another process has removed the item.
         if try isCached(key.hash) {
-            let row = try catalog.reading { database in try CachedItem.fetch(key, from: database) }
+            let row = try catalog.reading { try $0.item(key) }
             if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true { return .hit(.cached(row)) }
         }
         guard let promotion, promotion.state == .intent, try isThere(promotion) else { return .miss(.absent) }

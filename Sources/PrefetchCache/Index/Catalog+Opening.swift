@@ -1,9 +1,7 @@
 internal import FileSystem
-internal import GRDB
 internal import Logging
 internal import Synchronization
 internal import SystemPackage
-internal import VolumeCapacity
 
 /// The file of the catalog: opened when it is first needed, rebuilt when it is unusable.
 extension Catalog {
@@ -35,7 +33,7 @@ extension Catalog {
             do {
                 rebuilt = try prepare(fresh)
             } catch {
-                guard isReading, Self.isAboutWriting(error), try isReadable(fresh) else { throw error }
+                guard isReading, CatalogFile.isAboutWriting(error), try isReadable(fresh) else { throw error }
                 return fresh
             }
             fresh.generation = inMemory { $0.allowance.generation }
@@ -48,9 +46,9 @@ extension Catalog {
 
     /// Whether a file that cannot be prepared can be read as it is. It is looked at anew every time.
     private func isReadable(_ file: CatalogFile) throws -> Bool {
-        try file.queue.read { database in
-            guard try !CatalogSchema.isMissing(in: database) else { return false }
-            try requireUsable(database, hadJournal: file.hadJournal)
+        try file.read { transaction in
+            guard try !transaction.isMissingTables() else { return false }
+            try requireUsable(transaction, hadJournal: file.hadJournal)
             return true
         }
     }
@@ -60,7 +58,7 @@ extension Catalog {
     /// - Returns: The number of items found, if the file had to be filled from them.
     private func prepare(_ file: CatalogFile) throws -> Int? {
         var rebuilt: Int?
-        if try file.queue.read({ try CatalogSchema.isMissing(in: $0) }) {
+        if try file.read({ try $0.isMissingTables() }) {
             // Flushed as a whole, since it bears no mark yet.
             rebuilt = try file.durableTransaction { try fill($0) }
         }
@@ -72,76 +70,58 @@ extension Catalog {
     }
 
     /// - Returns: The number of items found, or `nil` when another process was faster.
-    private func fill(_ database: Database) throws -> Int? {
-        guard try CatalogSchema.isMissing(in: database) else { return nil }
-        try CatalogSchema.create(in: database)
-        try database.execute(
-            sql: "INSERT INTO unflushed VALUES (?)", arguments: [environment.bootIdentifier])
+    private func fill(_ transaction: CatalogTransaction) throws -> Int? {
+        guard try transaction.isMissingTables() else { return nil }
+        try transaction.createTables()
+        try transaction.mark(boot: environment.bootIdentifier)
         // Dead writers left partials that no row accounts for. Living writers may be using, without looking
         // at the catalog, what a lost file had granted them.
         let leftovers = try WriterSession.sweep(folders.current.incoming)
         // A partial that is being written is covered by the bound of its process, which is read after this.
         // One that is suspended or abandoned meanwhile is found by the census, which comes after that.
-        try census.fillPartials(database)
+        try census.fillPartials(transaction)
         for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
-            try enter(session, holding: bound, in: database)
+            try transaction.addWriter(session, holding: bound)
         }
-        for leftover in leftovers { try enter(leftover.session, holding: leftover.bytes, in: database) }
-        try reenter(database)
-        try Self.setValue(of: Self.blockSizeRow, to: census.charge.blockSize, in: database)
-        return try census.fill(database, ordering: .byStoreTime)
-    }
-
-    /// The block size that the rows were charged with, as a row of the counters.
-    private static let blockSizeRow = "blockSize"
-
-    static func blockSize(_ database: Database) throws -> Int64 {
-        try value(of: blockSizeRow, in: database)
+        for leftover in leftovers { try transaction.addWriter(leftover.session, holding: leftover.bytes) }
+        try reenter(transaction)
+        try transaction.setBlockSize(census.charge.blockSize)
+        return try census.fill(transaction, ordering: .byStoreTime)
     }
 
     /// Charges all files anew for the blocks of the volume. Their order stays.
-    func recharge(_ database: Database) throws {
+    func recharge(_ transaction: CatalogTransaction) throws {
         let blockSize = census.charge.blockSize
-        // As ``ChargedLength`` computes it. The + keeps SQLite from looking each row up through an index.
-        let charge = "(storedLength + ?1 - 1) / ?1 * ?1 + \(ChargedLength.overhead)"
-        try database.execute(
-            sql: """
-                UPDATE item SET chargedLength = \(charge)
-                WHERE +kind IN (-1, 0, 1) AND chargedLength <> \(charge)
-                """, arguments: [blockSize])
+        try transaction.recharge(blockSize: blockSize)
         // The charge of a partial includes that of its journal.
-        try census.fillPartials(database)
-        try Self.setValue(of: Self.blockSizeRow, to: blockSize, in: database)
-    }
-
-    private func enter(_ session: String, holding bytes: Int64, in database: Database) throws {
-        try database.execute(sql: "INSERT INTO writer VALUES (?, ?)", arguments: [session, bytes])
+        try census.fillPartials(transaction)
+        try transaction.setBlockSize(blockSize)
     }
 
     /// Enters this process into a file that is filled.
     ///
     /// - Returns: Whether anything was written for that.
-    private func join(_ database: Database, hadJournal: Bool) throws -> Bool {
-        try requireUsable(database, hadJournal: hadJournal)
-        let changes = database.totalChangesCount
-        try reenter(database)
+    private func join(_ transaction: CatalogTransaction, hadJournal: Bool) throws -> Bool {
+        try requireUsable(transaction, hadJournal: hadJournal)
+        let changes = transaction.changeCount
+        try reenter(transaction)
         // After the cache was moved to a volume with larger ones. For smaller ones only a repair does it: processes that
         // see one cache through different file systems would charge it to and fro.
-        if try Self.blockSize(database) < census.charge.blockSize { try recharge(database) }
-        try settleDeadWriters(database)
-        guard database.totalChangesCount > changes else { return false }
-        try CatalogFile.requireMark(database)
+        if try transaction.blockSize() < census.charge.blockSize { try recharge(transaction) }
+        try settleDeadWriters(transaction)
+        guard transaction.changeCount > changes else { return false }
+        try CatalogFile.requireMark(transaction)
         return true
     }
 
-    private func requireUsable(_ database: Database, hadJournal: Bool) throws {
-        let version = try CatalogSchema.version(of: database)
+    private func requireUsable(_ transaction: CatalogTransaction, hadJournal: Bool) throws {
+        let version = try transaction.version()
         guard version == CatalogSchema.version else { throw CatalogFile.Useless("it has version \(version)") }
-        guard try isTrusted(database) else {
+        guard try isTrusted(transaction) else {
             throw CatalogFile.Useless("the machine went down while it was in use")
         }
         // Within the transaction: no other process is about to make the journal.
-        if !hadJournal, try !CatalogFile.marks(database).isEmpty,
+        if !hadJournal, try !transaction.marks().isEmpty,
             try !CatalogFile.hasJournal(in: folders.current.root)
         {
             throw CatalogFile.Useless("it was in use, and its journal is gone")
@@ -149,26 +129,23 @@ extension Catalog {
     }
 
     /// Enters exactly what this process holds.
-    private func reenter(_ database: Database) throws {
+    private func reenter(_ transaction: CatalogTransaction) throws {
         let isBootUnknown = environment.bootIdentifier.isEmpty
         if isBootUnknown { try session.begin { inMemory { $0.allowance.bound } } }
-        try setAllowance(inMemory { $0.allowance.reenter() }, in: database)
+        try transaction.setAllowance(of: environment.session, to: inMemory { $0.allowance.reenter() })
         // This row shows others that the file can be trusted, see ``isTrusted(_:)``.
-        if isBootUnknown {
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO writer VALUES (?, 0)", arguments: [environment.session])
-        }
+        if isBootUnknown { try transaction.addWriterIfMissing(environment.session) }
         lowerBound()
     }
 
     /// Whether every page of the file reached the device, or is still in the memory of the machine that wrote
     /// it.
-    private func isTrusted(_ database: Database) throws -> Bool {
+    private func isTrusted(_ transaction: CatalogTransaction) throws -> Bool {
         let boot = environment.bootIdentifier
-        let marks = try CatalogFile.marks(database)
+        let marks = try transaction.marks()
         if marks.allSatisfy({ $0 == boot }), marks.isEmpty || !boot.isEmpty { return true }
         // If the boot is unknown: a living process with a row has trusted the file before.
-        return try boot.isEmpty && writers(database).contains { try isAlive($0) }
+        return try boot.isEmpty && transaction.writers().contains { try isAlive($0) }
     }
 
     /// Removes a file that was found unusable, unless another one has its name by now.
@@ -202,32 +179,20 @@ extension Catalog {
     ///
     /// - Returns: Whether there were any.
     @discardableResult
-    func settleDeadWriters(_ database: Database) throws -> Bool {
-        let dead = try deadWriters(database)
+    func settleDeadWriters(_ transaction: CatalogTransaction) throws -> Bool {
+        let dead = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
         guard !dead.isEmpty else { return false }
         // Their partials were covered by the allowances that are now taken back. Partials that stay keep theirs.
         let leftovers = Set(try WriterSession.sweep(folders.current.incoming).map(\.session))
         let settled = dead.filter { !leftovers.contains($0) }
         guard !settled.isEmpty else { return false }
-        _ = try census.fill(database, ordering: .mostRecent)
-        for session in settled { try delete(session, from: database) }
+        _ = try census.fill(transaction, ordering: .mostRecent)
+        for session in settled { try transaction.deleteWriter(session) }
         return true
-    }
-
-    private func deadWriters(_ database: Database) throws -> [String] {
-        try writers(database).filter { try $0 != environment.session && !isAlive($0) }
-    }
-
-    private func writers(_ database: Database) throws -> [String] {
-        try String.fetchAll(database, sql: "SELECT session FROM writer")
     }
 
     private func isAlive(_ session: String) throws(FileSystemError) -> Bool {
         try WriterSession.isAlive(session, in: folders.current.incoming)
-    }
-
-    private func delete(_ session: String, from database: Database) throws {
-        try database.execute(sql: "DELETE FROM writer WHERE session = ?", arguments: [session])
     }
 
     /// Removes this process from the writers, and flushes the file to the device.
@@ -246,14 +211,14 @@ extension Catalog {
     }
 
     private func leave() throws(CacheError) {
-        try transaction { database in
+        try transaction { transaction in
             let kept = inMemory { state in
                 state.allowance.settle(uncertain: state.allowance.giveUp())
                 return state.allowance.reserved
             }
             // Held by a partial that could not be removed. The next process to settle dead writers removes
             // both the partial and the row.
-            try setAllowance(kept, in: database)
+            try transaction.setAllowance(of: environment.session, to: kept)
         }
     }
 
@@ -265,9 +230,9 @@ extension Catalog {
         }
         do {
             if flushing { try open?.flushToDevice() }
-            try open?.queue.close()
+            try open?.close()
         } catch {
-            guard Self.isOutOfSpace(error) else { throw wrapped(error) }
+            guard CatalogFile.isOutOfSpace(error) else { throw CatalogFile.wrapped(error, in: folders) }
             environment.logger.debug("The volume is too full for the catalog.")
         }
     }

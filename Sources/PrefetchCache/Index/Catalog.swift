@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 internal import Logging
 internal import Synchronization
@@ -16,11 +15,9 @@ final class Catalog: Sendable {
     let environment: CacheEnvironment
     let census: ItemCensus
     let files: any CatalogedFiles
-    let evictor: Evictor
-    let policy: @Sendable () -> any EvictionPolicy
-    let report: @Sendable (CacheEvent) -> Void
+    let budget: any BudgetKeeping
     let session: WriterSession
-    let ceiling: @Sendable (Database) -> Int64?
+    let report: @Sendable (CacheEvent) -> Void
     let file = Mutex(Opening.notYet)
     private let state = Mutex(State())
 
@@ -41,20 +38,16 @@ final class Catalog: Sendable {
         var hasWritten = false
     }
 
-    /// - Parameter ceiling: The most that all may be charged now, in bytes, or `nil` if unknown.
     init(
         folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, files: any CatalogedFiles,
-        evictor: Evictor, session: WriterSession, ceiling: @escaping @Sendable (Database) -> Int64?,
-        policy: @escaping @Sendable () -> any EvictionPolicy, report: @escaping @Sendable (CacheEvent) -> Void
+        budget: any BudgetKeeping, session: WriterSession, report: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.folders = folders
         self.environment = environment
         self.census = census
         self.files = files
-        self.evictor = evictor
+        self.budget = budget
         self.session = session
-        self.ceiling = ceiling
-        self.policy = policy
         self.report = report
     }
 
@@ -76,21 +69,23 @@ final class Catalog: Sendable {
     ///   rebuilt; ``CacheError/fileSystem(_:)`` with `ENOSPC`; ``CacheError/catalogOverBudget``. Pending
     ///   changes stay pending then.
     func transaction<Result>(
-        makingRoom: Bool = false, _ body: (Database) throws -> Result,
+        makingRoom: Bool = false, _ body: (CatalogTransaction) throws -> Result,
         committed: (Result, inout State) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
         let batch = takePending()
         do {
             let result = try run(makingRoom: makingRoom) { file in
-                let result = try file.transaction(boot: environment.bootIdentifier) { database in
+                let result = try file.transaction(boot: environment.bootIdentifier) { transaction in
                     guard isCurrent(file) else { throw CatalogFile.WasReplaced() }
-                    try CatalogFile.requireMark(database)
-                    let growth = try Growth(of: database)
-                    try write(batch, to: database)
+                    try CatalogFile.requireMark(transaction)
+                    let growth = try Growth(of: transaction)
+                    var writing = try ChangeWriting(self, to: transaction)
+                    try writing.write(batch)
+                    try writing.finish()
                     // `body` must find the final state, and may make room itself.
-                    _ = try growth.fit(below: ceiling, evicting: evictor)
-                    let result = try body(database)
-                    guard try growth.fit(below: ceiling, evicting: evictor) else {
+                    _ = try growth.fit(into: budget)
+                    let result = try body(transaction)
+                    guard try growth.fit(into: budget) else {
                         throw CacheError.catalogOverBudget
                     }
                     return result
@@ -183,7 +178,7 @@ final class Catalog: Sendable {
 
     /// Runs `body`, which only reads. Writes pending changes before, if there are any and nothing
     /// stands in the way: the volume has room for them, and no other process writes.
-    func reading<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result {
+    func reading<Result>(_ body: (CatalogTransaction) throws -> Result) throws(CacheError) -> Result {
         if inMemory({ !$0.pending.isEmpty }) {
             do {
                 return try transaction(body)
@@ -191,7 +186,7 @@ final class Catalog: Sendable {
                 guard error.isOfUnwritableVolume || error.isBusy else { throw error }
             }
         }
-        return try run(makingRoom: false, isReading: true) { file in try file.queue.read(body) }
+        return try run(makingRoom: false, isReading: true) { file in try file.read(body) }
     }
 
     /// Runs `body` on the open file and, when that fails, on a fresh one. Repeats, since the system or
@@ -220,19 +215,19 @@ final class Catalog: Sendable {
                 environment.logger.info("The catalog is made anew.", metadata: ["reason": "\(error)"])
                 try discard(identity)
             } catch {
-                if makingRoom, !hasFreed, Self.isOutOfSpace(error), try freeSpace() {
+                if makingRoom, !hasFreed, CatalogFile.isOutOfSpace(error), try freeSpace() {
                     hasFreed = true
                 } else if let error = unwritable(error) {
                     throw .fileSystem(error)
-                } else if attempts < Self.attempts, Self.isFaultOfTheFile(error) {
+                } else if attempts < Self.attempts, CatalogFile.isFaultOfTheFile(error) {
                     attempts += 1
                     environment.logger.warning(
                         "The catalog failed and is made anew.", metadata: ["error": "\(error)"])
                     try discard(identity)
-                } else if attempts < Self.attempts, Self.isAboutNames(error), try wasLost(identity) {
+                } else if attempts < Self.attempts, CatalogFile.isAboutNames(error), try wasLost(identity) {
                     attempts += 1
                 } else {
-                    throw wrapped(error)
+                    throw CatalogFile.wrapped(error, in: folders)
                 }
             }
         }
@@ -244,14 +239,14 @@ final class Catalog: Sendable {
     private func freeSpace() throws(CacheError) -> Bool {
         do {
             let file = try openedFile(isReading: true)
-            let freed = try file.queue.read { try evictor.unlinkColdest(from: $0) }
+            let freed = try file.read { try budget.unlinkColdest(from: $0) }
             inMemory { state in
                 state.pending.count(.evictions, by: Int64(freed.items))
                 state.pending.count(.evictedBytes, by: freed.bytes)
             }
             return freed.items > 0
         } catch {
-            throw wrapped(error)
+            throw CatalogFile.wrapped(error, in: folders)
         }
     }
 
@@ -265,33 +260,6 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Whether an error may be due to a volume that is full or takes no writes.
-    static func isAboutWriting(_ error: any Error) -> Bool {
-        isOutOfSpace(error) || (error as? DatabaseError)?.resultCode == .SQLITE_READONLY
-    }
-
-    static func isOutOfSpace(_ error: any Error) -> Bool {
-        (error as? DatabaseError)?.resultCode == .SQLITE_FULL
-    }
-
-    /// Whether the file itself is at fault, rather than the request, the process or the volume. All
-    /// processes then lose it.
-    static func isFaultOfTheFile(_ error: any Error) -> Bool {
-        if error is UnreadableValue || error is RowDecodingError { return true }
-        guard let error = error as? DatabaseError else { return false }
-        // The last is an `EIO` while reading.
-        return [
-            .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_READONLY, .SQLITE_ERROR, .SQLITE_SCHEMA,
-        ].contains(error.resultCode) || error.extendedResultCode == .SQLITE_IOERR_CORRUPTFS
-    }
-
-    /// Whether an error may be due to a file or a folder that was removed or replaced.
-    private static func isAboutNames(_ error: any Error) -> Bool {
-        if let error = error as? FileSystemError, error.errno == .staleNFSFileHandle { return true }
-        guard let error = error as? DatabaseError else { return false }
-        return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
-    }
-
     /// Whether a file no longer exists, or was emptied.
     ///
     /// - Parameter identity: The identity of the file that failed; `nil` when there was none and one was to
@@ -302,18 +270,161 @@ final class Catalog: Sendable {
         let found = try onFiles { () throws(FileSystemError) in try CatalogFile.attributes(in: root) }
         return found?.identity != identity || found?.length == 0
     }
+}
 
-    func wrapped(_ error: any Error) -> CacheError { Self.wrapped(error, in: folders) }
+/// The changes that the rest of the engine reports. They are kept in memory until the next transaction.
+extension Catalog {
+    /// Notes that an item was published, for which `reserved` bytes were held.
+    func noteStored(_ row: CatalogRow, reserved: Int64) {
+        inMemory { state in
+            // An unsettled item of the same key was replaced with its file.
+            state.unspend(row.hash)
+            state.allowance.spend(row.chargedLength, reserved: reserved)
+            state.pending.stored(row)
+            state.pending.count(.stores)
+        }
+    }
 
-    static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {
-        switch error {
-        case let error as CacheError: error
-        case let error as FileSystemError: .fileSystem(error)
-        case let error where isOutOfSpace(error):
-            .fileSystem(FileSystemError("write", path: FilePath(CacheLayout.catalog), errno: .noSpace))
-        case let error as DatabaseError where error.isBusy:
-            .busy("catalog", [FilePath(CacheLayout.catalog)], in: folders.current.root)
-        default: .database(name: "catalog", message: "\(error)")
+    /// Notes that an item was used.
+    func noteHit(_ hash: KeyHash) {
+        inMemory { state in
+            state.pending.touched(hash)
+            state.pending.count(.hits)
+        }
+    }
+
+    /// Notes that an item is not there. A row for it is deleted unless something newer is known.
+    func noteAbsent(_ hash: KeyHash) {
+        inMemory { $0.pending.absent(hash) }
+    }
+
+    /// Notes that an item was requested that is not there.
+    func noteMiss(_ hash: KeyHash) {
+        inMemory { state in
+            state.pending.absent(hash)
+            state.pending.count(.misses)
+        }
+    }
+
+    /// Notes that a damaged item went to the quarantine, where it takes as much space as before. Without a
+    /// row, it was gone already.
+    func noteSetAside(_ hash: KeyHash, _ row: CatalogRow?) {
+        guard var row else { return noteRemoved(hash) }
+        inMemory { state in
+            row.isSettled = state.pending.storedRow(hash) == nil
+            // An earlier quarantined file of the same name was replaced.
+            state.unspend(row.hash)
+            state.unspend(hash)
+            if !row.isSettled { state.allowance.spend(row.chargedLength, reserved: 0) }
+            state.pending.removed(hash)
+            state.pending.stored(row)
+        }
+    }
+
+    /// Notes that a partial is kept, for which `reserved` bytes were held, and that its writer has ended.
+    func noteKept(_ row: CatalogRow, reserved: Int64) {
+        inMemory { state in
+            state.unspend(row.hash)
+            state.allowance.spend(row.chargedLength, reserved: reserved)
+            state.pending.stored(row)
+        }
+    }
+
+    /// Notes that the user has opened an item, which makes the partial of its key useless.
+    func notePromoted(_ hash: KeyHash) {
+        inMemory { state in
+            state.pending.count(.promotions)
+            state.pending.opened(hash)
+        }
+    }
+
+    /// Notes that a kept partial is gone, or will be part of what its writer holds.
+    func notePartialGone(_ hash: KeyHash) {
+        inMemory { state in
+            state.unspend(hash.ofPartial)
+            state.pending.partialGone(hash.ofPartial)
+        }
+    }
+
+    /// Notes that a partial is not there. A row for it is deleted unless something newer is known.
+    func notePartialAbsent(_ hash: KeyHash) {
+        inMemory { $0.pending.partialAbsent(hash.ofPartial) }
+    }
+
+    /// Notes that an item's file is gone.
+    func noteRemoved(_ hash: KeyHash) {
+        inMemory { state in
+            state.unspend(hash)
+            state.pending.removed(hash)
+        }
+    }
+}
+
+extension Catalog.State {
+    /// Releases the charge of a file that is gone and had no row yet.
+    fileprivate mutating func unspend(_ hash: KeyHash) {
+        guard let old = pending.storedRow(hash), !old.isSettled else { return }
+        allowance.unspend(old.chargedLength)
+    }
+}
+
+/// What the catalog asks of those who keep the cache within its budget. They know the catalog, and it knows no more of
+/// them than this.
+protocol BudgetKeeping: Sendable {
+    /// What a use changes in the row of an item, under the policy in force.
+    var effectOfUse: EffectOfUse { get }
+
+    /// The most that all may be charged now, in bytes, or `nil` if unknown.
+    func ceiling(_ transaction: CatalogTransaction) -> Int64?
+
+    /// Evicts until at least `bytes` of charged length were freed, or nothing more can be evicted.
+    ///
+    /// - Returns: The bytes that were freed.
+    func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64
+
+    /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
+    func unlinkColdest(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64)
+}
+
+/// What a use changes in the row of an item.
+enum EffectOfUse: Sendable {
+    case none
+    /// The item moves to the end of the order of use.
+    case movesItem
+    /// The item is marked as visited.
+    case marksItem
+}
+
+/// Keeps a growing catalog within the budget.
+///
+/// The bytes of a stored item are held before its row is written, but those of the row are not: how many
+/// pages it takes is known only when it is written. So a transaction that has extended the file makes room
+/// for that before it ends.
+private struct Growth {
+    private let transaction: CatalogTransaction
+    private let catalogBytes: Int64
+    private let usedBytes: Int64
+
+    /// - Parameter transaction: The transaction before anything is written.
+    init(of transaction: CatalogTransaction) throws {
+        self.transaction = transaction
+        catalogBytes = try transaction.catalogBytes()
+        usedBytes = try transaction.usedBytes()
+    }
+
+    /// Evicts for the pages that were added.
+    ///
+    /// - Returns: Whether the file may keep its length. It also may when more than the ceiling was charged
+    ///   beforehand, because the ceiling has become lower.
+    func fit(into budget: any BudgetKeeping) throws -> Bool {
+        guard try transaction.catalogBytes() > catalogBytes, let ceiling = budget.ceiling(transaction)
+        else { return true }
+        let limit = max(ceiling, usedBytes)
+        while true {
+            let excess = try transaction.usedBytes() - limit
+            guard excess > 0 else { return true }
+            let freed = try budget.evict(atLeast: excess, from: transaction)
+            guard freed > 0 else { return usedBytes > ceiling }
         }
     }
 }

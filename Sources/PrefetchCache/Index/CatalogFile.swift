@@ -8,7 +8,7 @@ internal import SystemPackage
 /// file of the three means I/O errors, and two processes on different generations of them corruption. Nothing
 /// is flushed to the device while the cache is in use (`synchronous=OFF`): after a crash of the process the
 /// operating system still has every page, and after a crash of the machine the file is not trusted (see
-/// ``marks(_:)``).
+/// ``CatalogTransaction/marks()``).
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     let identity: FileAttributes.Identity
@@ -40,7 +40,7 @@ struct CatalogFile: Sendable {
         self.hadJournal = hadJournal
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
-        configuration.busyMode = patience.busyMode([FilePath(CacheLayout.catalog)], in: root)
+        configuration.busyMode = .callback(patience.busyCallback([FilePath(CacheLayout.catalog)], in: root))
         configuration.prepareDatabase { database in
             // Pages can be released only if that was requested before the first one was written.
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
@@ -104,39 +104,40 @@ struct CatalogFile: Sendable {
         try Self.identity(in: root) == identity
     }
 
+    /// Runs `body`, which only reads.
+    func read<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
+        try queue.read { try body(CatalogTransaction($0)) }
+    }
+
     /// Runs `body` in a transaction that no other process can interleave with. If `body` requires the mark
     /// and there is none, the file is marked and `body` run again.
-    func transaction<Result>(boot: String, _ body: (Database) throws -> Result) throws -> Result {
+    func transaction<Result>(boot: String, _ body: (CatalogTransaction) throws -> Result) throws -> Result {
         while true {
             do {
-                return try queue.writeWithoutTransaction { database in
-                    try Self.inTransaction(database) { try body($0) }
-                }
+                return try queue.writeWithoutTransaction { try Self.inTransaction($0, body) }
             } catch is Unmarked {
-                try durableTransaction { database in
-                    try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
-                }
+                try durableTransaction { try $0.mark(boot: boot) }
             }
         }
     }
 
     /// Runs `body` in a transaction after which the file, with everything that was written before, is on the
     /// device.
-    func durableTransaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    func durableTransaction<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
         try queue.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
             defer { restoreSynchronousOff(database) }
-            return try Self.inTransaction(database) { try body($0) }
+            return try Self.inTransaction(database, body)
         }
     }
 
     private static func inTransaction<Result>(
-        _ database: Database, _ body: (Database) throws -> Result
+        _ database: Database, _ body: (CatalogTransaction) throws -> Result
     ) throws -> Result {
         do {
             var result: Result?
             try database.inTransaction(.immediate) {
-                result = try body(database)
+                result = try body(CatalogTransaction(database))
                 return .commit
             }
             guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
@@ -146,19 +147,12 @@ struct CatalogFile: Sendable {
         }
     }
 
-    /// The boots in which the file was written without being flushed to the device: one, or none.
-    static func marks(_ database: Database) throws -> [String] {
-        try String.fetchAll(database.cachedStatement(sql: "SELECT boot FROM unflushed"))
-    }
-
     /// Makes sure that the file is marked as in use and not flushed before anything is written. The mark
     /// itself is flushed, once: if a power cut lost the mark but kept a later page, a torn file would be
     /// taken for a sound one. The process that closes the file removes the mark, at any moment except within
     /// a transaction.
-    static func requireMark(_ database: Database) throws {
-        let isMarked = try Bool.fetchOne(
-            database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)"))
-        guard isMarked == true else { throw Unmarked() }
+    static func requireMark(_ transaction: CatalogTransaction) throws {
+        guard try transaction.isMarked() else { throw Unmarked() }
     }
 
     private struct Unmarked: Error {}
@@ -174,8 +168,10 @@ struct CatalogFile: Sendable {
 
     /// Flushes the file to the device, and removes the mark.
     func flushToDevice() throws {
-        try durableTransaction { try $0.execute(sql: "DELETE FROM unflushed") }
+        try durableTransaction { try $0.removeMark() }
     }
+
+    func close() throws { try queue.close() }
 
     /// Whether the file or a side file has a second name.
     static func hasSecondName(in root: Directory) throws(FileSystemError) -> Bool {
@@ -193,6 +189,48 @@ struct CatalogFile: Sendable {
             } catch {
                 guard error.isNotFound else { throw error }
             }
+        }
+    }
+}
+
+/// What an error says of the file.
+extension CatalogFile {
+    /// Whether an error may be due to a volume that is full or takes no writes.
+    static func isAboutWriting(_ error: any Error) -> Bool {
+        isOutOfSpace(error) || (error as? DatabaseError)?.resultCode == .SQLITE_READONLY
+    }
+
+    static func isOutOfSpace(_ error: any Error) -> Bool {
+        (error as? DatabaseError)?.resultCode == .SQLITE_FULL
+    }
+
+    /// Whether the file itself is at fault, rather than the request, the process or the volume. All
+    /// processes then lose it.
+    static func isFaultOfTheFile(_ error: any Error) -> Bool {
+        if error is UnreadableValue || error is RowDecodingError { return true }
+        guard let error = error as? DatabaseError else { return false }
+        // The last is an `EIO` while reading.
+        return [
+            .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_READONLY, .SQLITE_ERROR, .SQLITE_SCHEMA,
+        ].contains(error.resultCode) || error.extendedResultCode == .SQLITE_IOERR_CORRUPTFS
+    }
+
+    /// Whether an error may be due to a file or a folder that was removed or replaced.
+    static func isAboutNames(_ error: any Error) -> Bool {
+        if let error = error as? FileSystemError, error.errno == .staleNFSFileHandle { return true }
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
+    }
+
+    static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {
+        switch error {
+        case let error as CacheError: error
+        case let error as FileSystemError: .fileSystem(error)
+        case let error where isOutOfSpace(error):
+            .fileSystem(FileSystemError("write", path: FilePath(CacheLayout.catalog), errno: .noSpace))
+        case let error as DatabaseError where error.isBusy:
+            .busy("catalog", [FilePath(CacheLayout.catalog)], in: folders.current.root)
+        default: .database(name: "catalog", message: "\(error)")
         }
     }
 }

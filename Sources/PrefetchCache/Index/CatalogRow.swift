@@ -1,7 +1,4 @@
-internal import GRDB
 internal import ItemFormat
-internal import StorageAreas
-internal import SystemPackage
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -65,66 +62,17 @@ struct CatalogRow: Sendable {
     }
 }
 
-extension CatalogRow {
-    static let upsert = """
-        INSERT INTO item (hash, kind, key, source, intent, area, name, backup, encoding, contentLength,
-            storedLength, chargedLength, priority, storedAt, expiresAt, lastUse, folder, isVisited)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
-        ON CONFLICT (hash) DO UPDATE SET kind = excluded.kind, key = excluded.key,
-            source = excluded.source, intent = excluded.intent, area = excluded.area,
-            name = excluded.name, backup = excluded.backup, encoding = excluded.encoding,
-            contentLength = excluded.contentLength, storedLength = excluded.storedLength,
-            chargedLength = excluded.chargedLength, priority = excluded.priority,
-            storedAt = excluded.storedAt, expiresAt = excluded.expiresAt, lastUse = excluded.lastUse,
-            folder = excluded.folder, isVisited = 0
-        """
+/// A file that may be evicted.
+struct Victim: Sendable {
+    let hash: KeyHash
+    let key: String
+    let kind: CatalogRow.Kind
+    /// Charged bytes, which eviction frees.
+    let chargedLength: Int64
+    let priority: Float
 
-    func write(to database: Database, lastUse: Int64) throws {
-        try database.cachedStatement(sql: Self.upsert).execute(arguments: [
-            hash.data, kind.rawValue, key, metadata?.source ?? "",
-            Int((metadata?.intent ?? .opportunistic).rawValue),
-            Int((metadata?.destination.area ?? .applicationSupport).rawValue),
-            metadata?.destination.name.string ?? "",
-            Int((metadata?.destination.backup ?? .include).rawValue), Int(encoding.rawValue),
-            contentLength, storedLength, chargedLength, Double(metadata?.priority ?? 0),
-            metadata?.storedAt ?? 0, metadata?.expiresAt, lastUse,
-            metadata?.destination.folder?.string ?? "",
-        ])
-    }
-}
-
-extension CachedItem {
-    static let select = """
-        SELECT key, source, intent, area, name, backup, encoding, contentLength, storedLength,
-            chargedLength, priority, storedAt, expiresAt, lastUse, folder
-        FROM item
-        """
-
-    /// - Returns: `nil` for a row that this code could not have written. The item itself is authoritative, so
-    ///   such a row counts as missing.
-    init?(_ row: Row) {
-        do {
-            let key = try ItemKey(try row.value(0))
-            guard let intent = Intent(rawValue: try row.value(2)),
-                let area = Area(rawValue: try row.value(3)),
-                let backup = BackupPolicy(rawValue: try row.value(5)),
-                let encoding = ItemEncoding(rawValue: try row.value(6)),
-                let destination = Destination(
-                    area: area, name: try FileName(try row.value(4)),
-                    in: try FolderPath?(stored: try row.value(14)),
-                    backup: backup)
-            else { return nil }
-            self.init(
-                key: key, source: try row.value(1), intent: intent, destination: destination,
-                encoding: encoding,
-                contentLength: try row.value(7), storedLength: try row.value(8),
-                chargedLength: try row.value(9),
-                priority: Float(try row.value(10, as: Double.self)), storedAt: try row.value(11),
-                expiresAt: try row.value(12),
-                lastUse: try row.value(13))
-        } catch {
-            return nil
-        }
+    var itemKey: ItemKey? {
+        do { return try ItemKey(key) } catch { return nil }
     }
 }
 

@@ -6,8 +6,10 @@ internal import GRDB
 /// items, never migrated.
 enum CatalogSchema {
     static let version = 5
+}
 
-    static func create(in database: Database) throws {
+extension CatalogTransaction {
+    func createTables() throws {
         try database.execute(
             sql: """
                 CREATE TABLE item (
@@ -89,15 +91,22 @@ enum CatalogSchema {
                 -- The boot in which the file was last written without being flushed to the device.
                 CREATE TABLE unflushed (boot TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
                 """)
-        try database.execute(sql: "PRAGMA user_version = \(version)")
+        try database.execute(sql: "PRAGMA user_version = \(CatalogSchema.version)")
     }
 
     /// Whether a file is still empty.
-    static func isMissing(in database: Database) throws -> Bool {
-        try version(of: database) == 0 && !database.tableExists("item")
-    }
+    func isMissingTables() throws -> Bool { try version() == 0 && !database.tableExists("item") }
 
-    static func version(of database: Database) throws -> Int {
-        try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    }
+    /// The version of the file.
+    func version() throws -> Int { try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0 }
+}
+
+/// The counters of the catalog. The raw value is a row's name.
+enum Counter: String, CaseIterable, Sendable {
+    /// The last number of the order of use.
+    case sequence
+    case hits, misses, stores, promotions, evictions, evictedBytes
+
+    /// Refusals are counted by reason.
+    static let refusalPrefix = "refusal."
 }

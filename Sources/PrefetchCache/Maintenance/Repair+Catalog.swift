@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
@@ -70,7 +69,7 @@ extension Repair {
         var isWrong = false
         for prefix in 0...UInt8.max {
             // The rows first: files that are stored after that are young.
-            var known = try view?.items(KeyHash.range(inFolder: prefix)) ?? [:]
+            var known = try view?.read { try $0.knownItems(KeyHash.range(inFolder: prefix)) } ?? [:]
             let first = KeyHash.range(inFolder: prefix).lowerBound
             let folder = CacheLayout.items.pushing(CacheLayout.folder(of: first))
             attempt(.ours(folder, in: .caches)) { () throws(CacheError) in
@@ -81,7 +80,8 @@ extension Repair {
                     }
                 }
                 for (hash, row) in known.sorted(by: { $0.key < $1.key }) {
-                    guard let view, try view.items(hash...hash)[hash] == row, try attributes(hash) == nil
+                    guard let view, try view.read({ try $0.knownItems(hash...hash)[hash] }) == row,
+                        try attributes(hash) == nil
                     else { continue }
                     isWrong = true
                     note(.rowRemoved, .item(hash), key: key(row.key))
@@ -156,19 +156,11 @@ extension Repair {
             }) != nil
         else { return }
         note(
-            try engine.catalog.reading { database in
-                try wrongSums(database)
-            })
+            try engine.catalog.reading { try wrongSums($0) })
         guard report.steps.contains(where: { $0.action == .statisticsCorrected }) else { return }
-        try engine.catalog.transaction { database in
-            try engine.catalog.recharge(database)
-            try database.execute(
-                sql: """
-                    UPDATE total SET (items, contentLength, storedLength, chargedLength) = (
-                        SELECT COUNT(*), IFNULL(SUM(contentLength), 0), IFNULL(SUM(storedLength), 0),
-                            IFNULL(SUM(chargedLength), 0)
-                        FROM item WHERE item.kind = total.kind)
-                    """)
+        try engine.catalog.transaction { transaction in
+            try engine.catalog.recharge(transaction)
+            try transaction.recount()
         }
     }
 
@@ -177,30 +169,10 @@ extension Repair {
         note(.statisticsCorrected, .catalog, wrongSums.joined(separator: ", "))
     }
 
-    private func wrongSums(_ database: Database) throws -> [String] {
-        let (charged, actual) = (try Catalog.blockSize(database), engine.charge.blockSize)
+    private func wrongSums(_ transaction: CatalogTransaction) throws -> [String] {
+        let (charged, actual) = (try transaction.blockSize(), engine.charge.blockSize)
         // For larger blocks any use corrects it.
         let blocks = charged > actual ? ["charged in blocks of \(charged) bytes rather than \(actual)"] : []
-        return blocks + (try Self.wrongKinds(database))
-    }
-
-    /// Describes the sums that differ from their rows.
-    private static func wrongKinds(_ database: Database) throws -> [String] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT total.kind, total.items, total.chargedLength, COUNT(item.hash) AS rows,
-                    IFNULL(SUM(item.chargedLength), 0) AS charged
-                FROM total LEFT JOIN item ON item.kind = total.kind
-                GROUP BY total.kind
-                HAVING total.items <> rows OR total.chargedLength <> charged
-                    OR total.contentLength <> IFNULL(SUM(item.contentLength), 0)
-                    OR total.storedLength <> IFNULL(SUM(item.storedLength), 0)
-                """
-        ).map { row in
-            let (files, charged) = (try row.value(1, as: Int.self), try row.value(2, as: Int64.self))
-            let (counted, sum) = (try row.value(3, as: Int.self), try row.value(4, as: Int64.self))
-            return "\(files) files of \(charged) charged bytes, counted \(counted) of \(sum)"
-        }
+        return blocks + (try transaction.wrongSums())
     }
 }

@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 internal import StorageAreas
 internal import SystemPackage
@@ -83,16 +82,18 @@ extension Repair {
     func forgetLostFiles() throws(CacheError) {
         guard case .usable(let view) = try CatalogView.look(in: engine.folders) else { return }
         var lost: [KeyHash: CatalogRow.Kind] = [:]
-        for (hash, kind) in try view.filesBesidesItems() where try isLost(hash, kind) { lost[hash] = kind }
+        for (hash, kind) in try view.read({ try $0.filesBesidesItems() }) where try isLost(hash, kind) {
+            lost[hash] = kind
+        }
         guard !lost.isEmpty else { return }
         for (hash, kind) in lost.sorted(by: { $0.key < $1.key }) {
             note(.rowRemoved, .ours(place(of: hash, kind), in: .caches))
         }
         guard !isDryRun else { return }
-        try engine.catalog.transaction { database in
+        try engine.catalog.transaction { transaction in
             // A writer that puts such a file there again writes its row after this.
             for (hash, kind) in lost where try isLost(hash, kind) {
-                try database.execute(sql: "DELETE FROM item WHERE hash = ?", arguments: [hash.data])
+                try transaction.deleteRow(hash)
             }
         }
     }

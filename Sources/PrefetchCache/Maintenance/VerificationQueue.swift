@@ -77,7 +77,9 @@ final class VerificationQueue: Sendable {
     private func items(inFolder prefix: UInt8) throws(CacheError) -> [Subject] {
         let range = KeyHash.range(inFolder: prefix)
         var found: [KeyHash: ItemKey?] = [:]
-        let cataloged = try CatalogView.ifThere { () throws(CacheError) in try catalog?.items(range) }
+        let cataloged = try CatalogView.ifThere { () throws(CacheError) in
+            try catalog?.read { try $0.knownItems(range) }
+        }
         for (hash, known) in cataloged.flatMap(\.self) ?? [:] { found[hash] = .some(key(known.key)) }
         let items = folders.current.items
         let name = CacheLayout.folder(of: range.lowerBound)

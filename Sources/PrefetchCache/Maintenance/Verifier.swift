@@ -64,7 +64,9 @@ final class Verifier: Sendable {
             let count = try queue.choose(sample, seed: request.seed)
             return result.withLock { $0.totalFiles = count }
         }
-        let cataloged = try CatalogView.ifThere { () throws(CacheError) in try catalog?.totals() }
+        let cataloged = try CatalogView.ifThere { () throws(CacheError) in
+            try catalog?.read { try $0.itemTotals() }
+        }
         var (files, bytes) = cataloged.flatMap(\.self) ?? (0, 0)
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
             files += 1
