@@ -47,7 +47,6 @@ final class Admission: Sendable {
         if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
         if let refusal = try refusal() { return refusal }
 
-        defer { evictor.report() }
         var transfer = Transfer()
         let decision: Decision
         do {

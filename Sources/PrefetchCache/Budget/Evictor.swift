@@ -185,8 +185,7 @@ final class Evictor: BudgetKeeping {
             "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
     }
 
-    /// Sends the events of evictions whose transaction has ended.
-    func report() {
+    func reportEvictions() {
         let events = unreported.withLock { events in
             defer { events = [] }
             return events

@@ -91,7 +91,6 @@ extension Admission {
 
     /// - Returns: Whether so much was evicted. If not, nothing was.
     private func evict(_ bytes: Int64) throws(CacheError) -> Bool {
-        defer { evictor.report() }
         let made = try givingUpAllowance(makingRoom: true) { transaction in
             try RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: transaction).make(bytes)
         }
@@ -114,7 +113,6 @@ extension Admission {
     private func makeAvailable(
         allOrNothing wanted: Int64, ifPossible more: Int64 = 0
     ) throws(CacheError) -> VolumeRoom {
-        defer { evictor.report() }
         let evict = { [self] (transaction: CatalogTransaction) throws -> VolumeRoom in
             var free = try FreeBytes(watch)
             return try watch.noting(transaction, from: free.count) {

@@ -110,7 +110,6 @@ extension Engine {
     ///
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
-        defer { evictor.report() }
         return try evicting(orNothing: 0) { () throws(CacheError) in
             try catalog.transaction(makingRoom: true) { transaction in
                 try evictor.evict(atLeast: bytes, from: transaction)
@@ -122,7 +121,6 @@ extension Engine {
     ///
     /// - Parameter isDryRun: If `true`, only reports what would be evicted.
     func evict(_ request: EvictionRequest, isDryRun: Bool) throws(CacheError) -> [EvictedFile] {
-        defer { evictor.report() }
         return try evicting(orNothing: []) { () throws(CacheError) in
             try catalog.transaction(makingRoom: !isDryRun) { transaction in
                 isDryRun

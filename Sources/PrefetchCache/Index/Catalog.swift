@@ -73,6 +73,7 @@ final class Catalog: Sendable {
         committed: (Result, inout State) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
         let batch = takePending()
+        defer { budget.reportEvictions() }
         do {
             let result = try run(makingRoom: makingRoom) { file in
                 let result = try file.transaction(boot: environment.bootIdentifier) { transaction in
@@ -384,6 +385,9 @@ protocol BudgetKeeping: Sendable {
 
     /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
     func unlinkColdest(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64)
+
+    /// Sends the events of evictions. Comes after the transaction, whether it succeeded or not: the files are gone.
+    func reportEvictions()
 }
 
 /// What a use changes in the row of an item.

@@ -37,7 +37,6 @@ extension Admission {
     /// of this partial meanwhile. It comes after the bound of this process was raised: a process that
     /// rebuilds the catalog either charges for the partial or finds it in the bound.
     func takeOver(_ hash: KeyHash, priority: Float, charge: ChargedLength) throws(CacheError) -> TakeOver {
-        defer { evictor.report() }
         var transfer = Transfer()
         var taken: TakenPartial?
         do {

@@ -21,7 +21,6 @@ extension Admission {
     ///
     /// - Returns: The levels of pressure that were found, in order.
     func maintain() throws(CacheError) -> [Pressure] {
-        defer { evictor.report() }
         var levels: [Pressure] = []
         try givingUpAllowance(makingRoom: true) { transaction in
             levels = []
@@ -57,7 +56,6 @@ extension Admission {
 
     /// Evicts down to the budget after it was changed.
     func trimToBudget() throws(CacheError) {
-        defer { evictor.report() }
         try givingUpAllowance(makingRoom: true) { transaction in
             try watch.forgetBudget(transaction)
             let standing = try watch.sample(transaction)
