@@ -65,16 +65,15 @@ final class Engine: Sendable {
         let configuration = configuration
         let policy: @Sendable () -> any EvictionPolicy = { configuration.lastKnown.evictionPolicy.policy }
         let cataloged = CacheFiles(folders: folders)
-        evictor = Evictor(
-            files: cataloged, policy: policy, environment: environment, report: report)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
+        evictor = Evictor(
+            files: files, policy: policy, watch: watch, environment: environment, report: report)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            files: cataloged, evictor: evictor, session: session, ceiling: { watch.ceiling($0) }, policy: policy,
-            report: report)
+            files: cataloged, budget: evictor, session: session, report: report)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         self.ledger =
             ledger

@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 internal import Logging
 internal import SystemPackage
@@ -44,43 +43,35 @@ final class ItemCensus: Sendable {
 
     /// - Returns: The number of items found.
     /// - Complexity: O(n) in the items. Each is looked up, and opened if it has no row.
-    func fill(_ database: Database, ordering: Ordering) throws -> Int {
-        var sequence = try Catalog.value(of: Counter.sequence.rawValue, in: database)
+    func fill(_ transaction: CatalogTransaction, ordering: Ordering) throws -> Int {
+        var sequence = try transaction.lastUse()
         let there = try folders.current.itemFolderNumbers()
         for prefix in 0...UInt8.max {
-            try fill(folder: prefix, isThere: there.contains(prefix), database, &sequence)
+            try fill(folder: prefix, isThere: there.contains(prefix), transaction, &sequence)
         }
-        try fillQuarantine(database)
-        try partials.fill(database, &sequence)
+        try fillQuarantine(transaction)
+        try partials.fill(transaction, &sequence)
         if ordering == .byStoreTime {
-            sequence = try Self.renumber(database)
+            sequence = try transaction.renumber()
         }
-        try Catalog.setValue(of: Counter.sequence.rawValue, to: sequence, in: database)
-        return try Int.fetchOne(database, sql: "SELECT items FROM total WHERE kind = 0") ?? 0
+        try transaction.setLastUse(sequence)
+        return try transaction.itemCount()
     }
 
     /// Finds the kept partials that no living process is writing.
-    func fillPartials(_ database: Database) throws {
+    func fillPartials(_ transaction: CatalogTransaction) throws {
         var sequence: Int64 = 0
-        try partials.fill(database, &sequence)
+        try partials.fill(transaction, &sequence)
     }
 
     private func fill(
-        folder prefix: UInt8, isThere: Bool, _ database: Database, _ sequence: inout Int64
+        folder prefix: UInt8, isThere: Bool, _ transaction: CatalogTransaction, _ sequence: inout Int64
     ) throws {
-        let start = KeyHash(high: UInt64(prefix) << 56, low: 0)
-        let end = KeyHash(high: UInt64(prefix) << 56 | ~0 >> 8, low: .max)
-        var known: [Data: Int64] = [:]
-        // The plus keeps SQLite from the index on the kind, by which it would go through almost all rows.
-        let rows = try database.cachedStatement(
-            sql: "SELECT hash, storedLength FROM item WHERE +kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?")
-        for row in try Row.fetchAll(rows, arguments: [start.data, end.data]) {
-            known[try row.value(0)] = try row.value(1)
-        }
-
-        if isThere, let folder = try folders.current.items.open(CacheLayout.folder(of: start)) {
+        let range = KeyHash.range(inFolder: prefix)
+        var known = try transaction.storedLengths(range)
+        if isThere, let folder = try folders.current.items.open(CacheLayout.folder(of: range.lowerBound)) {
             for entry in try environment.fileSystem.entries(of: folder.descriptor) {
-                guard let hash = KeyHash(hexadecimal: entry.name.string), (start...end).contains(hash) else {
+                guard let hash = KeyHash(hexadecimal: entry.name.string), range.contains(hash) else {
                     continue
                 }
                 if let length = known[hash.data], try length == self.length(of: entry.name, in: folder) {
@@ -90,11 +81,11 @@ final class ItemCensus: Sendable {
                 guard let row = try inspect(entry.name, hash, in: folder) else { continue }
                 known[row.hash.data] = nil
                 sequence += 1
-                try row.write(to: database, lastUse: sequence)
+                try transaction.write(row, lastUse: sequence)
             }
         }
         for hash in known.keys {
-            try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(arguments: [hash])
+            try transaction.deleteRow(hash)
         }
     }
 
@@ -154,7 +145,7 @@ final class ItemCensus: Sendable {
             opaque: kind, hash: hash, storedLength: length, chargedLength: charge(storedLength: length))
     }
 
-    private func fillQuarantine(_ database: Database) throws {
+    private func fillQuarantine(_ transaction: CatalogTransaction) throws {
         guard let folder = try folders.current.root.open(CacheLayout.quarantine) else { return }
         for entry in try environment.fileSystem.entries(of: folder.descriptor) {
             guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
@@ -165,22 +156,7 @@ final class ItemCensus: Sendable {
             let row = CatalogRow(
                 opaque: .quarantined, hash: hash, storedLength: attributes.length,
                 chargedLength: charge(storedLength: attributes.length))
-            try row.write(to: database, lastUse: 0)
+            try transaction.write(row, lastUse: 0)
         }
-    }
-
-    /// Numbers all items by the time at which they were stored.
-    ///
-    /// - Returns: The last number.
-    private static func renumber(_ database: Database) throws -> Int64 {
-        try database.execute(
-            sql: """
-                UPDATE item SET lastUse = numbered.position
-                FROM (
-                    SELECT hash, row_number() OVER (ORDER BY storedAt, lastUse) AS position FROM item
-                ) AS numbered
-                WHERE item.hash = numbered.hash
-                """)
-        return try Int64.fetchOne(database, sql: "SELECT IFNULL(MAX(lastUse), 0) FROM item") ?? 0
     }
 }

@@ -1,5 +1,4 @@
 public import FileSystem
-internal import GRDB
 public import ItemFormat
 public import StorageAreas
 public import SystemPackage

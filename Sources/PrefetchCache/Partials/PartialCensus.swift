@@ -1,13 +1,7 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 internal import Logging
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
+internal import VolumeCapacity
 
 /// Makes the catalog match the partials in `incoming/` that are not being written: a row for each, and none
 /// for those that are gone. Partials that can never be resumed are removed.
@@ -15,11 +9,6 @@ struct PartialCensus {
     let folders: CacheFolders
     let environment: CacheEnvironment
     let charge: ChargedLength
-
-    private struct Known {
-        let storedLength: Int64
-        let chargedLength: Int64
-    }
 
     /// The state of one partial.
     private enum Finding {
@@ -31,20 +20,14 @@ struct PartialCensus {
 
     /// - Parameter sequence: The last number of the order of use.
     /// - Complexity: O(n) in the partials, each of which is opened.
-    func fill(_ database: Database, _ sequence: inout Int64) throws {
+    func fill(_ transaction: CatalogTransaction, _ sequence: inout Int64) throws {
         let files = PartialFiles(incoming: folders.current.incoming)
-        var known: [KeyHash: Known] = [:]
-        for row in try Row.fetchAll(
-            database, sql: "SELECT hash, storedLength, chargedLength FROM item WHERE kind IN (-2, 2)")
-        {
-            guard let hash = KeyHash(data: try row.value(0)) else { continue }
-            known[hash] = Known(storedLength: try row.value(1), chargedLength: try row.value(2))
-        }
+        var known = try transaction.partialLengths()
         var rows: [CatalogRow] = []
         for hash in try files.hashes() {
             guard let row = try look(at: hash, files) else { continue }
-            if let old = known.removeValue(forKey: row.hash), old.storedLength == row.storedLength,
-                old.chargedLength == row.chargedLength
+            if let old = known.removeValue(forKey: row.hash),
+                old == (stored: row.storedLength, charged: row.chargedLength)
             {
                 continue
             }
@@ -53,13 +36,11 @@ struct PartialCensus {
         // A held partial has no row, or one that its writer is about to take over.
         for hash in known.keys {
             if case .held = try files.standing(of: hash.ofPartial) { continue }
-            try database.cachedStatement(sql: "DELETE FROM item WHERE hash = ?").execute(arguments: [
-                hash.data
-            ])
+            try transaction.deleteRow(hash)
         }
         for row in rows.sorted(by: { ($0.metadata?.storedAt ?? 0) < ($1.metadata?.storedAt ?? 0) }) {
             sequence += 1
-            try row.write(to: database, lastUse: sequence)
+            try transaction.write(row, lastUse: sequence)
         }
     }
 
@@ -95,7 +76,7 @@ struct PartialCensus {
         } catch ItemFormatError.fileSystem(let error) {
             throw .fileSystem(error)
         } catch {
-            throw Catalog.wrapped(error, in: folders)
+            throw CatalogFile.wrapped(error, in: folders)
         }
     }
 
@@ -155,5 +136,37 @@ struct PartialCensus {
         CatalogRow(
             opaque: kind, hash: hash.ofPartial, storedLength: storedLength,
             chargedLength: charge(storedLength: storedLength) + charge(storedLength: journalLength))
+    }
+}
+
+extension PartialItem {
+    /// When a partial expires, in milliseconds since 1970.
+    ///
+    /// - Parameter keptAt: When it was last begun, resumed or suspended. A clock that was set back since does
+    ///   not make it last longer.
+    static func expiry(keptAt: Int64, now: Int64, of metadata: ItemMetadata) -> Int64 {
+        min(min(keptAt, now) + lifetime, metadata.expiresAt ?? .max)
+    }
+}
+
+extension CatalogRow {
+    /// The row of a partial that is not being written.
+    ///
+    /// - Parameter storedLength: The length of the file of its chunks. The journal is charged separately.
+    init(
+        partial journal: PartialJournal, keptAt: Int64, now: Int64, storedLength: Int64, journalLength: Int64,
+        charge: ChargedLength
+    ) {
+        var metadata = journal.metadata
+        metadata.storedAt = keptAt
+        metadata.expiresAt = PartialItem.expiry(keptAt: keptAt, now: now, of: journal.metadata)
+        // Partials are evicted in the order in which they were kept.
+        metadata.priority = 0
+        self.init(
+            metadata, encoding: journal.encoding, contentLength: journal.contentLength,
+            storedLength: storedLength,
+            chargedLength: charge(storedLength: storedLength) + charge(storedLength: journalLength))
+        kind = .partial
+        hash = metadata.key.hash.ofPartial
     }
 }
