@@ -132,6 +132,32 @@ import Testing
         let expected = intent == .opportunistic ? prose(9000) : prose(9000, seed: 7)
         #expect(try Data(contentsOf: again.url) == expected)
     }
+
+    /// The record of the newer version takes the place of the first at one moment.
+    @Test func aNewerVersionThatCannotBeEnteredLeavesTheRecord() throws {
+        let ledger = RefusingLedger(try container.engine().ledger)
+        let engine = try container.engine(ledger: ledger)
+        try engine.store(prose(9000), "Doc.txt")
+        let opened = try #require(try engine.open("Doc.txt").value)
+        var metadata = ItemMetadata("Doc.txt")
+        metadata.intent = .userRequested
+        guard
+            case .begun(let store) = try engine.beginStore(
+                metadata, encoding: .automatic, expectedLength: 9000, forgettingPromotion: true)
+        else {
+            Issue.record("refused")
+            return
+        }
+        #expect(
+            try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+        ledger.isRefusing.store(true, ordering: .relaxed)
+        #expect(throws: CacheError.self) { try store.commit() }
+        ledger.isRefusing.store(false, ordering: .relaxed)
+        #expect(try engine.ledger.entry(for: "Doc.txt")?.state == .committed)
+        #expect(try engine.open("Doc.txt").value?.path == opened.path)
+        #expect(try Data(contentsOf: opened.url) == prose(9000))
+    }
+
 }
 
 /// Something happens once after an entry was read.
@@ -163,6 +189,36 @@ private final class InterruptedLedger: PromotionLedger {
         try ledger.others(withContentOf: entry)
     }
     func make(_ changes: [LedgerChange]) throws(CacheError) { try ledger.make(changes) }
+    var isUntidy: Bool { ledger.isUntidy }
+    func tidy() throws(CacheError) { try ledger.tidy() }
+    func close() throws(CacheError) { try ledger.close() }
+}
+
+/// A ledger that takes no new entries as long as it refuses them.
+private final class RefusingLedger: PromotionLedger {
+    private let ledger: any PromotionLedger
+    let isRefusing = Atomic<Bool>(false)
+
+    init(_ ledger: any PromotionLedger) { self.ledger = ledger }
+
+    func make(_ changes: [LedgerChange]) throws(CacheError) {
+        if isRefusing.load(ordering: .relaxed), changes.contains(where: { $0.new != nil }) {
+            throw .database(name: "ledger", message: "refused")
+        }
+        try ledger.make(changes)
+    }
+
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try ledger.contains(hash) }
+    func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
+    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? { try ledger.entry(for: hash) }
+    func intents() throws(CacheError) -> [LedgerEntry] { try ledger.intents() }
+    func hashes() throws(CacheError) -> Set<KeyHash> { try ledger.hashes() }
+    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
+        try ledger.committed(after: hash, atMost: limit)
+    }
+    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+        try ledger.others(withContentOf: entry)
+    }
     var isUntidy: Bool { ledger.isUntidy }
     func tidy() throws(CacheError) { try ledger.tidy() }
     func close() throws(CacheError) { try ledger.close() }

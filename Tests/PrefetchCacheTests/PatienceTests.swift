@@ -1,6 +1,8 @@
 import FileSystem
 import FileSystemTestSupport
 import Foundation
+import GRDB
+import ItemFormat
 import Synchronization
 import SystemPackage
 import Testing
@@ -70,5 +72,44 @@ import Testing
         let start = clock.now
         #expect(patience.wait(for: ["lock"], in: folder) { clock.now >= 20 })
         #expect((20...22).contains(clock.now - start))
+    }
+
+    /// The lock of the folder is free; it is SQLite that waits for a process which was stopped in the middle of a change.
+    @Test func nobodyWaitsAgainForALedgerThatSQLiteCouldNotChange() throws {
+        let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience { _ in false })
+        try ledger.put(entry("first"))
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let stopped = try DatabaseQueue(
+            path: container.root.appending(path: "ledger.sqlite").path, configuration: configuration)
+        func stop() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
+        func goOn() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
+        /// The seconds that a change waits in vain.
+        func change() throws -> Int {
+            let start = clock.now
+            let error = try #require(throws: CacheError.self) { try ledger.put(entry("second")) }
+            #expect(error.isBusy)
+            return clock.now - start
+        }
+
+        try stop()
+        #expect(try (5...8).contains(change()))
+        for _ in 0..<3 { #expect(try change() <= 2) }
+        try goOn()
+        // It has let go: whoever holds it next is waited for again.
+        try ledger.put(entry("second"))
+        try stop()
+        #expect(try change() >= 5)
+        try goOn()
+        try ledger.close()
+        try stopped.close()
+    }
+
+    private func entry(_ key: ItemKey) throws -> LedgerEntry {
+        let name = try FileName(key.string)
+        return LedgerEntry(
+            key: key, state: .committed, mode: .decode, area: .documents, folder: nil, name: name,
+            plainName: name, backup: .include, contentLength: 1, contentChecksum: 2,
+            stagedName: "\(key.hash.hexadecimal)-0123456789abcdef-7", inode: 3, birthTime: 4, openedAt: 5)
     }
 }
