@@ -1,11 +1,6 @@
 internal import FileSystem
+internal import Foundation
 internal import SystemPackage
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// The content for a new item: a file that the user named, or standard input.
 final class InputFile {

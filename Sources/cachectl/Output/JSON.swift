@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
+internal import Foundation
 
 /// JSON that is the same for equal values, and harmless on a terminal.
 enum JSON {
@@ -58,4 +54,42 @@ enum JSON {
     private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value >= 0x7F && scalar.isTerminalHazard
     }
+}
+
+/// A JSON object: what a value of the library encodes itself as. Its names are written out, so that those that scripts
+/// rely on stay when the library's change.
+struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+    private var members: [(name: Name, value: any Encodable)]
+
+    /// - Parameter members: Those that are `nil` are left out; ``Swift/Optional/orNull`` writes them as `null`.
+    init(dictionaryLiteral members: (String, (any Encodable)?)...) {
+        self.members = members.compactMap { name, value in value.map { (Name(stringValue: name), $0) } }
+    }
+
+    func adding(_ more: JSONObject) -> JSONObject {
+        var sum = self
+        sum.members += more.members
+        return sum
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, value) in members { try container.encode(value, forKey: name) }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) {
+            self.stringValue = stringValue
+        }
+
+        init?(intValue: Int) { nil }
+    }
+}
+
+extension Optional where Wrapped: Encodable {
+    /// The value, or `null` in JSON, where the name must not be missing.
+    var orNull: any Encodable { self as any Encodable }
 }

@@ -1,0 +1,203 @@
+internal import FileSystem
+internal import PrefetchCache
+internal import StorageInventory
+internal import SystemPackage
+
+/// An inventory as text.
+struct InventoryTable {
+    private let inventory: StorageInventory
+    private let selection: InventorySelection
+    private let totals: InventoryTotals
+
+    init(_ inventory: StorageInventory, _ selection: InventorySelection) {
+        self.inventory = inventory
+        self.selection = selection
+        totals = InventoryTotals(of: inventory, only: selection.contains)
+    }
+
+    /// Prints the sums by area and kind, and the totals for the device.
+    func printSums(isFiltered: Bool, to output: Output) throws {
+        guard totals.files > 0 else {
+            return try output.print(isFiltered ? "no such files" : "no files")
+        }
+        var table = TextTable([.left, .left, .right, .right, .right, .right])
+        table.add(["AREA", "KIND", "FILES", "LENGTH", "ON DISK", "BACKED UP"])
+        for group in totals.groups {
+            table.add([
+                group.area.choiceName, group.kind.rawValue, "\(group.files)", Size.text(group.length),
+                Size.text(group.allocated), group.backedUp == 0 ? "-" : Size.text(group.backedUp),
+            ])
+        }
+        try output.print(table.lines + [""] + (isFiltered ? selectedLines : lines))
+    }
+
+    private var selectedLines: [String] {
+        let allocated = totals.groups.reduce(0) { $0 + $1.allocated }
+        return ["\(totals.files) files, \(Size.exactText(totals.length)), \(Size.text(allocated)) on disk"]
+    }
+
+    private var lines: [String] {
+        let all = Size.exactText(totals.allocated)
+        var table = TextTable([
+            "Documents & Data": Size.exactText(totals.documentsAndData),
+            "Caches and tmp": "\(Size.exactText(totals.cachesAndTemporary)), in the total only",
+            "Total": "\(all) in \(totals.files) files and \(totals.folders) folders",
+            "Backup": backup,
+        ])
+        if inventory.vanished > 0 { table.add(["Disappeared meanwhile", "\(inventory.vanished)"]) }
+        return table.lines
+    }
+
+    private var backup: String {
+        let text = Size.exactText(totals.backupLength)
+        let wanted = totals.wantedBackupLength
+        return wanted == totals.backupLength ? text : "\(text); wanted: \(Size.exactText(wanted))"
+    }
+
+    /// Prints one line per file.
+    func printFiles(to output: Output) throws {
+        let files = selection.sortedFiles(of: inventory)
+        guard !files.isEmpty else { return try output.print("no such files") }
+        let header = ["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"]
+        // Created twice: if kept, the rows would take more memory than the inventory.
+        let rows = files.lazy.map(row(of:))
+        var table = TextTable([.left, .left, .right, .right, .left, .left, .left, .left, .left])
+        table.measure(header)
+        for row in rows { table.measure(row) }
+        try output.print(table.line(of: header))
+        for row in rows { try output.print(table.line(of: row)) }
+    }
+
+    private func row(of file: InventoryFile) -> [String] {
+        [
+            file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
+            Self.backup(of: file), Timestamp.text(milliseconds: file.since),
+            text(file.facts?.source), text(file.facts?.key),
+            inventory.path(of: file).displayText.escapedForTerminal,
+        ]
+    }
+
+    private func text(_ string: String?) -> String {
+        guard let string, !string.isEmpty else { return "-" }
+        return string.escapedForTerminal
+    }
+
+    /// The actual state, and the wanted one if it differs.
+    private static func backup(of file: InventoryFile) -> String {
+        switch (file.isBackedUp, file.isBackupWanted) {
+        case (true, true): "yes"
+        case (false, false): "no"
+        case (true, false): "yes, unwanted"
+        case (false, true): "no, but wanted"
+        }
+    }
+}
+
+/// The files of an inventory as CSV (RFC 4180): a header, and a line per file, each ending in CR LF.
+///
+/// Text is escaped as on a terminal, so that each file is one line whatever its name.
+struct InventoryCSV {
+    static let header = [
+        "path", "area", "kind", "bytes", "allocated_bytes", "backup_wanted", "backup_actual", "excluded_by",
+        "visible", "purgeable", "since", "key", "source", "intent",
+    ]
+
+    private let inventory: StorageInventory
+    private let selection: InventorySelection
+
+    init(_ inventory: StorageInventory, _ selection: InventorySelection) {
+        self.inventory = inventory
+        self.selection = selection
+    }
+
+    func print(to output: Output) throws(FileSystemError) {
+        try output.print(Self.line(Self.header))
+        for file in selection.sortedFiles(of: inventory) {
+            try output.print(
+                Self.line([
+                    inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
+                    "\(file.length)", "\(file.allocated)", "\(file.isBackupWanted)", "\(file.isBackedUp)",
+                    file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
+                    Timestamp.text(milliseconds: file.since), file.facts?.key ?? "",
+                    file.facts?.source ?? "", file.facts?.intent ?? "",
+                ]))
+        }
+    }
+
+    /// One record. ``Output`` adds the line feed.
+    static func line(_ fields: [String]) -> String {
+        fields.map(field).joined(separator: ",") + "\r"
+    }
+
+    private static func field(_ text: String) -> String {
+        let text = text.escapedForTerminal
+        guard text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
+        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+            + "\""
+    }
+}
+
+extension StorageInventory {
+    /// Prints one object, with the files in it where they are wanted: they are too many for one value.
+    func printJSON(_ selection: InventorySelection, withFiles: Bool, to output: Output) throws {
+        let totals = InventoryTotals(of: self, only: selection.contains)
+        let object: JSONObject = [
+            "groups": totals.groups.map(\.json), "totals": totals.json, "backup": totals.backupJSON,
+            "vanished": vanished, "problems": problems.map(\.json),
+        ]
+        guard withFiles else { return try output.print(json: object) }
+        try output.print(
+            json: selection.sortedFiles(of: self).lazy.map { $0.json(in: self) }, as: "files", behind: object)
+    }
+}
+
+extension InventoryTotals.Group {
+    fileprivate var json: JSONObject {
+        [
+            "area": area.choiceName, "kind": kind.rawValue, "files": files, "bytes": length,
+            "allocatedBytes": allocated, "backedUpBytes": backedUp,
+        ]
+    }
+}
+
+extension InventoryTotals {
+    fileprivate var json: JSONObject {
+        [
+            "files": files, "folders": folders, "bytes": length, "allocatedBytes": allocated,
+            "folderAllocatedBytes": folderAllocation, "documentsAndDataBytes": documentsAndData,
+            "cachesAndTemporaryBytes": cachesAndTemporary,
+        ]
+    }
+
+    fileprivate var backupJSON: JSONObject {
+        [
+            "projectedBytes": backupLength, "wantedBytes": wantedBackupLength,
+            "excludedBytes": excludedLength,
+        ]
+    }
+}
+
+extension InventoryFile {
+    fileprivate func json(in inventory: StorageInventory) -> JSONObject {
+        [
+            "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
+            "bytes": length, "allocatedBytes": allocated,
+            // Only when the bytes were counted under another name of the same file.
+            "countedElsewhere": isCountedElsewhere ? true : nil, "modifiedAtMilliseconds": modified,
+            "visible": isVisible, "purgeable": isPurgeable,
+            "backup": [
+                "wanted": isBackupWanted, "actual": isBackedUp, "excludedBy": exclusions.names,
+            ] as JSONObject,
+            // Why the file is there, where that is known.
+            "key": facts?.key, "source": facts?.source, "intent": facts?.intent,
+            "contentBytes": facts?.contentLength, "sinceMilliseconds": facts?.since,
+        ]
+    }
+}
+
+extension InventoryFile.Facts {
+    /// The name of the intent, as JSON and CSV have it.
+    fileprivate var intent: String? {
+        isUserRequested.map { $0 ? Intent.userRequested.name : Intent.opportunistic.name }
+    }
+}
