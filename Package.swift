@@ -154,7 +154,7 @@ let package = Package(
                 "cachectl", "FileSystem", "FileSystemTestSupport", "HTTPTestServer", "ItemFormat",
                 "ItemFormatTestSupport", "PrefetchCache", "PrefetchDownloader", "StorageInventory",
                 .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+            ], exclude: ["Golden"]),
         // What the fuzzer calls, with the inputs that it found.
         .testTarget(
             name: "FuzzingTests", dependencies: fuzzedDependencies, path: "Tests/Fuzzing",
