@@ -239,14 +239,14 @@ import Testing
     }
 
     private func json(_ event: DownloadEvent, of target: FetchTarget) throws -> String {
-        try JSON.document(FetchRecord(event, of: target, nil), isPretty: false)
+        try JSON.document(event.json(of: target, nil), isPretty: false)
     }
 
     private func json(_ look: CacheLook, _ events: [WatchEvent]) throws -> String {
-        try JSON.document(WatchRecord(look, events), isPretty: true)
+        try JSON.document(look.json(events), isPretty: true)
     }
 
     private func json(_ report: CapacityReport, _ configuration: CacheConfiguration) throws -> String {
-        try JSON.document(CapacityRecord(report, configuration), isPretty: true)
+        try JSON.document(report.json(configuration.capacityModel), isPretty: true)
     }
 }
