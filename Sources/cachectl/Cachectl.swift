@@ -20,7 +20,8 @@ struct Cachectl: AsyncParsableCommand {
             75 refused for now or too little room, 77 not permitted, 78 wrong configuration, 130 interrupted.
             """,
         subcommands: [
-            Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self, Trim.self,
+            Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self,
+            Trim.self,
             CapacityCommand.self, Configure.self, Stats.self, Completions.self, Inventory.self, Manual.self,
             Migrate.self, Purge.self, Repair.self, Report.self, Verify.self, Watch.self,
         ])

@@ -17,7 +17,7 @@ protocol CacheCommand: AsyncParsableCommand {
     var isReadOnly: Bool { get }
 
     /// Checks what can be checked without a cache, so that a mistake does not create one. It may block.
-    func checkInput() throws(CommandFailure)
+    func checkInput() throws
 
     /// Performs the command. It may block: it runs on one of the cache's own threads.
     func perform(in session: Session) async throws
@@ -52,7 +52,7 @@ extension CacheCommand {
     var needsCache: Bool { true }
     var isReadOnly: Bool { false }
 
-    func checkInput() throws(CommandFailure) {}
+    func checkInput() throws {}
 
     /// Opens the cache, performs the command, and closes the cache in any case.
     func run() async throws(CommandFailure) {

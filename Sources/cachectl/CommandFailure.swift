@@ -22,6 +22,7 @@ extension CommandFailure {
         case let error as CacheError: self.init(error)
         case let error as FileSystemError: self.init(CacheError.fileSystem(error))
         case let error as StorageAreasError: self.init(CacheError.areas(error))
+        case is ByteRangeError, is FetchTargetError: self.init(.usage, "\(error)")
         case let error as InventoryError: self.init(error)
         case let error as AppSettingsError: self.init(error)
         default: self.init(.software, "\(error)")

@@ -7,37 +7,23 @@ internal import PrefetchCache
     internal import Glibc
 #endif
 
-/// The exit codes, in the vocabulary of `sysexits.h`.
+/// The exit codes: those of `sysexits.h`, and a shell's for signals. ``meaning`` says what each is for.
 enum ExitCode: CInt, CaseIterable {
     case success = 0
-    /// A check has findings, which are on standard output.
     case found = 1
-    /// `EX_USAGE`: an invalid argument, such as a range past the end of an item.
-    case usage = 64
-    /// `EX_DATAERR`: damaged, or of a newer format.
-    case damaged = 65
-    /// `EX_NOINPUT`: there is no such item, no such file, or no cache.
-    case notFound = 66
-    /// `EX_UNAVAILABLE`: a server failed.
-    case unavailable = 69
-    /// `EX_SOFTWARE`: an internal error of the command.
-    case software = 70
-    /// `EX_CANTCREAT`: a destination or a container that cannot be written to.
-    case cannotCreate = 73
-    /// `EX_IOERR`
-    case inputOutput = 74
-    /// `EX_TEMPFAIL`: the cache refused an item for now, or another process holds a lock.
-    case refused = 75
-    /// `EX_NOPERM`
-    case notPermitted = 77
-    /// `EX_CONFIG`: a configuration or an environment that cannot be used.
-    case configuration = 78
-    /// A shell's code for SIGHUP.
-    case hungUp = 129
-    /// A shell's code for SIGINT.
-    case interrupted = 130
-    /// A shell's code for SIGTERM.
-    case terminated = 143
+    case usage = 64  // EX_USAGE
+    case damaged = 65  // EX_DATAERR
+    case notFound = 66  // EX_NOINPUT
+    case unavailable = 69  // EX_UNAVAILABLE
+    case software = 70  // EX_SOFTWARE
+    case cannotCreate = 73  // EX_CANTCREAT
+    case inputOutput = 74  // EX_IOERR
+    case refused = 75  // EX_TEMPFAIL
+    case notPermitted = 77  // EX_NOPERM
+    case configuration = 78  // EX_CONFIG
+    case hungUp = 129  // 128 + SIGHUP
+    case interrupted = 130  // 128 + SIGINT
+    case terminated = 143  // 128 + SIGTERM
 
     /// The code of work that a signal ended.
     static func ended(by signal: CInt) -> ExitCode { ExitCode(rawValue: 128 + signal) ?? .interrupted }
@@ -110,9 +96,7 @@ extension ExitCode {
             }
     }
 
-    init(_ error: FileSystemError) {
-        self = error.isNotPermitted ? .notPermitted : .inputOutput
-    }
+    init(_ error: FileSystemError) { self = error.isNotPermitted ? .notPermitted : .inputOutput }
 
     init(_ error: ItemFormatError) {
         self =

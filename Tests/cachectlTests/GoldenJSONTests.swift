@@ -46,7 +46,8 @@ import Testing
 
         private static let volatile: Set = [
             "storedAtMilliseconds", "keptAtMilliseconds", "expiresAtMilliseconds", "openedAtMilliseconds",
-            "lastUseMilliseconds", "timeMilliseconds", "waitMilliseconds", "catalogBytes", "seconds", "lastUse",
+            "lastUseMilliseconds", "timeMilliseconds", "waitMilliseconds", "catalogBytes", "seconds",
+            "lastUse",
         ]
     }
 
@@ -85,7 +86,8 @@ import Testing
         try transcript.run("put", "a", "-", "--encoding", "identity", "--source", "feed", input: "content a")
         try transcript.run(
             "put", "b", "-", "--encoding", "identity", "--to", "documents", "--folder", "Podcasts/Daily",
-            "--name", "n.txt", "--priority", "0.5", "--expires", "7d", "--backup", "exclude", input: "content b")
+            "--name", "n.txt", "--priority", "0.5", "--expires", "7d", "--backup", "exclude",
+            input: "content b")
         try transcript.run("list")
         try transcript.run("show", "a")
         try transcript.run("show", "b")

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl capacity`
 struct CapacityCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "capacity",
@@ -135,9 +134,7 @@ extension PressureThresholds {
     }
 
     /// The available bytes at which a level ends; `nil` for the normal level, which does not end.
-    func end(of level: Pressure) -> Int64? {
-        bands.first { $0.level == level }.map { $0.band.end }
-    }
+    func end(of level: Pressure) -> Int64? { bands.first { $0.level == level }.map { $0.band.end } }
 
     /// The level that follows `level` when the available bytes reach its end.
     func successor(of level: Pressure) -> Pressure {

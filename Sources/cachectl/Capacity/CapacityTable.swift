@@ -2,7 +2,7 @@ internal import PrefetchCache
 
 /// How much of its volume the cache may take, and why, as text.
 struct CapacityTable {
-    private typealias Row = (name: String, bytes: Int64, explanation: String)
+    private typealias Row = Derivation.Step
 
     private let report: CapacityReport
     private let configuration: CacheConfiguration
@@ -16,11 +16,13 @@ struct CapacityTable {
     var lines: [String] {
         // One table, so that all sizes are aligned.
         let sections = [
-            ("VOLUME", volume), ("AUTOMATIC BUDGET", derivation), ("IN FORCE", inForce), ("IN USE", use),
+            ("VOLUME", volume),
+            ("AUTOMATIC BUDGET", Derivation(capacity, configuration.capacityModel).steps),
+            ("IN FORCE", inForce), ("IN USE", use),
         ]
         var table = TextTable([.left, .right, .left])
-        for (name, bytes, explanation) in sections.flatMap(\.1) {
-            table.add(["  \(name)", Size.text(bytes), explanation])
+        for row in sections.flatMap(\.1) {
+            table.add(["  \(row.name)", Size.text(row.bytes), row.explanation])
         }
         var rows = table.lines[...]
         var lines: [String] = []
@@ -31,19 +33,32 @@ struct CapacityTable {
         return verdict + [""] + lines + pressure
     }
 
+    private var verdict: [String] {
+        let admitted = "items of up to \(Size.text(min(report.largestItemBytes, report.ceilingBytes)))"
+        return TextTable([
+            "pressure": currentPressure,
+            "admitted": AdmissionBlock(report).map { "nothing: \($0.message)" } ?? admitted,
+        ]).lines
+    }
+
+    private var currentPressure: String {
+        let (level, thresholds) = (report.pressure, capacity.thresholds)
+        guard let meaning = level.meaning(thresholds), let end = thresholds.end(of: level) else {
+            return level.rawValue
+        }
+        let next = thresholds.successor(of: level)
+        return "\(level.rawValue): \(meaning). It ends when \(Size.text(end)) are available, "
+            + "\(Size.text(max(0, end - capacity.state.available))) more than now"
+            + (next == .normal ? "" : ", and is \(next) then")
+    }
+
     private var volume: [Row] {
         let state = capacity.state
-        var rows = [
+        return [
             ("total", state.total, "its size (T)"),
             ("available", state.available, "bytes that may still be written (A)"),
             ("ours", state.evictable, "items and work under way (U)"),
-        ]
-        if state.purgeable > 0 { rows.append(("purgeable", state.purgeable, "by the system (P)")) }
-        return rows
-    }
-
-    private var derivation: [Row] {
-        Derivation(capacity, configuration.capacityModel).steps.map { ($0.name, $0.bytes, $0.explanation) }
+        ] + (state.purgeable > 0 ? [("purgeable", state.purgeable, "by the system (P)")] : [])
     }
 
     private var inForce: [Row] {
@@ -105,27 +120,5 @@ struct CapacityTable {
             ])
         }
         return table.lines
-    }
-
-    private var verdict: [String] {
-        TextTable([
-            "pressure": pressureNow,
-            "admitted": AdmissionBlock(report).map { "nothing: \($0.message)" } ?? admitted,
-        ]).lines
-    }
-
-    private var pressureNow: String {
-        let (level, thresholds) = (report.pressure, capacity.thresholds)
-        guard let meaning = level.meaning(thresholds), let end = thresholds.end(of: level) else {
-            return level.rawValue
-        }
-        return "\(level.rawValue): \(meaning). It ends when \(Size.text(end)) are available, "
-            + "\(Size.text(max(0, end - capacity.state.available))) more than now"
-            + (thresholds.successor(of: level) == .normal
-                ? "" : ", and is \(thresholds.successor(of: level)) then")
-    }
-
-    private var admitted: String {
-        "items of up to \(Size.text(min(report.largestItemBytes, report.ceilingBytes)))"
     }
 }

@@ -3,7 +3,6 @@ internal import FileSystem
 internal import Foundation
 internal import PrefetchCache
 
-/// `cachectl cat`
 struct Cat: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
@@ -44,12 +43,7 @@ struct Cat: CacheCommand {
 
     private func wantedBytes(in cache: PrefetchCache) async throws -> Range<Int64>? {
         guard let range else { return nil }
-        let length = try await contentLength(in: cache)
-        do throws(ByteRangeError) {
-            return try range.resolved(length: length)
-        } catch {
-            throw CommandFailure(.usage, error.description)
-        }
+        return try range.resolved(length: try await contentLength(in: cache))
     }
 
     /// The current length of the content. The catalog may be a second behind another process, and the

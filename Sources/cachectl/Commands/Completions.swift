@@ -1,6 +1,5 @@
 internal import ArgumentParser
 
-/// `cachectl completions`
 struct Completions: TextCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",

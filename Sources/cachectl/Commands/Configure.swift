@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl configure`
 struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "configure",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl evict`
 struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict",
@@ -77,7 +76,9 @@ struct Evict: CacheCommand {
         if !keys.isEmpty { return try await evictKeys(in: session) }
         guard let request else {
             let freed =
-                if let bytes { try await session.cache.evict(bytes) } else { try await session.cache.evictAll() }
+                if let bytes { try await session.cache.evict(bytes) } else {
+                    try await session.cache.evictAll()
+                }
             return try report(freed, in: session)
         }
         try report(try await session.cache.evict(request, dryRun: dryRun), in: session)

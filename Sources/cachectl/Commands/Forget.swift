@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl forget`
 struct Forget: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl list`
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

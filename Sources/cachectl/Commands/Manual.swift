@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// `cachectl manual`
 struct Manual: TextCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual", abstract: "Prints the manual page, for man(1).",

@@ -4,7 +4,6 @@ internal import PrefetchCache
 internal import Synchronization
 internal import SystemPackage
 
-/// `cachectl migrate`
 struct Migrate: CacheCommand {
     enum Role: String, CaseIterable, ExpressibleByArgument {
         case cached, support, documents

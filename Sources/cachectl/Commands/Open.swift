@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import PrefetchCache
 internal import SystemPackage
 
-/// `cachectl open`
 struct Open: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
@@ -48,7 +47,11 @@ struct Open: CacheCommand {
             }
         }
         if output.isJSON {
-            if keys.count == 1 { try output.print(json: records[0]) } else { try output.print(json: records, as: "files") }
+            if keys.count == 1 {
+                try output.print(json: records[0])
+            } else {
+                try output.print(json: records, as: "files")
+            }
         }
         guard let first = failures.first else { return }
         // In JSON the records contain the failures.

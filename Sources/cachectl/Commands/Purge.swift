@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl purge`
 struct Purge: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",

@@ -3,7 +3,6 @@ internal import Foundation
 internal import PrefetchCache
 internal import SystemPackage
 
-/// `cachectl put`
 struct Put: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "put", abstract: "Stores a file, or standard input, as an item.",
@@ -53,7 +52,8 @@ struct Put: CacheCommand {
         case .stored(let summary) where output.isJSON:
             try output.print(
                 json: [
-                    "key": key.string, "encoding": summary.encoding.name, "contentBytes": summary.contentLength,
+                    "key": key.string, "encoding": summary.encoding.name,
+                    "contentBytes": summary.contentLength,
                     "storedBytes": summary.storedLength,
                 ])
         case .stored(let summary): try output.confirm(summary.confirmation(of: key))

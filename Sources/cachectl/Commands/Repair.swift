@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl repair`
 struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",

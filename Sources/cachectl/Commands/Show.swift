@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import FileSystem
 internal import PrefetchCache
 
-/// `cachectl show`
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl stats`
 struct Stats: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Shows what the cache holds and what it has done.",
@@ -35,7 +34,8 @@ extension CacheStatistics {
             "items": quarantinedItems == 0 ? "\(items)" : "\(items), and \(quarantinedItems) damaged",
             "content": Size.text(contentBytes),
             "stored": Size.text(storedBytes)
-                + (contentBytes > 0 ? ", \(Bar.percent(storedBytes, of: contentBytes)) % of the content" : ""),
+                + (contentBytes > 0
+                    ? ", \(Bar.percent(storedBytes, of: contentBytes)) % of the content" : ""),
             "partials": partials == 0
                 ? "none" : "\(partials) interrupted, \(Size.text(partialBytes)) kept to resume",
             "catalog": Size.text(catalogBytes),

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl trim`
 struct Trim: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "trim",

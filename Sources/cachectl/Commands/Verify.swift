@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import PrefetchCache
 internal import SystemPackage
 
-/// `cachectl verify`
 struct Verify: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",

@@ -1,10 +1,9 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import Foundation
 internal import PrefetchCache
-internal import PrefetchDownloader
+public import PrefetchDownloader
 internal import SystemPackage
 
-/// `cachectl fetch`
 struct Fetch: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch", abstract: "Downloads items, and resumes interrupted downloads.",
@@ -57,7 +56,7 @@ struct Fetch: CacheCommand {
     @OptionGroup var item: ItemOptions
 
     @Flag(help: "What to do with an item that is already stored (default: --revalidate).")
-    var whenCached = WhenCachedChoice.revalidate
+    var whenCached = DownloadRequest.WhenCached.revalidate
 
     @Flag(help: "Store opened items again; their files stay.")
     var anew = false
@@ -98,7 +97,7 @@ struct Fetch: CacheCommand {
         }
     }
 
-    func checkInput() throws(CommandFailure) {
+    func checkInput() throws {
         _ = try namedTargets()
         if let fromFile { try InputFile.check(fromFile) }
     }
@@ -128,23 +127,14 @@ struct Fetch: CacheCommand {
         if let failure = report.failure { throw failure }
     }
 
-    private func targets() throws(CommandFailure) -> [FetchTarget] {
-        var targets = try namedTargets()
-        if let fromFile { targets += try FetchList(fromFile).targets }
-        return try FetchTarget.distinct(targets)
+    private func targets() throws -> [FetchTarget] {
+        let listed = try fromFile.map { try FetchList($0).targets } ?? []
+        return try FetchTarget.distinct(try namedTargets() + listed)
     }
 
     /// The targets that are arguments.
-    private func namedTargets() throws(CommandFailure) -> [FetchTarget] {
-        var named: [FetchTarget] = []
-        for url in urls {
-            do throws(FetchTargetError) {
-                named.append(try FetchTarget(url, key: key, sha256: sha256))
-            } catch {
-                throw CommandFailure(.usage, error.description)
-            }
-        }
-        return named
+    private func namedTargets() throws(FetchTargetError) -> [FetchTarget] {
+        try urls.map { url throws(FetchTargetError) in try FetchTarget(url, key: key, sha256: sha256) }
     }
 
     private func configuration(for targets: [FetchTarget]) -> DownloaderConfiguration {
@@ -163,25 +153,16 @@ struct Fetch: CacheCommand {
             destination: item.destination(target.fileName), intent: item.intent,
             priority: item.priority ?? 0,
             expires: item.expiresAt.map { Date(timeIntervalSince1970: Double($0) / 1000) },
-            whenCached: whenCached.whenCached, whenPromoted: anew ? .storeAnew : .leave)
+            whenCached: whenCached, whenPromoted: anew ? .storeAnew : .leave)
         request.expectations = target.digest.map { [.sha256($0)] } ?? []
         return request
     }
 }
 
-/// What to do with an item that is already stored.
-enum WhenCachedChoice: String, EnumerableFlag {
-    case revalidate, keep, replace
+extension DownloadRequest.WhenCached: EnumerableFlag {
+    public static var allCases: [DownloadRequest.WhenCached] { [.revalidate, .keep, .replace] }
 
-    var whenCached: DownloadRequest.WhenCached {
-        switch self {
-        case .revalidate: .revalidate
-        case .keep: .keep
-        case .replace: .replace
-        }
-    }
-
-    static func help(for value: WhenCachedChoice) -> ArgumentHelp? {
+    public static func help(for value: DownloadRequest.WhenCached) -> ArgumentHelp? {
         switch value {
         case .revalidate: "Ask the server for a newer version of a stored item (the default)."
         case .keep: "Keep a stored item, without asking the server."

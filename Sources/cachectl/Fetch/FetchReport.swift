@@ -58,9 +58,7 @@ struct FetchReport {
         show(event, of: index)
     }
 
-    mutating func clear() {
-        board?.clear()
-    }
+    mutating func clear() { board?.clear() }
 
     private mutating func isWorthALine(_ event: DownloadEvent, of index: Int) -> Bool {
         guard case .progress(let progress) = event else { return true }

@@ -84,12 +84,7 @@ enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
 enum BackupChoice: String, CaseIterable, ExpressibleByArgument {
     case include, exclude
 
-    var policy: BackupPolicy {
-        switch self {
-        case .include: .include
-        case .exclude: .exclude
-        }
-    }
+    var policy: BackupPolicy { self == .include ? .include : .exclude }
 }
 
 enum EncodingOption: String, CaseIterable, ExpressibleByArgument {
@@ -107,9 +102,7 @@ enum EncodingOption: String, CaseIterable, ExpressibleByArgument {
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on, off
 
-    init(_ isOn: Bool) {
-        self = isOn ? .on : .off
-    }
+    init(_ isOn: Bool) { self = isOn ? .on : .off }
 }
 
 extension EvictionPolicyChoice: ExpressibleByArgument {}

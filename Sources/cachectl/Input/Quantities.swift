@@ -170,9 +170,7 @@ struct Interval: Hashable {
 
     let duration: Duration
 
-    init(_ duration: Duration) {
-        self.duration = duration
-    }
+    init(_ duration: Duration) { self.duration = duration }
 
     init(_ text: String) throws(IntervalError) {
         let number = text.utf8.prefix(while: digits.contains)
@@ -213,9 +211,7 @@ struct Lifetime: Hashable {
     /// item can carry.
     static let longest = Lifetime(milliseconds: .max / 2)
 
-    private init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
+    private init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     init(_ text: String) throws(LifetimeError) {
         let number = text.utf8.prefix(while: digits.contains)

@@ -4,7 +4,6 @@ internal import PrefetchCache
 internal import StorageInventory
 internal import SystemPackage
 
-/// `cachectl inventory`
 struct Inventory: InspectingCommand {
     static let configuration = CommandConfiguration(
         commandName: "inventory",
@@ -114,19 +113,20 @@ struct Inventory: InspectingCommand {
         if check {
             var options = Checkup.Options(now: Timestamp.now, settings: settings)
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
-            return try CheckReport(inventory, options, fileSystem).print(to: output)
+            return try inventory.check(options, fileSystem, to: output)
         }
         let selection = InventorySelection(
             areas: Set(area.map(\.area)), kinds: Set(kind), source: source, largerThan: largerThan?.bytes,
             before: olderThan.map { Timestamp.now - $0.milliseconds })
+        let printer = InventoryOutput(of: inventory, selection, to: output)
         if csv {
-            try InventoryCSV(inventory, selection).print(to: output)
+            try printer.printCSV()
         } else if output.isJSON {
-            try inventory.printJSON(selection, withFiles: files, to: output)
+            try printer.printJSON(withFiles: files)
         } else if files {
-            try InventoryTable(inventory, selection).printFiles(to: output)
+            try printer.printFiles()
         } else {
-            try InventoryTable(inventory, selection).printSums(isFiltered: isFiltered, to: output)
+            try printer.printSums(isFiltered: isFiltered)
         }
         inventory.problems.warn()
         return .success

@@ -3,20 +3,22 @@ internal import PrefetchCache
 internal import StorageInventory
 internal import SystemPackage
 
-/// An inventory as text.
-struct InventoryTable {
+/// The selected files of an inventory as text, as JSON or as CSV.
+struct InventoryOutput {
     private let inventory: StorageInventory
     private let selection: InventorySelection
     private let totals: InventoryTotals
+    private let output: Output
 
-    init(_ inventory: StorageInventory, _ selection: InventorySelection) {
+    init(of inventory: StorageInventory, _ selection: InventorySelection, to output: Output) {
         self.inventory = inventory
         self.selection = selection
+        self.output = output
         totals = InventoryTotals(of: inventory, only: selection.contains)
     }
 
     /// Prints the sums by area and kind, and the totals for the device.
-    func printSums(isFiltered: Bool, to output: Output) throws {
+    func printSums(isFiltered: Bool) throws {
         guard totals.files > 0 else {
             return try output.print(isFiltered ? "no such files" : "no files")
         }
@@ -55,7 +57,7 @@ struct InventoryTable {
     }
 
     /// Prints one line per file.
-    func printFiles(to output: Output) throws {
+    func printFiles() throws {
         let files = selection.sortedFiles(of: inventory)
         guard !files.isEmpty else { return try output.print("no such files") }
         let header = ["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"]
@@ -72,12 +74,12 @@ struct InventoryTable {
         [
             file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
             Self.backup(of: file), Timestamp.text(milliseconds: file.since),
-            text(file.facts?.source), text(file.facts?.key),
+            Self.text(file.facts?.source), Self.text(file.facts?.key),
             inventory.path(of: file).displayText.escapedForTerminal,
         ]
     }
 
-    private func text(_ string: String?) -> String {
+    private static func text(_ string: String?) -> String {
         guard let string, !string.isEmpty else { return "-" }
         return string.escapedForTerminal
     }
@@ -91,30 +93,24 @@ struct InventoryTable {
         case (false, true): "no, but wanted"
         }
     }
-}
 
-/// The files of an inventory as CSV (RFC 4180): a header, and a line per file, each ending in CR LF.
-///
-/// Text is escaped as on a terminal, so that each file is one line whatever its name.
-struct InventoryCSV {
-    static let header = [
-        "path", "area", "kind", "bytes", "allocated_bytes", "backup_wanted", "backup_actual", "excluded_by",
-        "visible", "purgeable", "since", "key", "source", "intent",
-    ]
-
-    private let inventory: StorageInventory
-    private let selection: InventorySelection
-
-    init(_ inventory: StorageInventory, _ selection: InventorySelection) {
-        self.inventory = inventory
-        self.selection = selection
+    /// Prints one object, with the files in it where they are wanted: they are too many for one value.
+    func printJSON(withFiles: Bool) throws {
+        let object: JSONObject = [
+            "groups": totals.groups.map(\.json), "totals": totals.json, "backup": totals.backupJSON,
+            "vanished": inventory.vanished, "problems": inventory.problems.map(\.json),
+        ]
+        guard withFiles else { return try output.print(json: object) }
+        let files = selection.sortedFiles(of: inventory)
+        try output.print(json: files.lazy.map { $0.json(in: inventory) }, as: "files", behind: object)
     }
 
-    func print(to output: Output) throws(FileSystemError) {
-        try output.print(Self.line(Self.header))
+    /// Prints CSV (RFC 4180): a header, and a line per file, each ending in CR LF.
+    func printCSV() throws(FileSystemError) {
+        try output.print(CSV.line(CSV.header))
         for file in selection.sortedFiles(of: inventory) {
             try output.print(
-                Self.line([
+                CSV.line([
                     inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
                     "\(file.length)", "\(file.allocated)", "\(file.isBackupWanted)", "\(file.isBackedUp)",
                     file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
@@ -123,6 +119,14 @@ struct InventoryCSV {
                 ]))
         }
     }
+}
+
+/// Lines of CSV. Text is escaped as on a terminal, so that each file is one line whatever its name.
+enum CSV {
+    static let header = [
+        "path", "area", "kind", "bytes", "allocated_bytes", "backup_wanted", "backup_actual", "excluded_by",
+        "visible", "purgeable", "since", "key", "source", "intent",
+    ]
 
     /// One record. ``Output`` adds the line feed.
     static func line(_ fields: [String]) -> String {
@@ -134,20 +138,6 @@ struct InventoryCSV {
         guard text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
         return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
             + "\""
-    }
-}
-
-extension StorageInventory {
-    /// Prints one object, with the files in it where they are wanted: they are too many for one value.
-    func printJSON(_ selection: InventorySelection, withFiles: Bool, to output: Output) throws {
-        let totals = InventoryTotals(of: self, only: selection.contains)
-        let object: JSONObject = [
-            "groups": totals.groups.map(\.json), "totals": totals.json, "backup": totals.backupJSON,
-            "vanished": vanished, "problems": problems.map(\.json),
-        ]
-        guard withFiles else { return try output.print(json: object) }
-        try output.print(
-            json: selection.sortedFiles(of: self).lazy.map { $0.json(in: self) }, as: "files", behind: object)
     }
 }
 

@@ -89,19 +89,9 @@ extension SourceUsage {
 }
 
 extension Intent {
-    var name: String {
-        switch self {
-        case .opportunistic: "opportunistic"
-        case .userRequested: "userRequested"
-        }
-    }
+    var name: String { self == .userRequested ? "userRequested" : "opportunistic" }
 }
 
 extension BackupPolicy {
-    var name: String {
-        switch self {
-        case .include: "include"
-        case .exclude: "exclude"
-        }
-    }
+    var name: String { self == .include ? "include" : "exclude" }
 }

@@ -7,22 +7,8 @@ enum JSON {
     static let schemaVersion = 1
 
     /// The text of a top-level object, with its ``schemaVersion``.
-    static func document(_ object: some Encodable, isPretty: Bool) throws -> String {
-        try text(of: Versioned(object: object), isPretty: isPretty)
-    }
-
-    private struct Versioned<Object: Encodable>: Encodable {
-        enum CodingKeys: CodingKey {
-            case schemaVersion
-        }
-
-        let object: Object
-
-        func encode(to encoder: any Encoder) throws {
-            try object.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(JSON.schemaVersion, forKey: .schemaVersion)
-        }
+    static func document(_ object: JSONObject, isPretty: Bool) throws -> String {
+        try text(of: object.adding(["schemaVersion": schemaVersion]), isPretty: isPretty)
     }
 
     static func text(of value: some Encodable, isPretty: Bool) throws -> String {
@@ -30,29 +16,13 @@ enum JSON {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-        return escapingControls(text)
-    }
-
-    /// Escapes characters that JSON allows in a string and a terminal obeys: DEL, the controls above it,
-    /// and those of bidirectional text. Outside of strings JSON has none of them.
-    private static func escapingControls(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isHarmful) else { return text }
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            if isHarmful(scalar) {
-                // All of them have at most four digits.
-                let digits = String(scalar.value, radix: 16)
-                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            } else {
-                escaped.unicodeScalars.append(scalar)
-            }
+        // JSON allows in a string what a terminal obeys: DEL, the controls above it, and those of bidirectional text. The
+        // encoder has escaped the controls below the space; any that are left are layout.
+        return text.replacing({ $0.value >= 0x7F && $0.isTerminalHazard }) { scalar in
+            // All of them have at most four digits.
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
-        return escaped
-    }
-
-    /// The encoder has escaped the controls below the space; any that are left are layout.
-    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value >= 0x7F && scalar.isTerminalHazard
     }
 }
 
@@ -81,9 +51,7 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
         let stringValue: String
         var intValue: Int? { nil }
 
-        init(stringValue: String) {
-            self.stringValue = stringValue
-        }
+        init(stringValue: String) { self.stringValue = stringValue }
 
         init?(intValue: Int) { nil }
     }

@@ -31,14 +31,10 @@ final class Output {
         for line in lines { try print(line) }
     }
 
-    func print(_ line: String) throws(FileSystemError) {
-        try print(bytes: line.utf8)
-    }
+    func print(_ line: String) throws(FileSystemError) { try print(bytes: line.utf8) }
 
     /// Prints a path as it is, byte for byte.
-    func print(_ path: FilePath) throws(FileSystemError) {
-        try print(bytes: path.bytes)
-    }
+    func print(_ path: FilePath) throws(FileSystemError) { try print(bytes: path.bytes) }
 
     private func print(bytes: some Sequence<UInt8>) throws(FileSystemError) {
         pending += bytes
@@ -47,9 +43,7 @@ final class Output {
     }
 
     /// Prints one JSON object on several lines.
-    func print(json object: JSONObject) throws {
-        try print(JSON.document(object, isPretty: true))
-    }
+    func print(json object: JSONObject) throws { try print(JSON.document(object, isPretty: true)) }
 
     /// Prints one JSON object on one line.
     func print(jsonLine object: JSONObject) throws {

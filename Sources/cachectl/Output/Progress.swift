@@ -50,9 +50,7 @@ final class WorkProgress: Sendable {
     private let write: @Sendable (String) -> Void
     private let current = Mutex<(label: String, line: ProgressLine)?>(nil)
 
-    init(to write: @escaping @Sendable (String) -> Void) {
-        self.write = write
-    }
+    init(to write: @escaping @Sendable (String) -> Void) { self.write = write }
 
     /// `nil` when standard error is not a terminal.
     static func onTerminal() -> WorkProgress? {
@@ -137,9 +135,7 @@ struct ProgressBoard {
         }
     }
 
-    mutating func remove(_ id: Int) {
-        bars.removeAll { $0.id == id }
-    }
+    mutating func remove(_ id: Int) { bars.removeAll { $0.id == id } }
 
     /// Draws all bars and a line below them, at most once per ``interval``.
     mutating func draw(footer: String) {

@@ -65,9 +65,7 @@ enum StandardStreams {
     }
 
     /// Writes one line, escaped, to standard error.
-    static func writeError(_ line: String) {
-        writeErrorVerbatim(line.escapedForTerminal + "\n")
-    }
+    static func writeError(_ line: String) { writeErrorVerbatim(line.escapedForTerminal + "\n") }
 
     /// Writes text that may contain terminal controls.
     static func writeErrorVerbatim(_ text: String) {

@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import Synchronization
 
 #if canImport(Darwin)
@@ -25,54 +26,48 @@ final class TerminalScreen: Sendable {
     }
 
     /// - Parameter descriptor: The descriptor of a terminal.
-    init(_ descriptor: CInt) {
-        self.descriptor = descriptor
-    }
+    init(_ descriptor: CInt) { self.descriptor = descriptor }
 
     var size: TerminalSize { TerminalSize(of: descriptor) }
 
-    func enter() throws(CommandFailure) {
-        let failure = taken.withLock { taken -> CommandFailure? in
-            guard taken == nil else { return nil }
-            var settings = termios()
-            let isKnown = tcgetattr(descriptor, &settings) == 0
-            taken = Saved(settings: isKnown ? settings : nil)
-            if isKnown {
-                // Ctrl-C and Ctrl-Z still send signals, and a newline still begins a line.
-                settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-                _ = tcsetattr(descriptor, TCSADRAIN, &settings)
+    func enter() throws(FileSystemError) {
+        do throws(FileSystemError) {
+            try taken.withLock { taken throws(FileSystemError) in
+                guard taken == nil else { return }
+                var settings = termios()
+                let isKnown = tcgetattr(descriptor, &settings) == 0
+                taken = Saved(settings: isKnown ? settings : nil)
+                if isKnown {
+                    // Ctrl-C and Ctrl-Z still send signals, and a newline still begins a line.
+                    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+                    _ = tcsetattr(descriptor, TCSADRAIN, &settings)
+                }
+                try StandardStreams.write(Self.enter, to: descriptor)
             }
-            return write(Self.enter)
+        } catch {
+            leave()
+            throw error
         }
-        guard let failure else { return }
-        leave()
-        throw failure
     }
 
     func leave() {
         taken.withLock { saved in
             guard let last = saved else { return }
             saved = nil
-            // A terminal that is gone cannot be restored.
-            _ = write(Self.leave)
+            do throws(FileSystemError) {
+                try StandardStreams.write(Self.leave, to: descriptor)
+            } catch {
+                // A terminal that is gone cannot be restored.
+            }
             guard var settings = last.settings else { return }
             _ = tcsetattr(descriptor, TCSADRAIN, &settings)
         }
     }
 
     /// Shows lines from the top, and clears the rest.
-    func draw(_ lines: [String]) throws(CommandFailure) {
+    func draw(_ lines: [String]) throws(FileSystemError) {
         let frame = "\u{1B}[H" + lines.map { "\u{1B}[2K\($0)" }.joined(separator: "\r\n") + "\u{1B}[J"
-        if let failure = write(frame) { throw failure }
-    }
-
-    private func write(_ text: String) -> CommandFailure? {
-        do {
-            try StandardStreams.write(text, to: descriptor)
-            return nil
-        } catch {
-            return CommandFailure(error)
-        }
+        try StandardStreams.write(frame, to: descriptor)
     }
 }
 
@@ -95,7 +90,7 @@ struct TerminalSize: Hashable {
 }
 
 /// A line for a terminal, in parts of one style each.
-struct StyledLine: Hashable {
+struct StyledLine {
     /// The raw value is the parameter of "Select Graphic Rendition" (ECMA-48, 8.3.117). Only the first eight colours
     /// are used: they are legible on light and on dark terminals.
     enum Style: Int {
@@ -134,16 +129,5 @@ struct StyledLine: Hashable {
             left = shown.count < text.count ? 0 : left - shown.columns
         }
         return rendered
-    }
-
-    static func == (left: StyledLine, right: StyledLine) -> Bool {
-        left.parts.elementsEqual(right.parts) { $0 == $1 }
-    }
-
-    func hash(into hasher: inout Hasher) {
-        for part in parts {
-            hasher.combine(part.text)
-            hasher.combine(part.style)
-        }
     }
 }

@@ -15,16 +15,23 @@ extension Unicode.Scalar {
 extension String {
     /// The string for a terminal: on one line, with every hazard written as `\u{…}`.
     var escapedForTerminal: String {
-        guard unicodeScalars.contains(where: \.isTerminalHazard) else { return self }
-        var escaped = ""
+        replacing({ $0.isTerminalHazard }) { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }
+    }
+
+    /// The string with another text in the place of each scalar that `isReplaced`.
+    func replacing(
+        _ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String
+    ) -> String {
+        guard unicodeScalars.contains(where: isReplaced) else { return self }
+        var replaced = UnicodeScalarView()
         for scalar in unicodeScalars {
-            if scalar.isTerminalHazard {
-                escaped += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            if isReplaced(scalar) {
+                replaced.append(contentsOf: text(scalar).unicodeScalars)
             } else {
-                escaped.unicodeScalars.append(scalar)
+                replaced.append(scalar)
             }
         }
-        return escaped
+        return String(replaced)
     }
 }
 
@@ -60,9 +67,7 @@ extension String {
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
     /// The longest beginning that fits into `columns`.
-    func prefix(columns: Int) -> String {
-        String(prefix(Self.count(of: self, fitting: columns)))
-    }
+    func prefix(columns: Int) -> String { String(prefix(Self.count(of: self, fitting: columns))) }
 
     /// The longest end that fits into `columns`.
     func suffix(columns: Int) -> String {

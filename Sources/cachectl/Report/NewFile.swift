@@ -22,10 +22,13 @@ struct NewFile {
             throw CommandFailure(
                 .usage, "\(path.displayText) does not name a file; - stands for standard output")
         }
-        let found = try failing { () throws(FileSystemError) in
+        let found: FileAttributes?
+        do throws(FileSystemError) {
             let folder = try folder()
             defer { withExtendedLifetime(folder) {} }
-            return try fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor)
+            found = try fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor)
+        } catch {
+            throw failure(error)
         }
         if let found { try refuse(found.kind) }
     }
@@ -87,16 +90,6 @@ struct NewFile {
         let descriptor = try fileSystem.open(
             parent.isEmpty ? "." : parent, in: .workingDirectory, .directoryFollowingLinks)
         return Directory(descriptor, of: fileSystem)
-    }
-
-    private func failing<Result>(
-        _ body: () throws(FileSystemError) -> Result
-    ) throws(CommandFailure) -> Result {
-        do throws(FileSystemError) {
-            return try body()
-        } catch {
-            throw failure(error)
-        }
     }
 
     private func failure(_ error: FileSystemError) -> CommandFailure {

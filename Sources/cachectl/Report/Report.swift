@@ -3,7 +3,6 @@ internal import FileSystem
 internal import PrefetchCache
 internal import SystemPackage
 
-/// `cachectl report`
 struct Report: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",

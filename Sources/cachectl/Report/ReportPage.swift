@@ -83,16 +83,10 @@ struct ReportPage {
         let free = max(0, whole - used)
         return figure(
             "budget", "Budget",
-            "\(Bar.percent(used, of: whole)) % of \(Size.text(whole)) used" + origin,
+            "\(Bar.percent(used, of: whole)) % of \(Size.text(whole)) used"
+                + (capacity.configuredBudget.isFixed
+                    ? ", fixed by the configuration" : capacity.configuredBudget.origin),
             parts + [("free", "track", free)], whole: max(whole, used))
-    }
-
-    private var origin: String {
-        switch capacity.configuredBudget {
-        case .fixed: "; fixed by the configuration"
-        case .automatic: "; as the volume allows"
-        case .automaticUpTo(let cap): "; as the volume allows, up to \(Size.text(cap.bytes))"
-        }
     }
 
     private var volume: String {

@@ -8,7 +8,6 @@ internal import PrefetchCache
     internal import Glibc
 #endif
 
-/// `cachectl watch`
 struct Watch: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",

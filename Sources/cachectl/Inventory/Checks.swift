@@ -3,48 +3,38 @@ internal import PrefetchCache
 internal import StorageInventory
 internal import SystemPackage
 
-/// The findings of a check.
-struct CheckReport {
-    private let findings: [Finding]
-    private let problems: [StorageInventory.Problem]
-    private let files: Int
-
-    init(_ inventory: StorageInventory, _ options: Checkup.Options, _ fileSystem: any FileSystem) {
-        let checked = Checkup.run(on: inventory, options, in: fileSystem)
-        findings = checked.findings
-        problems = inventory.problems + checked.problems
-        files = inventory.files.count
-    }
-
+extension StorageInventory {
+    /// Prints what a check finds.
+    ///
     /// - Returns: ``ExitCode/found`` when there are findings.
-    func print(to output: Output) throws -> ExitCode {
+    func check(_ options: Checkup.Options, _ fileSystem: any FileSystem, to output: Output) throws -> ExitCode
+    {
+        let checked = Checkup.run(on: self, options, in: fileSystem)
+        let problems = problems + checked.problems
         if output.isJSON {
-            let json = findings.map(\.json)
-            try output.print(json: ["files": files, "findings": json, "problems": problems.map(\.json)])
+            let findings = checked.findings.map(\.json)
+            try output.print(
+                json: ["files": files.count, "findings": findings, "problems": problems.map(\.json)])
         } else {
-            try printText(to: output)
+            try print(checked.findings, to: output)
         }
         problems.warn()
-        return findings.isEmpty ? .success : .found
+        return checked.findings.isEmpty ? .success : .found
     }
 
-    private func printText(to output: Output) throws(FileSystemError) {
+    private func print(_ findings: [Finding], to output: Output) throws(FileSystemError) {
         for finding in findings {
             let path = finding.path.displayText.escapedForTerminal
+            let extent = finding.files > 1 ? " (\(finding.files) files, \(Size.text(finding.length)))" : ""
             try output.print(
                 "\(finding.rule.severity.rawValue): \(path): \(finding.message.escapedForTerminal)"
-                    + "\(Self.extent(finding)) [\(finding.rule.name)]")
+                    + "\(extent) [\(finding.rule.name)]")
         }
-        let fixes = findings.reduce(into: [RuleInfo]()) { rules, finding in
-            if !rules.contains(finding.rule) { rules.append(finding.rule) }
-        }
-        if !fixes.isEmpty { try output.print("") }
-        for rule in fixes { try output.print("\(rule.name): \(rule.fix)") }
-        if findings.isEmpty { try output.confirm("nothing wrong with \(files) files") }
-    }
-
-    private static func extent(_ finding: Finding) -> String {
-        finding.files > 1 ? " (\(finding.files) files, \(Size.text(finding.length)))" : ""
+        var rules: [RuleInfo] = []
+        for finding in findings where !rules.contains(finding.rule) { rules.append(finding.rule) }
+        if !rules.isEmpty { try output.print("") }
+        for rule in rules { try output.print("\(rule.name): \(rule.fix)") }
+        if findings.isEmpty { try output.confirm("nothing wrong with \(files.count) files") }
     }
 }
 
