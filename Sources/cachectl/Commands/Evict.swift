@@ -75,10 +75,8 @@ struct Evict: CacheCommand {
     func perform(in session: Session) async throws {
         if !keys.isEmpty { return try await evictKeys(in: session) }
         guard let request else {
-            let freed =
-                if let bytes { try await session.cache.evict(bytes) } else {
-                    try await session.cache.evictAll()
-                }
+            let cache = session.cache
+            let freed = if let bytes { try await cache.evict(bytes) } else { try await cache.evictAll() }
             return try report(freed, in: session)
         }
         try report(try await session.cache.evict(request, dryRun: dryRun), in: session)

@@ -9,7 +9,8 @@ struct FetchReport {
     private let targets: [FetchTarget]
     private let output: Output
     private var board: ProgressBoard?
-    private var steps: [Int: ProgressSteps] = [:]
+    /// The last progress printed of each download, in percent or mebibytes.
+    private var steps: [Int: Int64] = [:]
     private var finished = 0
     private var failed = 0
     /// The exit code so far; `nil` when nothing failed.
@@ -62,32 +63,22 @@ struct FetchReport {
 
     private mutating func isWorthALine(_ event: DownloadEvent, of index: Int) -> Bool {
         guard case .progress(let progress) = event else { return true }
-        return steps[index, default: ProgressSteps()].isNew(progress)
+        // Once per percent, or per mebibyte when the total is unknown.
+        let step =
+            progress.totalBytes.map { Bar.percent(progress.completedBytes, of: $0) }
+            ?? progress.completedBytes >> 20
+        return steps.updateValue(step, forKey: index) != step
     }
 
     private mutating func show(_ event: DownloadEvent, of index: Int) {
-        let label = targets[index].key.string
-        let footer = "\(finished) of \(targets.count) done"
         switch event {
         case .progress(let progress):
+            let label = targets[index].key.string
             board?.show(index, label, progress.completedBytes, of: progress.totalBytes)
         case .retrying, .finished: board?.remove(index)
         case .started, .resumed: break
         }
-        board?.draw(footer: footer)
-    }
-}
-
-/// Thins out progress: once per percent, or per mebibyte when the total is unknown.
-struct ProgressSteps {
-    private var last: Int64 = -1
-
-    mutating func isNew(_ progress: DownloadProgress) -> Bool {
-        let step =
-            progress.totalBytes.map { Bar.percent(progress.completedBytes, of: $0) }
-            ?? progress.completedBytes >> 20
-        defer { last = step }
-        return step != last
+        board?.draw(footer: "\(finished) of \(targets.count) done")
     }
 }
 

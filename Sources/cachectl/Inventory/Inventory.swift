@@ -115,10 +115,8 @@ struct Inventory: InspectingCommand {
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
             return try inventory.check(options, fileSystem, to: output)
         }
-        let selection = InventorySelection(
-            areas: Set(area.map(\.area)), kinds: Set(kind), source: source, largerThan: largerThan?.bytes,
-            before: olderThan.map { Timestamp.now - $0.milliseconds })
-        let printer = InventoryOutput(of: inventory, selection, to: output)
+        let start = olderThan?.start(before: Timestamp.now)
+        let printer = InventoryOutput(of: inventory, to: output) { isSelected($0, storedBefore: start) }
         if csv {
             try printer.printCSV()
         } else if output.isJSON {
@@ -135,38 +133,13 @@ struct Inventory: InspectingCommand {
     private var isFiltered: Bool {
         !area.isEmpty || !kind.isEmpty || source != nil || largerThan != nil || olderThan != nil
     }
-}
 
-/// The files of an inventory that the user asked for.
-struct InventorySelection {
-    /// Empty for all.
-    let areas: Set<Area?>
-    /// Empty for all.
-    let kinds: Set<FileKind>
-    let source: String?
-    /// Bytes.
-    let largerThan: Int64?
-    /// Milliseconds since 1970.
-    let before: Int64?
-
-    func contains(_ file: InventoryFile) -> Bool {
-        (areas.isEmpty || areas.contains(file.area)) && (kinds.isEmpty || kinds.contains(file.kind))
+    private func isSelected(_ file: InventoryFile, storedBefore start: Int64?) -> Bool {
+        (area.isEmpty || area.contains { $0.area == file.area }) && (kind.isEmpty || kind.contains(file.kind))
+            // By bytes: Swift calls strings equal that are only canonically equivalent.
             && (source.map { file.facts?.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
-            && (largerThan.map { file.length > $0 } ?? true) && (before.map { file.since < $0 } ?? true)
-    }
-
-    /// The files, largest first, and those of equal size folder by folder.
-    func sortedFiles(of inventory: StorageInventory) -> LazyMapCollection<[Int], InventoryFile> {
-        let files = inventory.files
-        var order = files.indices.filter { contains(files[$0]) }
-        // Indices are sorted: the files themselves take too much memory for a copy.
-        order.sort {
-            let (left, right) = (files[$0], files[$1])
-            if left.allocated != right.allocated { return left.allocated > right.allocated }
-            if left.length != right.length { return left.length > right.length }
-            return (left.folder, $0) < (right.folder, $1)
-        }
-        return order.lazy.map { files[$0] }
+            && (largerThan.map { file.length > $0.bytes } ?? true)
+            && (start.map { file.since < $0 } ?? true)
     }
 }
 

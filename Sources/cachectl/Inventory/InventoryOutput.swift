@@ -6,15 +6,31 @@ internal import SystemPackage
 /// The selected files of an inventory as text, as JSON or as CSV.
 struct InventoryOutput {
     private let inventory: StorageInventory
-    private let selection: InventorySelection
-    private let totals: InventoryTotals
     private let output: Output
+    private let isSelected: (InventoryFile) -> Bool
+    private let totals: InventoryTotals
 
-    init(of inventory: StorageInventory, _ selection: InventorySelection, to output: Output) {
+    init(
+        of inventory: StorageInventory, to output: Output, only isSelected: @escaping (InventoryFile) -> Bool
+    ) {
         self.inventory = inventory
-        self.selection = selection
         self.output = output
-        totals = InventoryTotals(of: inventory, only: selection.contains)
+        self.isSelected = isSelected
+        totals = InventoryTotals(of: inventory, only: isSelected)
+    }
+
+    /// Largest first, and those of equal size folder by folder.
+    private var files: LazyMapCollection<[Int], InventoryFile> {
+        let files = inventory.files
+        var order = files.indices.filter { isSelected(files[$0]) }
+        // Indices are sorted: the files themselves take too much memory for a copy.
+        order.sort {
+            let (left, right) = (files[$0], files[$1])
+            if left.allocated != right.allocated { return left.allocated > right.allocated }
+            if left.length != right.length { return left.length > right.length }
+            return (left.folder, $0) < (right.folder, $1)
+        }
+        return order.lazy.map { files[$0] }
     }
 
     /// Prints the sums by area and kind, and the totals for the device.
@@ -58,7 +74,7 @@ struct InventoryOutput {
 
     /// Prints one line per file.
     func printFiles() throws {
-        let files = selection.sortedFiles(of: inventory)
+        let files = files
         guard !files.isEmpty else { return try output.print("no such files") }
         let header = ["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"]
         // Created twice: if kept, the rows would take more memory than the inventory.
@@ -101,14 +117,13 @@ struct InventoryOutput {
             "vanished": inventory.vanished, "problems": inventory.problems.map(\.json),
         ]
         guard withFiles else { return try output.print(json: object) }
-        let files = selection.sortedFiles(of: inventory)
         try output.print(json: files.lazy.map { $0.json(in: inventory) }, as: "files", behind: object)
     }
 
     /// Prints CSV (RFC 4180): a header, and a line per file, each ending in CR LF.
     func printCSV() throws(FileSystemError) {
         try output.print(CSV.line(CSV.header))
-        for file in selection.sortedFiles(of: inventory) {
+        for file in files {
             try output.print(
                 CSV.line([
                     inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
