@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct OpeningProgressTests {
     private let written: Written
-    private let progress: OpeningProgress
+    private let progress: WorkProgress
 
     private final class Written: Sendable {
         let texts = Mutex<[String]>([])
@@ -15,7 +15,7 @@ import Testing
     init() {
         let written = Written()
         self.written = written
-        progress = OpeningProgress { text in written.texts.withLock { $0.append(text) } }
+        progress = WorkProgress { text in written.texts.withLock { $0.append(text) } }
     }
 
     private func show(_ key: ItemKey, _ mebibytes: Int64, of total: Int64 = 100) {

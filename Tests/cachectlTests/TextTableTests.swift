@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func aVeryLongTextDoesNotWidenItsColumn() {
-        let long = String(repeating: "x", count: TableLayout.widestPadding + 1)
+        let long = String(repeating: "x", count: TextTable.widestPadding + 1)
         var table = TextTable([.left, .left])
         table.add(["ab", "last"])
         table.add([long, "last"])

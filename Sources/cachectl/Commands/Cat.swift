@@ -1,20 +1,21 @@
 internal import ArgumentParser
 internal import FileSystem
+internal import Foundation
 internal import PrefetchCache
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// `cachectl cat`
 struct Cat: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
         abstract: "Writes the content of an item to standard output.",
-        discussion: Examples.cat.discussion(
-            "The item stays in the cache: only 'open' hands it over."))
+        discussion: """
+            The item stays in the cache: only 'open' hands it over.
+
+            EXAMPLES:
+              # Copy the content; the item stays cached
+              cachectl cat paper --app org.example.reader >paper.pdf
+              # Print the first 100 bytes
+              cachectl cat film --range 0-99 --app org.example.reader
+            """)
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
     var key: ItemKey
@@ -42,12 +43,7 @@ struct Cat: CacheCommand {
 
     private func wantedBytes(in cache: PrefetchCache) async throws -> Range<Int64>? {
         guard let range else { return nil }
-        let length = try await contentLength(in: cache)
-        do throws(ByteRangeError) {
-            return try range.resolved(length: length)
-        } catch {
-            throw CommandFailure(.usage, error.description)
-        }
+        return try range.resolved(length: try await contentLength(in: cache))
     }
 
     /// The current length of the content. The catalog may be a second behind another process, and the

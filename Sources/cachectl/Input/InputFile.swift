@@ -1,11 +1,6 @@
 internal import FileSystem
+internal import Foundation
 internal import SystemPackage
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// The content for a new item: a file that the user named, or standard input.
 final class InputFile {
@@ -43,11 +38,7 @@ final class InputFile {
     static func check(_ path: FilePath) throws(CommandFailure) {
         guard path != standardInput else { return }
         do throws(FileSystemError) {
-            let fileSystem = LiveFileSystem()
-            guard let found = try fileSystem.attributes(of: path, in: .workingDirectory) else {
-                throw FileSystemError("open", errno: .noSuchFileOrDirectory)
-            }
-            if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
+            try refuseFolder(LiveFileSystem().attributes(of: path, in: .workingDirectory))
         } catch {
             throw CommandFailure(path.displayText, error)
         }
@@ -58,7 +49,7 @@ final class InputFile {
         let file = try fileSystem.open(path, in: .workingDirectory, .readFollowingLinks)
         do throws(FileSystemError) {
             let attributes = try fileSystem.attributes(of: file)
-            if attributes.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
+            try refuseFolder(attributes)
             let hasLength = attributes.kind == .regular && attributes.length > 0
             return (file, hasLength ? attributes.length : nil)
         } catch {
@@ -67,9 +58,12 @@ final class InputFile {
         }
     }
 
-    deinit {
-        if isOwned { LiveFileSystem().close(descriptor) }
+    private static func refuseFolder(_ found: FileAttributes?) throws(FileSystemError) {
+        guard let found else { throw FileSystemError("open", errno: .noSuchFileOrDirectory) }
+        if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
     }
+
+    deinit { if isOwned { LiveFileSystem().close(descriptor) } }
 
     /// Fills `piece` from the input, which has ended when fewer bytes came than fit.
     ///

@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import Logging
 internal import SystemPackage
 
 #if canImport(Darwin)
@@ -64,9 +65,7 @@ enum StandardStreams {
     }
 
     /// Writes one line, escaped, to standard error.
-    static func writeError(_ line: String) {
-        writeErrorVerbatim(line.escapedForTerminal + "\n")
-    }
+    static func writeError(_ line: String) { writeErrorVerbatim(line.escapedForTerminal + "\n") }
 
     /// Writes text that may contain terminal controls.
     static func writeErrorVerbatim(_ text: String) {
@@ -79,5 +78,26 @@ enum StandardStreams {
 
     private static func error(_ error: any Error) -> FileSystemError {
         FileSystemError("write", path: "standard output", errno: error as? Errno ?? .ioError)
+    }
+}
+
+/// Writes the library's log to standard error, one escaped line per event.
+struct StandardErrorLog: LogHandler {
+    var logLevel = Logger.Level.error
+    var metadata = Logger.Metadata()
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        StandardStreams.writeError("cachectl: \(event.level): \(Self.text(of: event, metadata))")
+    }
+
+    static func text(of event: LogEvent, _ shared: Logger.Metadata) -> String {
+        let metadata = shared.merging(event.metadata ?? [:]) { _, own in own }
+        return metadata.sorted { $0.key < $1.key }
+            .reduce(event.message.description) { $0 + " \($1.key)=\($1.value)" }
     }
 }

@@ -20,15 +20,15 @@ struct CacheLook: Sendable {
     }
 }
 
-/// Looks at a cache repeatedly, as cheaply as possible: every look is a few short reads, and nothing is held in
+/// Samples a cache repeatedly, as cheaply as possible: each look takes a few short reads, and nothing is locked in
 /// between.
 struct CacheLooking {
     /// With more items than this, only counters are compared: a list takes some microseconds per item.
     static let mostItems = 1000
     /// Work in proportion to the number of items is repeated only after this many times its own duration.
     static let rest = 20
-    /// The limit on looks at a cache that changes all the time.
-    private static let attempts = 3
+    /// Retries when the cache changes between reads.
+    private static let retries = 3
 
     private let cache: PrefetchCache
     private let now: () -> Int64
@@ -51,7 +51,7 @@ struct CacheLooking {
         var statistics = try await cache.statistics()
         var items = try await listed(statistics)
         // The counters and the list are two reads. They must be of one state, so that counted items are named.
-        for _ in 0..<Self.attempts where items != nil {
+        for _ in 0..<Self.retries where items != nil {
             let later = try await cache.statistics()
             guard later.changes != statistics.changes else { break }
             statistics = later

@@ -96,10 +96,30 @@ extension WatchEvent {
         case .opened: "opened \(what)\(names)\(more)"
         case .evicted: "evicted \(what)\(size)\(names)\(more)"
         case .refused: "refused \(what) (\((detail ?? "").escapedForTerminal))"
-        case .damaged: "set \(what) aside as damaged"
+        case .damaged: "quarantined \(what) as damaged"
         case .pressure: "pressure is \(detail ?? "") now"
         case .budget: "the budget is \(Size.text(bytes ?? 0)) now"
         case .rebuilt: "the catalog was rebuilt from \(what)"
         }
+    }
+}
+
+extension WatchEvent {
+    fileprivate var json: JSONObject {
+        [
+            "event": kind.rawValue, "count": count, "bytes": bytes, "detail": detail,
+            "keys": keys.isEmpty ? nil : keys,
+        ]
+    }
+}
+
+extension CacheLook {
+    /// - Parameter events: The events since the previous look.
+    func json(_ events: [WatchEvent]) -> JSONObject {
+        [
+            "timeMilliseconds": time,
+            "volume": ["totalBytes": totalBytes, "availableBytes": availableBytes] as JSONObject,
+            "statistics": statistics.json, "sources": sources.map(\.json), "events": events.map(\.json),
+        ]
     }
 }

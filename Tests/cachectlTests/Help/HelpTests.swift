@@ -7,7 +7,7 @@ import Testing
     /// The examples at the end of a command's help.
     private func examples(of command: CommandTree) throws -> [String] {
         let discussion = try #require(command.discussion, "\(command.commandName)")
-        let parts = discussion.components(separatedBy: Examples.title)
+        let parts = discussion.components(separatedBy: ManualPage.examplesTitle)
         try #require(parts.count == 2, "\(command.commandName) has no examples")
         return parts[1].split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.hasPrefix("#") }

@@ -59,7 +59,7 @@ import Testing
         }
         #expect(
             try texts(.sample(), new)
-                == ["set 1 item aside as damaged", "pressure is low now", "the budget is 1.0 MiB now"])
+                == ["quarantined 1 item as damaged", "pressure is low now", "the budget is 1.0 MiB now"])
     }
 
     @Test func countersThatFellAreThoseOfANewCatalog() throws {
