@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Testing
 
 @testable import PrefetchCache

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 
 /// One case of many, run again alone: the one that the environment names as the failure did.
