@@ -67,7 +67,7 @@ final class Engine: Sendable {
         let cataloged = CacheFiles(folders: folders)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         evictor = Evictor(
-            files: files, policy: policy, watch: watch, environment: environment, report: report)
+            files: cataloged, policy: policy, watch: watch, environment: environment, report: report)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(

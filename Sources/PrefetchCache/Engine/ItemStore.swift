@@ -85,7 +85,7 @@ final class ItemStore: StoreUnderWay {
         do {
             writer = try ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
-                boot: engine.boot, after: KeptChunks(journal),
+                boot: engine.boot, after: journal,
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper.note(chunks, encoding) }
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {

@@ -3,6 +3,12 @@ public import ItemFormat
 public import StorageAreas
 public import SystemPackage
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Why an operation of the cache failed.
 ///
 /// A missing, purged or damaged item is not an error but a miss, and a refusal to store is a value, see
@@ -156,4 +162,35 @@ func onItem<Result>(_ body: () throws(ItemFormatError) -> Result) throws(CacheEr
         if case .fileSystem(let error) = error { throw .fileSystem(error) }
         throw .item(error)
     }
+}
+
+// `localizedDescription` is what many apps log: without these conformances it would be "The operation couldn't be
+// completed" and a number. The texts are for developers and in English; an app shows its users its own.
+
+extension CacheError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+extension FileSystemError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+extension StorageAreasError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+extension ItemFormatError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+extension ItemKeyError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+extension FolderPathError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+extension FileNameError: LocalizedError {
+    public var errorDescription: String? { description }
 }

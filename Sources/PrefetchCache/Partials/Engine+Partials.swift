@@ -242,7 +242,7 @@ extension Engine {
         let fileSystem = environment.fileSystem
         let sound: Int
         do {
-            sound = try KeptChunks(journal).verify(
+            sound = try journal.verify(
                 in: file, of: fileSystem, codecs: codecs, handing: replay)
         } catch {
             guard case .fileSystem(let error) = error else { throw .item(error) }
