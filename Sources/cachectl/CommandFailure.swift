@@ -95,7 +95,7 @@ extension CommandFailure {
         switch error {
         case .movedOrDeleted: "; store it again to get a new one"
         case .fileSystem(let error) where error.isReadOnlyVolume:
-            "; what is there can be read, but nothing stored, opened for the first time or removed"
+            "; items can be read, but not stored, removed or opened for the first time"
         case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"
         case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
         case .database(name: "catalog", _):

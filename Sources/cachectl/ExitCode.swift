@@ -40,7 +40,7 @@ enum ExitCode: CInt, CaseIterable {
         case .damaged: "damaged or newer data"
         case .notFound: "no such item, file or cache"
         case .unavailable: "a server failed"
-        case .software: "a mistake in the command itself"
+        case .software: "internal error"
         case .cannotCreate: "a destination cannot be written to"
         case .inputOutput: "input/output error"
         case .refused: "refused for now, too little room, or another process holds a lock"
@@ -52,8 +52,7 @@ enum ExitCode: CInt, CaseIterable {
         }
     }
 
-    /// The code of several failures: faults of the machine or of the content outweigh those that a later attempt may not
-    /// meet.
+    /// The code of several failures: faults of the machine or of the content outweigh those that may not recur.
     func graver(than other: ExitCode?) -> ExitCode {
         guard let other else { return self }
         return gravity > other.gravity ? self : other

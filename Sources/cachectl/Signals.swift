@@ -25,7 +25,7 @@ private final class SignalSources {
         }
     }
 
-    /// From here on, each signal does what it does to any process.
+    /// Restores the default actions of the signals.
     func restore() {
         for source in sources { source.cancel() }
         for number in numbers { signal(number, SIG_DFL) }
@@ -66,7 +66,7 @@ final class InterruptionWatch {
     /// The first signal received.
     var firstSignal: CInt? { first.value }
 
-    /// Restores the signals: from here on, each ends the process.
+    /// From here on, each signal ends the process.
     func end() { sources.restore() }
 }
 

@@ -220,10 +220,10 @@ import Testing
             json(.progress(DownloadProgress(completedBytes: 1, totalBytes: 2)), of: target),
             json(.progress(DownloadProgress(completedBytes: 1, totalBytes: nil)), of: target),
         ]
-        let look = try CacheLook.sample(["k"], second: 9, sources: [.sample("feed")])
+        let sample = try CacheSample.sample(["k"], second: 9, sources: [.sample("feed")])
         lines.append(
             try json(
-                look,
+                sample,
                 [
                     WatchEvent(time: 1, kind: .stored, count: 1, bytes: 2, keys: ["k"]),
                     WatchEvent(time: 1, kind: .refused, count: 3, detail: "pressure"),
@@ -244,8 +244,8 @@ import Testing
         try JSON.document(event.json(of: target, nil), isPretty: false)
     }
 
-    private func json(_ look: CacheLook, _ events: [WatchEvent]) throws -> String {
-        try JSON.document(look.json(events), isPretty: true)
+    private func json(_ sample: CacheSample, _ events: [WatchEvent]) throws -> String {
+        try JSON.document(sample.json(events), isPretty: true)
     }
 
     private func json(_ report: CapacityReport, _ configuration: CacheConfiguration) throws -> String {

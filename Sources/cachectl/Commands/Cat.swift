@@ -46,9 +46,8 @@ struct Cat: CacheCommand {
         return try range.resolved(length: try await contentLength(in: cache))
     }
 
-    /// The current length of the content. The catalog may be a second behind another process, and the
-    /// user may have changed an opened file, so the content itself is asked, for bytes beyond any
-    /// content.
+    /// The current length of the content. The catalog may be a second behind another process, and the user may have
+    /// changed an opened file: only reading past the end tells.
     private func contentLength(in cache: PrefetchCache) async throws -> Int64 {
         let lookup: Lookup<Data>
         do throws(CacheError) {

@@ -177,7 +177,7 @@ extension CommandTree.Argument {
 enum Roff {
     private static let columns = 72
 
-    /// Text to be filled, in lines of moderate length.
+    /// Text that roff fills, in lines of moderate length.
     static func filled(_ text: String) -> String {
         var lines = [""]
         for word in text.split(whereSeparator: \.isWhitespace) {
@@ -192,14 +192,14 @@ enum Roff {
         return lines.map(Self.text).joined(separator: "\n")
     }
 
-    /// Text without any meaning to roff.
+    /// Text in which nothing means anything to roff.
     static func text(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             var escaped = ""
             for character in line {
                 switch character {
                 case "\\": escaped += "\\e"
-                // A minus sign: for text that is typed, and can be copied.
+                // A minus sign, so that options can be copied from the page.
                 case "-": escaped += "\\-"
                 default: escaped.append(character)
                 }

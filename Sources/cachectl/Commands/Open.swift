@@ -39,7 +39,7 @@ struct Open: CacheCommand {
                     if !output.isJSON { try output.print(item.path) }
                 }
             } catch {
-                // Alone, it is the failure of the command.
+                // With a single key, its failure is the command's.
                 if keys.count == 1 { throw error }
                 let failure = CommandFailure(error)
                 failures.append(failure)

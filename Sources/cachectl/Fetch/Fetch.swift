@@ -9,9 +9,9 @@ struct Fetch: CacheCommand {
         commandName: "fetch", abstract: "Downloads items, and resumes interrupted downloads.",
         usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
         discussion: """
-            Items that are already stored are downloaded again only when the server has another version. Of an \
-            interrupted download, whole mebibytes are kept, and the next 'fetch' of its key resumes after them; \
-            Ctrl-C interrupts all downloads in this way.
+            Items that are already stored are downloaded again only when the server has another version. An \
+            interrupted download keeps its whole mebibytes, and the next 'fetch' of its key resumes there; Ctrl-C \
+            interrupts all downloads in this way.
 
             The list has one URL per line, optionally followed, each after a tab, by the item's key and the \
             SHA-256 digest of the content. Empty lines and lines that begin with # are skipped. URLs may \
@@ -76,7 +76,7 @@ struct Fetch: CacheCommand {
         transform: String.parse)
     var allowHost: [String] = []
 
-    @Flag(help: "Allow plain http to other machines, which anyone on the way can read and change.")
+    @Flag(help: "Allow plain http to other machines, which anyone along the way can read and change.")
     var allowInsecure = false
 
     @OptionGroup var shared: SharedOptions

@@ -48,7 +48,7 @@ struct FetchReport {
         } else if case .finished(let outcome) = event, let line = outcome.confirmation(of: target.key) {
             try output.confirm(line)
         }
-        // At once, for a reader that follows.
+        // At once, for a reader that follows along.
         try output.flush()
         if let failure {
             // In JSON the event contains the failure.
@@ -78,7 +78,8 @@ struct FetchReport {
         case .retrying, .finished: board?.remove(index)
         case .started, .resumed: break
         }
-        board?.draw(footer: "\(finished) of \(targets.count) done")
+        let footer = "\(finished) of \(targets.count) done"
+        board?.draw(footer: footer)
     }
 }
 
@@ -159,7 +160,7 @@ extension CommandFailure {
     }
 
     private static func remark(onKept length: Int64) -> String {
-        length > 0 ? "; \(Size.text(length)) are kept, and the next 'fetch' resumes after them" : ""
+        length > 0 ? "; \(Size.text(length)) were kept, and the next 'fetch' resumes there" : ""
     }
 
     private static func advice(on reason: DownloadError.Reason) -> String {

@@ -46,7 +46,7 @@ struct NotText: Error, CustomStringConvertible {
     var description: String { "it is not UTF-8; only the names of files and folders may have any bytes" }
 }
 
-// What options of these types are parsed with.
+// The parsers of options and arguments of these types.
 
 extension String {
     static func parse(_ argument: String) throws -> String {

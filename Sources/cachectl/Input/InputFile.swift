@@ -34,7 +34,7 @@ final class InputFile {
         }
     }
 
-    /// Checks that there is such a file, without opening it: to open a pipe twice would lose what is in it.
+    /// Checks that there is such a file, without opening it: opening a pipe twice would lose its content.
     static func check(_ path: FilePath) throws(CommandFailure) {
         guard path != standardInput else { return }
         do throws(FileSystemError) {
@@ -65,7 +65,7 @@ final class InputFile {
 
     deinit { if isOwned { LiveFileSystem().close(descriptor) } }
 
-    /// Fills `piece` from the input, which has ended when fewer bytes came than fit.
+    /// Fills `piece` from the input. Fewer bytes than fit mean that the input has ended.
     ///
     /// - Returns: The number of bytes.
     func read(into piece: inout Data) throws(CommandFailure) -> Int {

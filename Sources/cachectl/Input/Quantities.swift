@@ -293,10 +293,10 @@ enum PriorityError: Error, Hashable, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// ASCII digits: those of other scripts are letters to a parser of options.
+/// ASCII only: the digits of other scripts do not make a number here.
 private let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
-/// `nil` if the product is too large. `number` has nothing but digits.
+/// `nil` if the product is too large. `number` consists of digits.
 private func scaled(_ number: Substring.UTF8View, by unit: Int64) -> Int64? {
     guard let number = Int64(Substring(number)) else { return nil }
     let (product, overflow) = number.multipliedReportingOverflow(by: unit)

@@ -12,7 +12,7 @@ struct Holdings {
         var isForeign = false
     }
 
-    /// The number of sources that are named; the rest are added up.
+    /// The number of sources that are named; the others are added up.
     static let mostSources = 12
     /// The number of items and files that are listed.
     static let mostRows = 20

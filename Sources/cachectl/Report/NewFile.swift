@@ -2,8 +2,8 @@ internal import FileSystem
 internal import PrefetchCache
 internal import SystemPackage
 
-/// A file that a command writes: complete under its name, or not at all. One that replaces another keeps the owner,
-/// the group and the permissions of that.
+/// A file that a command writes: it appears complete under its name, or not at all. If it replaces another, it keeps
+/// that file's owner, group and permissions.
 struct NewFile {
     private let path: FilePath
     private let replaces: Bool

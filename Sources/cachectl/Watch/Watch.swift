@@ -58,22 +58,22 @@ struct Watch: CacheCommand {
     private func loop(in session: Session, _ screen: TerminalScreen?, _ wait: WatchWait) -> WatchLoop {
         let start = ContinuousClock.now
         let uptime = { start.duration(to: .now) }
-        var looking = CacheLooking(session.cache, now: { Timestamp.now }, uptime: uptime)
+        var sampler = CacheSampler(session.cache, now: { Timestamp.now }, uptime: uptime)
         let title = "cachectl \(shared.placeName)"
-        let draw = { (look: CacheLook, all: [WatchEvent]) in
+        let draw = { (sample: CacheSample, all: [WatchEvent]) in
             guard let screen else { return }
             let size = screen.size
-            let shown = WatchScreen(title: title, interval: interval.duration, look: look, events: all)
+            let shown = WatchScreen(title: title, interval: interval.duration, sample: sample, events: all)
             try screen.draw(
                 shown.lines(size).map {
                     $0.rendered(columns: size.columns, isColoured: StandardStreams.isColoured)
                 })
         }
         return WatchLoop(
-            interval: interval.duration, count: count, uptime: uptime, look: { try await looking.look() },
-            show: { look, events, all in
-                if screen != nil { return try draw(look, all) }
-                try session.output.print(jsonLine: look.json(events))
+            interval: interval.duration, count: count, uptime: uptime, sample: { try await sampler.sample() },
+            show: { sample, events, all in
+                if screen != nil { return try draw(sample, all) }
+                try session.output.print(jsonLine: sample.json(events))
                 try session.output.flush()
             },
             redraw: draw, wait: wait.wait,

@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// A change of the cache between two looks, by any process.
+/// A change of the cache between two samples, by any process.
 struct WatchEvent: Hashable {
     enum Kind: String {
         case stored, opened, evicted, refused, damaged, pressure, budget, rebuilt
@@ -22,8 +22,8 @@ extension WatchEvent {
     /// The number of keys that are named.
     static let mostKeys = 3
 
-    /// The events between two looks, the later one second.
-    static func events(from old: CacheLook, to new: CacheLook) -> [WatchEvent] {
+    /// The events between two samples, the later one second.
+    static func events(from old: CacheSample, to new: CacheSample) -> [WatchEvent] {
         let (before, after) = (old.statistics, new.statistics)
         let time = new.time
         // The counters are in the catalog, and are lost with it.
@@ -68,7 +68,7 @@ extension WatchEvent {
         var storedBytes: Int64?
         var gone: [String] = []
 
-        init(from old: CacheLook, to new: CacheLook) {
+        init(from old: CacheSample, to new: CacheSample) {
             guard let before = old.items, let after = new.items else { return }
             let added = after.filter { key, item in before[key]?.storedAt != item.storedAt }
             stored = Self.some(
@@ -77,7 +77,7 @@ extension WatchEvent {
             gone = Self.some(before.filter { after[$0.key] == nil }.sorted { $0.key.string < $1.key.string })
         }
 
-        private static func some(_ items: [(key: ItemKey, value: CacheLook.Seen)]) -> [String] {
+        private static func some(_ items: [(key: ItemKey, value: CacheSample.Seen)]) -> [String] {
             items.prefix(mostKeys).map(\.key.string)
         }
     }
@@ -113,8 +113,8 @@ extension WatchEvent {
     }
 }
 
-extension CacheLook {
-    /// - Parameter events: The events since the previous look.
+extension CacheSample {
+    /// - Parameter events: The events since the previous sample.
     func json(_ events: [WatchEvent]) -> JSONObject {
         [
             "timeMilliseconds": time,

@@ -4,12 +4,12 @@
     internal import Glibc
 #endif
 
-/// Looks, shows and waits, until it is time to end.
+/// Samples, shows and waits, until it is time to end.
 ///
-/// The look, the display, the waiting and the clock are injected.
+/// The sample, the display, the waiting and the clock are injected.
 struct WatchLoop {
     enum End: Hashable {
-        /// Ended by the user, the reader or the number of looks.
+        /// Ended by the user, the reader or the number of samples.
         case done
         case signal(CInt)
     }
@@ -18,38 +18,39 @@ struct WatchLoop {
     static let mostEvents = 200
 
     let interval: Duration
-    /// The number of looks; `nil` for no end.
+    /// The number of samples; `nil` for no end.
     let count: Int?
     let uptime: () -> Duration
-    let look: () async throws -> CacheLook
-    /// Shows a look, the events since the previous one, and all remembered events.
-    let show: (CacheLook, [WatchEvent], _ all: [WatchEvent]) throws -> Void
-    /// Shows the last look again.
-    let redraw: (CacheLook, _ all: [WatchEvent]) throws -> Void
+    let sample: () async throws -> CacheSample
+    /// Shows a sample, the events since the previous one, and all remembered events.
+    let show: (CacheSample, [WatchEvent], _ all: [WatchEvent]) throws -> Void
+    /// Shows the last sample again.
+    let redraw: (CacheSample, _ all: [WatchEvent]) throws -> Void
     let wait: (Duration) -> WatchWake
     /// Stops the process until it is continued.
     let suspend: () throws -> Void
 
     func run() async throws -> End {
         var all: [WatchEvent] = []
-        var last: CacheLook?
-        var looks = 0
+        var last: CacheSample?
+        var samples = 0
         while true {
             let start = uptime()
-            let current = try await look()
+            let current = try await sample()
             let events = last.map { WatchEvent.events(from: $0, to: current) } ?? []
             all = (all + events).suffix(Self.mostEvents)
             last = current
             try show(current, events, all)
-            looks += 1
-            if let count, looks >= count { return .done }
+            samples += 1
+            if let count, samples >= count { return .done }
             if let end = try waitForNext(from: start, current, all) { return end }
         }
     }
 
-    /// - Returns: `nil` when it is time for the next look.
-    private func waitForNext(from start: Duration, _ current: CacheLook, _ all: [WatchEvent]) throws -> End? {
-        // After a look that takes longer than the interval, wait as long as it took.
+    /// - Returns: `nil` when it is time for the next sample.
+    private func waitForNext(from start: Duration, _ current: CacheSample, _ all: [WatchEvent]) throws -> End?
+    {
+        // After a sample that takes longer than the interval, wait as long as it took.
         let took = uptime() - start
         let end = took > interval ? uptime() + took : start + interval
         while true {
@@ -81,7 +82,7 @@ enum WatchWake: Hashable {
     case readerGone
 }
 
-/// Waits for the next look, for keys, for signals and for the end of the reader.
+/// Waits for the next sample, for keys, for signals and for the end of the reader.
 final class WatchWait {
     static let signals = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP]
 

@@ -199,7 +199,7 @@ import Testing
     @Test func theVersionAndTheBoundsAreThoseOfTheCode() throws {
         let article = try article
         #expect(article.contains("`schemaVersion`, \(JSON.schemaVersion) at present"))
-        #expect(CacheLooking.mostItems == 1000 && article.contains("at most 1,000"))
-        #expect(CacheLooking.rest == 20 && article.contains("twenty times as long"))
+        #expect(CacheSampler.mostItems == 1000 && article.contains("at most 1,000"))
+        #expect(CacheSampler.rest == 20 && article.contains("twenty times as long"))
     }
 }

@@ -1,7 +1,7 @@
 internal import PrefetchCache
 
 /// The state of a cache at one time.
-struct CacheLook: Sendable {
+struct CacheSample: Sendable {
     /// Milliseconds since 1970.
     let time: Int64
     let statistics: CacheStatistics
@@ -20,9 +20,9 @@ struct CacheLook: Sendable {
     }
 }
 
-/// Samples a cache repeatedly, as cheaply as possible: each look takes a few short reads, and nothing is locked in
+/// Samples a cache repeatedly, as cheaply as possible: each sample takes a few short reads, and nothing is locked in
 /// between.
-struct CacheLooking {
+struct CacheSampler {
     /// With more items than this, only counters are compared: a list takes some microseconds per item.
     static let mostItems = 1000
     /// Work in proportion to the number of items is repeated only after this many times its own duration.
@@ -45,8 +45,8 @@ struct CacheLooking {
         self.uptime = uptime
     }
 
-    mutating func look() async throws -> CacheLook {
-        try await lookAtSources()
+    mutating func sample() async throws -> CacheSample {
+        try await updateSources()
         let volume = try await cache.capacity().capacity.state
         var statistics = try await cache.statistics()
         var items = try await listed(statistics)
@@ -57,22 +57,22 @@ struct CacheLooking {
             statistics = later
             items = try await listed(later)
         }
-        return CacheLook(
+        return CacheSample(
             time: now(), statistics: statistics, sources: sources, totalBytes: volume.total,
             availableBytes: volume.available, items: items)
     }
 
     /// `nil` when there are too many items.
-    private func listed(_ statistics: CacheStatistics) async throws -> [ItemKey: CacheLook.Seen]? {
+    private func listed(_ statistics: CacheStatistics) async throws -> [ItemKey: CacheSample.Seen]? {
         guard statistics.items <= Self.mostItems else { return nil }
-        var items: [ItemKey: CacheLook.Seen] = [:]
+        var items: [ItemKey: CacheSample.Seen] = [:]
         for item in try await cache.items() {
-            items[item.key] = CacheLook.Seen(storedAt: item.storedAt, chargedBytes: item.chargedLength)
+            items[item.key] = CacheSample.Seen(storedAt: item.storedAt, chargedBytes: item.chargedLength)
         }
         return items
     }
 
-    private mutating func lookAtSources() async throws {
+    private mutating func updateSources() async throws {
         let start = uptime()
         if let nextSources, start < nextSources { return }
         sources = try await cache.sources()
