@@ -9,7 +9,7 @@ import Testing
 @testable import PrefetchCache
 
 /// Several items opened by one call: what is promised of one holds for each.
-@Suite struct PromotionTests {
+@Suite struct JointPromotionTests {
     private let container: TemporaryContainer
 
     init() throws {
@@ -124,7 +124,7 @@ import Testing
 }
 
 /// What opening together costs, counted on a simulated disk.
-@Suite struct PromotionCostTests {
+@Suite struct JointPromotionCostTests {
     private struct Cost: Equatable, CustomStringConvertible {
         var flushes = 0
         var commits = 0
