@@ -34,7 +34,6 @@ struct Cachectl: AsyncParsableCommand {
                 .compactMap { $0.configuration.commandName })
     }
 
-    /// The names of all commands.
     static var allNames: [String] {
         ["help"] + configuration.subcommands.compactMap { $0.configuration.commandName }
     }

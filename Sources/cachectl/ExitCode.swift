@@ -31,7 +31,6 @@ enum ExitCode: CInt, CaseIterable {
     /// The name in JSON.
     var name: String { "\(self)" }
 
-    /// The meaning, in a few words.
     var meaning: String {
         switch self {
         case .success: "done"
@@ -59,16 +58,9 @@ enum ExitCode: CInt, CaseIterable {
     }
 
     private var gravity: Int {
-        switch self {
-        case .success: 0
-        case .refused: 1
-        case .unavailable: 2
-        case .damaged: 3
-        default: 4
-        }
+        [.success, .refused, .unavailable, .damaged].firstIndex(of: self) ?? .max
     }
 
-    /// Ends the process.
     func exit() -> Never {
         #if canImport(Darwin)
             Darwin.exit(rawValue)

@@ -2,7 +2,6 @@ internal import ArgumentParser
 
 /// One run of the command, from its arguments to its exit code.
 struct Invocation {
-    /// The request that the arguments make.
     enum Request {
         case command(any CacheCommand)
         case inspection(any InspectingCommand)
@@ -17,7 +16,7 @@ struct Invocation {
             switch try request() {
             case .command(let command): try await command.run()
             case .inspection(let command): return try await command.inspect()
-            case .text(let text): try StandardStreams.writeOutput(text + "\n")
+            case .text(let text): try StandardStreams.write(text + "\n")
             }
             return .success
         } catch {
@@ -27,8 +26,6 @@ struct Invocation {
         }
     }
 
-    /// Parses the arguments.
-    ///
     /// - Throws: A usage failure.
     func request() throws(CommandFailure) -> Request {
         do throws(CommandFailure) {
@@ -93,39 +90,31 @@ enum SharedArguments {
     static func movedBehindCommand(_ arguments: [String], of commands: Set<String>)
         throws(CommandFailure) -> [String]
     {
-        let count = try leadingCount(arguments)
-        guard count > 0 else { return arguments }
-        guard let command = arguments.dropFirst(count).first else {
-            throw CommandFailure(.usage, "no command was given (see 'cachectl --help')")
-        }
-        let rest = arguments.dropFirst(count + 1)
-        // Help texts and unknown commands do not take the options.
-        return commands.contains(command) ? [command] + arguments.prefix(count) + rest : [command] + rest
-    }
-
-    /// The number of arguments before the command's name that belong to shared options.
-    private static func leadingCount(_ arguments: [String]) throws(CommandFailure) -> Int {
-        var index = 0
-        while index < arguments.count {
-            let argument = arguments[index]
+        var rest = arguments[...]
+        while let argument = rest.first {
             if flags.contains(argument) || options.contains(where: { argument.hasPrefix($0 + "=") }) {
-                index += 1
+                rest.removeFirst()
             } else if options.contains(argument) {
-                guard index + 1 < arguments.count else {
+                guard rest.count > 1 else {
                     throw CommandFailure(.usage, "\(argument) needs a value (see 'cachectl --help')")
                 }
-                index += 2
+                rest.removeFirst(2)
             } else {
                 break
             }
         }
-        return index
+        let leading = arguments[..<rest.startIndex]
+        if leading.isEmpty { return arguments }
+        guard let command = rest.popFirst() else {
+            throw CommandFailure(.usage, "no command was given (see 'cachectl --help')")
+        }
+        // Help texts and unknown commands do not take the options.
+        return [command] + (commands.contains(command) ? leading : []) + rest
     }
 }
 
 /// Finds the command that a mistyped name was meant for.
 struct CommandSpelling {
-    /// The names of all commands.
     let names: [String]
 
     /// - Throws: A usage failure, when the argument in the place of a command's name is not one.

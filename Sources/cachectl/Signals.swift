@@ -63,7 +63,6 @@ final class InterruptionWatch {
         }
     }
 
-    /// The first signal received.
     var firstSignal: CInt? { first.value }
 
     /// From here on, each signal ends the process.

@@ -22,7 +22,7 @@ struct CapacityCommand: CacheCommand {
         if session.output.isJSON {
             try session.output.print(json: report.json(configuration.capacityModel))
         } else {
-            try session.output.print(CapacityTable(report, configuration).lines)
+            try session.output.print(CapacityTable(report: report, configuration: configuration).lines)
         }
     }
 }
@@ -86,7 +86,6 @@ extension ShareTier {
 struct AdmissionBlock {
     /// The name under which a refusal is counted.
     let reason: String
-    /// The reason as text.
     let message: String
 
     /// - Returns: `nil` when something is admitted.

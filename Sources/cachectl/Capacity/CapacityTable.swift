@@ -4,20 +4,15 @@ internal import PrefetchCache
 struct CapacityTable {
     private typealias Row = Derivation.Step
 
-    private let report: CapacityReport
-    private let configuration: CacheConfiguration
+    let report: CapacityReport
+    let configuration: CacheConfiguration
     private var capacity: Capacity { report.capacity }
-
-    init(_ report: CapacityReport, _ configuration: CacheConfiguration) {
-        self.report = report
-        self.configuration = configuration
-    }
 
     var lines: [String] {
         // One table, so that all sizes are aligned.
         let sections = [
             ("VOLUME", volume),
-            ("AUTOMATIC BUDGET", Derivation(capacity, configuration.capacityModel).steps),
+            ("AUTOMATIC BUDGET", Derivation(capacity: capacity, model: configuration.capacityModel).steps),
             ("IN FORCE", inForce), ("IN USE", use),
         ]
         var table = TextTable([.left, .right, .left])

@@ -4,13 +4,8 @@ internal import PrefetchCache
 struct Derivation {
     typealias Step = (name: String, bytes: Int64, explanation: String)
 
-    private let capacity: Capacity
-    private let model: CapacityModel
-
-    init(_ capacity: Capacity, _ model: CapacityModel) {
-        self.capacity = capacity
-        self.model = model
-    }
+    let capacity: Capacity
+    let model: CapacityModel
 
     var steps: [Step] {
         let tiers = ShareTier.tiers(of: model, ownOrFree: capacity.ownOrFree).filter { $0.amount > 0 }
@@ -117,7 +112,6 @@ struct ShareTier: Hashable {
     /// The bytes of the tier that the cache may take.
     var bytes: Int64 { amount.perMille(perMille) }
 
-    /// The tiers of a model in their order.
     static func tiers(of model: CapacityModel, ownOrFree: Int64) -> [ShareTier] {
         let (first, second) = (model.firstShareEnd, model.secondShareEnd)
         return [

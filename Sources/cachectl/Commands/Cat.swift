@@ -24,7 +24,7 @@ struct Cat: CacheCommand {
         parsing: .unconditional,
         help: ArgumentHelp(
             "A part of the content, both ends included: 0-99, 100- or -5.", valueName: "range"),
-        transform: { try ByteRange($0) })
+        transform: ByteRange.init(_:))
     var range: ByteRange?
 
     @OptionGroup var shared: SharedOptions
@@ -33,7 +33,7 @@ struct Cat: CacheCommand {
         let wanted = try await wantedBytes(in: session.cache)
         let lookup = try await session.cache.stream(key, range: wanted) { piece throws(CacheError) in
             do throws(FileSystemError) {
-                try StandardStreams.writeOutput(piece)
+                try StandardStreams.write(piece)
             } catch {
                 throw .fileSystem(error)
             }

@@ -115,7 +115,6 @@ extension CacheConfiguration {
         ]
     }
 
-    /// One setting per line.
     fileprivate func lines(_ report: CapacityReport) -> [String] {
         let budgetNow = Size.exactText(report.budgetBytes)
         return TextTable([

@@ -51,7 +51,7 @@ struct Evict: CacheCommand {
     @Option(
         name: .customLong("older-than"), parsing: .unconditional,
         help: ArgumentHelp("Evict items stored longer ago than this: 12h, 7d or 2w.", valueName: "duration"),
-        transform: Lifetime.parse)
+        transform: Lifetime.init(_:))
     var age: Lifetime?
 
     @Flag(help: "Only list what would be evicted.")

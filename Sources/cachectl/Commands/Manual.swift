@@ -14,7 +14,7 @@ struct Manual: TextCommand {
 
     func text() throws(CommandFailure) -> String {
         do {
-            return ManualPage(try CommandTree.ofCachectl(), date: Timestamp.day(of: Timestamp.now)).text
+            return ManualPage(tree: try CommandTree.ofCachectl(), date: Timestamp.day(of: Timestamp.now)).text
         } catch {
             throw CommandFailure(.software, "the commands cannot be described: \(error)")
         }
@@ -72,14 +72,9 @@ struct ManualPage {
     /// The heading of the examples, with which each discussion ends.
     static let examplesTitle = "EXAMPLES:"
 
-    private let tree: CommandTree
-    private let date: String
-
-    /// - Parameter date: The date in the last line, as `2026-03-01`.
-    init(_ tree: CommandTree, date: String) {
-        self.tree = tree
-        self.date = date
-    }
+    let tree: CommandTree
+    /// The date in the last line, as `2026-03-01`.
+    let date: String
 
     var text: String {
         // Options that all commands have are described once.
@@ -181,13 +176,10 @@ enum Roff {
     static func filled(_ text: String) -> String {
         var lines = [""]
         for word in text.split(whereSeparator: \.isWhitespace) {
-            if lines[lines.count - 1].isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if lines[lines.count - 1].count + word.count < columns {
-                lines[lines.count - 1] += " " + word
-            } else {
-                lines.append(String(word))
-            }
+            let last = lines.removeLast()
+            lines +=
+                last.isEmpty
+                ? ["\(word)"] : last.count + word.count < columns ? ["\(last) \(word)"] : [last, "\(word)"]
         }
         return lines.map(Self.text).joined(separator: "\n")
     }
@@ -195,15 +187,8 @@ enum Roff {
     /// Text in which nothing means anything to roff.
     static func text(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            var escaped = ""
-            for character in line {
-                switch character {
-                case "\\": escaped += "\\e"
-                // A minus sign, so that options can be copied from the page.
-                case "-": escaped += "\\-"
-                default: escaped.append(character)
-                }
-            }
+            // A minus sign, so that options can be copied from the page.
+            let escaped = String(line).replacing({ $0 == "\\" || $0 == "-" }) { $0 == "-" ? "\\-" : "\\e" }
             // At the beginning of a line, these start requests.
             return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
         }.joined(separator: "\n")

@@ -97,17 +97,40 @@ struct Migrate: CacheCommand {
         let request = MigrationRequest(
             of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix,
             backup: backup.policy)
-        let output = session.output
-        let log = MigrationLog(
-            in: session.place, isJSON: output.isJSON, isQuiet: output.isQuiet, isDryRun: dryRun)
+        let (place, isJSON) = (session.place, session.output.isJSON)
+        let log = MigrationLog { isJSON ? nil : line(of: $0, in: place) }
         do {
             try await session.cache.migrate(request, dryRun: dryRun) { log.note($0) }
         } catch {
             // What was migrated before is reported all the same, and this is the failure.
-            try log.printSummary(to: output)
+            try printSummary(of: log, in: session)
             throw error
         }
-        try log.finish(to: output)
+        try printSummary(of: log, in: session)
+        if let failure = CommandFailure(log.files) { throw failure }
+    }
+
+    /// `--quiet` hides imported files. Files that stay are reported: they were meant to go.
+    private func line(of file: MigratedFile, in place: Place) -> String? {
+        let path = file.path.escapedForTerminal
+        let (outcome, location, reason) = file.outcome.parts
+        if let reason { return "\(outcome) \(path): \(reason.escapedForTerminal)" }
+        if shared.quiet, !dryRun { return nil }
+        let target = location.map(place.relativePath)?.escapedForTerminal ?? ""
+        return "\(dryRun ? "would be " : "")\(outcome) \(path) → \(target)"
+    }
+
+    private func printSummary(of log: MigrationLog, in session: Session) throws {
+        let files = log.files
+        if let failure = log.failure, failure.errno != .brokenPipe { throw failure }
+        if session.output.isJSON {
+            let json = files.map { $0.json(in: session.place) }
+            return try session.output.print(json: ["dryRun": dryRun, "files": json])
+        }
+        let left = files.count { if case .left = $0.outcome { true } else { false } }
+        try session.output.confirm(
+            "\(files.count - left) files\(dryRun ? " would be imported" : " imported"), \(left) left",
+            evenIfQuiet: dryRun)
     }
 
     private func upgrade(in session: Session) async throws {
@@ -140,9 +163,7 @@ struct Migrate: CacheCommand {
 
     private func requireFolder(_ from: FilePath) throws(CommandFailure) {
         do {
-            try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) {
-                _ in
-            }
+            try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) { _ in }
         } catch {
             if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(from.displayText)") }
             if error.errno == .notDirectory {
@@ -153,80 +174,37 @@ struct Migrate: CacheCommand {
     }
 }
 
-/// The outcomes of a migration: a line per file while it runs, or JSON at the end.
+/// The outcomes of a migration, which prints a line per file while it runs.
 private final class MigrationLog: Sendable {
-    private struct State: Sendable {
-        var files: [MigratedFile] = []
-        var failure: FileSystemError?
-    }
+    private let line: @Sendable (MigratedFile) -> String?
+    private let state = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
 
-    private let place: Place
-    private let isJSON: Bool
-    private let isQuiet: Bool
-    private let isDryRun: Bool
-    private let state = Mutex(State())
+    init(_ line: @escaping @Sendable (MigratedFile) -> String?) { self.line = line }
 
-    init(in place: Place, isJSON: Bool, isQuiet: Bool, isDryRun: Bool) {
-        self.place = place
-        self.isJSON = isJSON
-        self.isQuiet = isQuiet
-        self.isDryRun = isDryRun
-    }
+    var files: [MigratedFile] { state.withLock { $0.files } }
+    var failure: FileSystemError? { state.withLock { $0.failure } }
 
     func note(_ file: MigratedFile) {
-        let line = isJSON || isHidden(file.outcome) ? nil : line(of: file)
+        let line = line(file)
         state.withLock { state in
             state.files.append(file)
             guard let line, state.failure == nil else { return }
             do throws(FileSystemError) {
-                try StandardStreams.writeOutput(line + "\n")
+                try StandardStreams.write(line + "\n")
             } catch {
                 // The output has no reader any more; the migration continues.
                 state.failure = error
             }
         }
     }
+}
 
-    /// `--quiet` hides imported files. Files that stay are reported: they were meant to go.
-    private func isHidden(_ outcome: MigratedFile.Outcome) -> Bool {
-        if case .left = outcome { return false }
-        return isQuiet && !isDryRun
-    }
-
-    private func line(of file: MigratedFile) -> String {
-        let path = file.path.escapedForTerminal
-        let (outcome, location, reason) = file.outcome.parts
-        if let reason { return "\(outcome) \(path): \(reason.escapedForTerminal)" }
-        let target = location.map(place.relativePath)?.escapedForTerminal ?? ""
-        return "\(isDryRun ? "would be " : "")\(outcome) \(path) → \(target)"
-    }
-
-    /// Prints the summary, or the JSON.
-    ///
-    /// - Throws: A failure when files stay that should not.
-    func finish(to output: Output) throws {
-        try printSummary(to: output)
-        if let failure = CommandFailure(state.withLock { $0.files }) { throw failure }
-    }
-
-    func printSummary(to output: Output) throws {
-        let (files, failure) = state.withLock { ($0.files, $0.failure) }
-        if let failure, failure.errno != .brokenPipe { throw failure }
-        if isJSON {
-            try output.print(json: ["dryRun": isDryRun, "files": files.map(json)])
-        } else {
-            let left = files.count { if case .left = $0.outcome { true } else { false } }
-            try output.confirm(
-                "\(files.count - left) files\(isDryRun ? " would be imported" : " imported"), \(left) left",
-                evenIfQuiet: isDryRun)
-        }
-    }
-
-    private func json(_ file: MigratedFile) -> JSONObject {
-        let (outcome, location, reason) = file.outcome.parts
+extension MigratedFile {
+    fileprivate func json(in place: Place) -> JSONObject {
+        let (name, location, reason) = outcome.parts
         return [
-            "path": file.path, "key": file.key?.string, "outcome": outcome,
-            "to": location.map(place.relativePath), "reason": reason,
+            "path": path, "key": key?.string, "outcome": name, "to": location.map(place.relativePath),
+            "reason": reason,
         ]
     }
 }

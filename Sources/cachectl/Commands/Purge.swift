@@ -24,7 +24,7 @@ struct Purge: CacheCommand {
     @Option(
         name: .customLong("older-than"), parsing: .unconditional,
         help: ArgumentHelp("Only files unused this long: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
-        transform: Lifetime.parse)
+        transform: Lifetime.init(_:))
     var age: Lifetime
 
     @Flag(help: "Only list what would be purged.")

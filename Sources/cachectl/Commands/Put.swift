@@ -124,7 +124,6 @@ struct Put: CacheCommand {
 }
 
 extension ItemSummary {
-    /// The line about a stored item.
     func confirmation(of key: ItemKey) -> String {
         "stored \(key.string.escapedForTerminal): \(Size.text(contentLength)) as \(Size.text(storedLength)) "
             + "(\(encoding.name))"

@@ -23,7 +23,6 @@ struct Stats: CacheCommand {
 }
 
 extension CacheStatistics {
-    /// - Parameter configured: The budget as it is configured.
     fileprivate func lines(_ configured: CacheConfiguration.Budget) -> [String] {
         let used = "\(Bar.text(chargedBytes, of: budgetBytes)), \(Size.text(chargedBytes))"
         return TextTable([

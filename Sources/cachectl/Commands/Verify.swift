@@ -84,12 +84,12 @@ extension VerificationReport {
     fileprivate func lines(_ request: VerificationRequest, in place: Place) -> [String] {
         var table = TextTable([.left, .left, .left, .left])
         for finding in sortedFindings {
+            let (verdict, reason) = finding.verdict.parts
             let path = place.relativePath(finding.location)
             table.add([
-                finding.verdict.name + (finding.isSetAside ? ", quarantined" : ""),
-                finding.isPromoted ? "file" : "item",
+                verdict + (finding.isSetAside ? ", quarantined" : ""), finding.isPromoted ? "file" : "item",
                 (finding.key?.string ?? "?").escapedForTerminal,
-                (path + (finding.verdict.reason.map { ": \($0)" } ?? "")).escapedForTerminal,
+                (path + (reason.map { ": \($0)" } ?? "")).escapedForTerminal,
             ])
         }
         var counts = TextTable([
@@ -109,9 +109,9 @@ extension VerificationReport {
     fileprivate func json(_ request: VerificationRequest, in place: Place) -> JSONObject {
         let findings: [JSONObject] = sortedFindings.map {
             [
-                "verdict": $0.verdict.name, "kind": $0.isPromoted ? "file" : "item",
+                "verdict": $0.verdict.parts.name, "kind": $0.isPromoted ? "file" : "item",
                 "key": ($0.key?.string).orNull, "path": place.relativePath($0.location),
-                "reason": $0.verdict.reason, "setAside": $0.isSetAside,
+                "reason": $0.verdict.parts.reason, "setAside": $0.isSetAside,
             ]
         }
         return [
@@ -134,22 +134,14 @@ extension VerificationReport {
 }
 
 extension VerificationFinding.Verdict {
-    fileprivate var name: String {
+    /// The name in JSON, and the reason unless the name says everything.
+    fileprivate var parts: (name: String, reason: String?) {
         switch self {
-        case .damaged: "damaged"
-        case .modified: "modified"
-        case .missing: "missing"
-        case .newerFormat: "newerFormat"
-        case .unreadable: "unreadable"
-        }
-    }
-
-    fileprivate var reason: String? {
-        switch self {
-        case .damaged(let error): error.description
-        case .newerFormat(let version): "format version \(version)"
-        case .unreadable(let error): error.description
-        case .modified, .missing: nil
+        case .damaged(let error): ("damaged", error.description)
+        case .modified: ("modified", nil)
+        case .missing: ("missing", nil)
+        case .newerFormat(let version): ("newerFormat", "format version \(version)")
+        case .unreadable(let error): ("unreadable", error.description)
         }
     }
 }

@@ -132,7 +132,6 @@ struct Fetch: CacheCommand {
         return try FetchTarget.distinct(try namedTargets() + listed)
     }
 
-    /// The targets that are arguments.
     private func namedTargets() throws(FetchTargetError) -> [FetchTarget] {
         try urls.map { url throws(FetchTargetError) in try FetchTarget(url, key: key, sha256: sha256) }
     }

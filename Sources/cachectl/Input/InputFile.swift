@@ -4,7 +4,6 @@ internal import SystemPackage
 
 /// The content for a new item: a file that the user named, or standard input.
 final class InputFile {
-    /// The path that stands for standard input.
     static let standardInput: FilePath = "-"
 
     let name: String

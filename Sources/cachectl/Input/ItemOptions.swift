@@ -32,7 +32,7 @@ struct ItemOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             "How long the item is worth keeping: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
-        transform: Lifetime.parse)
+        transform: Lifetime.init(_:))
     var expires: Lifetime?
 
     @Option(

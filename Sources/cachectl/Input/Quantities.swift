@@ -187,8 +187,6 @@ struct Interval: Hashable {
         else { throw .outOfRange }
         duration = .milliseconds(milliseconds)
     }
-
-    static func parse(_ text: String) throws -> Interval { try Interval(text) }
 }
 
 /// Why a text is not an interval. ArgumentParser names the text and the option.
@@ -224,8 +222,6 @@ struct Lifetime: Hashable {
         else { throw .tooLarge }
         self.milliseconds = milliseconds
     }
-
-    static func parse(_ text: String) throws -> Lifetime { try Lifetime(text) }
 
     /// The end of a lifetime that begins now. Both are in milliseconds since 1970.
     func end(from now: Int64) -> Int64 {

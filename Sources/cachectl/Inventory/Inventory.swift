@@ -58,7 +58,7 @@ struct Inventory: InspectingCommand {
         help: ArgumentHelp(
             "How long an excluded file may stay unused, for --check (default: 30d).",
             valueName: "duration"),
-        transform: Lifetime.parse)
+        transform: Lifetime.init(_:))
     var unusedFor: Lifetime?
 
     @Option(
@@ -81,7 +81,7 @@ struct Inventory: InspectingCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Only files stored, opened or changed longer ago.", valueName: "duration"),
-        transform: Lifetime.parse)
+        transform: Lifetime.init(_:))
     var olderThan: Lifetime?
 
     @OptionGroup var shared: SharedOptions

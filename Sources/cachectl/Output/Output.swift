@@ -76,7 +76,7 @@ final class Output {
         pending = []
         guard hasReader, !bytes.isEmpty else { return }
         do throws(FileSystemError) {
-            try bytes.withBytes { bytes throws(FileSystemError) in try StandardStreams.writeOutput(bytes) }
+            try bytes.withBytes { bytes throws(FileSystemError) in try StandardStreams.write(bytes) }
         } catch {
             guard error.errno == .brokenPipe, !endsWithItsReader else { throw error }
             hasReader = false

@@ -43,24 +43,17 @@ enum StandardStreams {
         getenv(name).map { String(cString: $0) }
     }
 
-    static func writeOutput(_ text: String) throws(FileSystemError) {
-        try write(text, to: STDOUT_FILENO)
+    static func write(_ text: String, to descriptor: CInt = STDOUT_FILENO) throws(FileSystemError) {
+        try Array(text.utf8).withBytes { bytes throws(FileSystemError) in try write(bytes, to: descriptor) }
     }
 
-    static func write(_ text: String, to descriptor: CInt) throws(FileSystemError) {
-        var text = text
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: CInt = STDOUT_FILENO
+    ) throws(FileSystemError) {
         do {
-            _ = try text.withUTF8 { try FileDescriptor(rawValue: descriptor).writeAll($0) }
+            try FileDescriptor(rawValue: descriptor).writeAll(bytes)
         } catch {
-            throw Self.error(error)
-        }
-    }
-
-    static func writeOutput(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
-        do {
-            try FileDescriptor.standardOutput.writeAll(bytes)
-        } catch {
-            throw Self.error(error)
+            throw FileSystemError("write", path: "standard output", errno: error as? Errno ?? .ioError)
         }
     }
 
@@ -74,10 +67,6 @@ enum StandardStreams {
         } catch {
             // There is no other place to report it.
         }
-    }
-
-    private static func error(_ error: any Error) -> FileSystemError {
-        FileSystemError("write", path: "standard output", errno: error as? Errno ?? .ioError)
     }
 }
 

@@ -74,12 +74,9 @@ final class TerminalScreen: Sendable {
 struct TerminalSize: Hashable {
     var columns: Int
     var lines: Int
+}
 
-    init(columns: Int, lines: Int) {
-        self.columns = columns
-        self.lines = lines
-    }
-
+extension TerminalSize {
     /// The size of the terminal behind a descriptor; 80 × 24 when it does not report one.
     init(of descriptor: CInt) {
         var size = winsize()

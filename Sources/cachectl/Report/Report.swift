@@ -37,7 +37,7 @@ struct Report: CacheCommand {
         let file = html == "-" ? nil : NewFile(html, replacing: force)
         try file?.check()
         let text = try await page(in: session.cache).text
-        guard let file else { return try StandardStreams.writeOutput(text + "\n") }
+        guard let file else { return try StandardStreams.write(text + "\n") }
         try file.write(text + "\n")
         if session.output.isJSON {
             try session.output.print(json: ["path": html.json, "bytes": text.utf8.count + 1])

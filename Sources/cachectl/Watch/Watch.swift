@@ -29,7 +29,7 @@ struct Watch: CacheCommand {
 
     @Option(
         help: ArgumentHelp("The time between samples: 500ms, 1s, 2m.", valueName: "duration"),
-        transform: Interval.parse)
+        transform: Interval.init(_:))
     var interval = Interval(.seconds(1))
 
     @Option(help: ArgumentHelp("End after this many samples.", valueName: "number"))

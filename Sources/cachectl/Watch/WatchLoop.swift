@@ -70,7 +70,6 @@ struct WatchLoop {
 
 /// Why a wait ended.
 enum WatchWake: Hashable {
-    /// The time is over.
     case due
     case resized
     /// The user pressed q.

@@ -141,7 +141,7 @@ import Testing
 
 @Suite struct ManualPageTests {
     private var page: String {
-        get throws { ManualPage(try CommandTree.ofCachectl(), date: "2026-03-01").text }
+        get throws { ManualPage(tree: try CommandTree.ofCachectl(), date: "2026-03-01").text }
     }
 
     @Test func everyCommandAndOptionIsInIt() throws {
