@@ -103,6 +103,8 @@ final class ItemFolders: Sendable {
 ///
 /// Otherwise a store and a removal of one key could change the disk in one order and the notes in the other,
 /// and leave a file that is not charged.
+///
+/// Not recursive: whoever holds one lock takes no other, since two hashes may share a stripe.
 final class ItemLocks: Sendable {
     private final class Stripe: Sendable {
         let mutex = Mutex(())
