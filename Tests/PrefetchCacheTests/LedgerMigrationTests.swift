@@ -131,7 +131,8 @@ import Testing
         #expect(try container.files(below: container.documents) == ["Doc.txt"])
     }
 
-    @Test func twoProcessesMigrateOneLedger() throws {
+    /// Many times: whoever looks while another is at it must neither fail nor find nothing.
+    @Test(arguments: 1...10) func eightProcessesMigrateOneLedger(round: Int) throws {
         try makeVersion1([("Doc.txt", "Doc.txt", 2, "s")])
         try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
         try Data("hello".utf8).write(to: container.documents.appending(path: "Doc.txt"))

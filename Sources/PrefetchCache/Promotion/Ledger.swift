@@ -173,7 +173,8 @@ final class Ledger: PromotionLedger {
     }
 
     /// Reads what can be read without waiting for another process: while one is in the way, the bytes of the files. They are
-    /// not kept, since their time stamps may stay the same when it changes them.
+    /// not kept, since their time stamps may stay the same when it changes them. Only where the bytes tell nothing, in the
+    /// middle of an upgrade, is the process waited for.
     ///
     /// - Returns: `nil` when there is no ledger yet.
     private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
@@ -195,7 +196,13 @@ final class Ledger: PromotionLedger {
                 let image = try LedgerImage.open(in: folder, at: path.removingLastComponent()).queue
                 return try image.unsafeRead(body)
             } catch let error as LedgerImage.Unavailable {
-                throw busy ?? error
+                guard busy != nil else { throw error }
+                // Another process brings an older ledger up to date just now, which is a matter of moments, or has died
+                // doing so.
+                let lock = try folder.takeLock(patience, for: "ledger")
+                defer { folder.fileSystem.unlock(lock) }
+                let now = try attributes()?.identity
+                return try opened(now, isReading: false).queue.unsafeRead(body)
             }
         }
     }
