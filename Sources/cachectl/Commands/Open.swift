@@ -27,6 +27,7 @@ struct Open: CacheCommand {
     func perform(in session: Session) async throws {
         let output = session.output
         let results = try await opened(in: session)
+        var paths: [FilePath] = []
         var records: [JSONObject] = []
         var failures: [CommandFailure] = []
         for (key, result) in zip(keys, results) {
@@ -34,9 +35,8 @@ struct Open: CacheCommand {
                 switch try result.get() {
                 case .miss(let miss): throw CommandFailure(miss, of: key)
                 case .hit(let item):
+                    paths.append(item.path)
                     records.append(item.json.adding(["firstOpen": item.isFirstOpen]))
-                    // Verbatim, for scripts. The file name has no control characters, and the caller chose the folder.
-                    if !output.isJSON { try output.print(item.path) }
                 }
             } catch {
                 // With a single key, its failure is the command's.
@@ -46,17 +46,17 @@ struct Open: CacheCommand {
                 records.append(["key": key.string, "error": failure.message ?? ""])
             }
         }
-        if output.isJSON {
-            if keys.count == 1 {
-                try output.print(json: records[0])
-            } else {
-                try output.print(json: records, as: "files")
-            }
+        if !output.isJSON {
+            // Verbatim, for scripts. The file names have no control characters, and the caller chose the folder.
+            for path in paths { try output.print(path) }
+            for later in failures.dropFirst() { later.report(asJSON: false) }
+        } else if keys.count == 1 {
+            try output.print(json: records[0])
+        } else {
+            // The records contain the failures.
+            try output.print(json: records, as: "files")
         }
-        guard let first = failures.first else { return }
-        // In JSON the records contain the failures.
-        if !output.isJSON { for later in failures.dropFirst() { later.report(asJSON: false) } }
-        throw first
+        if let first = failures.first { throw first }
     }
 
     private func opened(in session: Session) async throws -> [Result<Lookup<OpenedItem>, CacheError>] {

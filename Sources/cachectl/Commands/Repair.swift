@@ -77,7 +77,7 @@ extension RepairReport.Action {
     func text(isDryRun: Bool) -> String {
         let (infinitive, past, object) =
             switch self {
-            case .promotionSettled: ("settle", "settled", "promotion")
+            case .promotionSettled: ("recover", "recovered", "promotion")
             case .stagedFileRemoved: ("remove", "removed", "staged file")
             case .partialRemoved: ("remove", "removed", "partial")
             case .itemSetAside: ("quarantine", "quarantined", "damaged item")
