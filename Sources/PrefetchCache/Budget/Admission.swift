@@ -14,7 +14,7 @@ final class Admission: Sendable {
     private let grants = Atomic<Int>(0)
     private let isNearlyFull = Atomic<Bool>(false)
     /// The available bytes when eviction last failed to free anything, see ``maintain()``.
-    let uselessAt = Mutex<Int64?>(nil)
+    let reliefFailedAt = Mutex<Int64?>(nil)
 
     init(catalog: Catalog, evictor: Evictor, watch: VolumeWatch) {
         self.catalog = catalog
@@ -25,14 +25,14 @@ final class Admission: Sendable {
     /// Returns why nothing is admitted now, or `nil`. Does not use the catalog, which cannot even be written
     /// on a full volume.
     func refusal() throws(CacheError) -> Refusal? {
-        let glance = try watch.glance()
-        return Standing.refusal(glance.configuration, glance.pressure)
+        let current = try watch.currentPressure()
+        return BudgetSnapshot.refusal(current.configuration, current.pressure)
     }
 
     /// Returns why an item under way is interrupted, or `nil`: a volume that is low on space must not be
     /// filled further.
     func interruption() throws(CacheError) -> Refusal? {
-        let pressure = try watch.glance().pressure
+        let pressure = try watch.currentPressure().pressure
         return pressure >= .low ? .pressure(pressure) : nil
     }
 
@@ -73,9 +73,9 @@ final class Admission: Sendable {
         on bytes: Int64, ofItem total: Int64, _ priority: Float, _ transfer: inout Transfer,
         _ transaction: CatalogTransaction
     ) throws -> Decision {
-        let standing = try watch.standing(transaction)
-        if let refusal = standing.refusal(ofItem: total) { return .refused(refusal) }
-        let ceiling = standing.ceiling - Self.headroom(standing.ceiling)
+        let snapshot = try watch.snapshot(transaction)
+        if let refusal = snapshot.refusal(ofItem: total) { return .refused(refusal) }
+        let ceiling = snapshot.ceiling - Self.headroom(snapshot.ceiling)
         var (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
         if room < bytes, try catalog.settleDeadWriters(transaction) {
             (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
@@ -83,13 +83,13 @@ final class Admission: Sendable {
         guard room >= bytes else {
             return .refused(
                 isKeptByPriority
-                    ? .lowPriority(priority) : .overBudget(needed: total, budget: standing.ceiling))
+                    ? .lowPriority(priority) : .overBudget(needed: total, budget: snapshot.ceiling))
         }
         let grant = min(max(bytes, nextStep(ceiling)), room)
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
         try catalog.raiseBound()
         try transaction.changeAllowance(of: catalog.environment.session, by: grant)
-        isNearlyFull.store(room - grant < ceiling - Trimming.start(ceiling), ordering: .relaxed)
+        isNearlyFull.store(room - grant < ceiling - Watermarks.high(ceiling), ordering: .relaxed)
         return .granted
     }
 

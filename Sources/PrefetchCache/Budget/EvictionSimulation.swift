@@ -72,16 +72,15 @@ public final class EvictionSimulation {
             logger: Logger(label: "EvictionSimulation", factory: { _ in SwiftLogNoOpLogHandler() }))
         let folders = try CacheFolders(areas: areas, fileSystem: environment.fileSystem)
         let charge = ChargedLength(blockSize: 4096)
-        evictor = Evictor(files: files, policy: { policy.policy }, watch: nil, environment: environment) {
-            _ in
-        }
+        let events = EventHub()
+        evictor = Evictor(files: files, rules: .fixed(policy), environment: environment, events: events)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: CodecPool(parallelism: 1),
                 charge: charge, quarantine: Quarantine(folders: folders, charge: charge)),
             files: files, budget: evictor, session: WriterSession(environment, folders: folders),
-            report: { _ in })
+            events: events)
     }
 
     /// Performs one request. The size of a key must not change.

@@ -14,31 +14,41 @@ final class Evictor: BudgetKeeping {
     /// A generous bound on what a full volume needs for the journal of one transaction.
     private static let emergencyBytes: Int64 = 1 << 20
 
+    /// Where policy and ceiling come from.
+    enum Rules: Sendable {
+        /// From the configuration, and from what the volume can spare.
+        case following(VolumeWatch)
+        /// One policy, and no ceiling.
+        case fixed(EvictionPolicyChoice)
+    }
+
     let files: any CatalogedFiles
-    private let chosenPolicy: @Sendable () -> any EvictionPolicy
-    private let watch: VolumeWatch?
+    private let rules: Rules
     let environment: CacheEnvironment
-    private let reportEvent: @Sendable (CacheEvent) -> Void
+    private let events: EventHub
     private let unreported = Mutex<[CacheEvent]>([])
 
-    /// - Parameter watch: `nil` where there is no limit.
-    init(
-        files: any CatalogedFiles, policy: @escaping @Sendable () -> any EvictionPolicy, watch: VolumeWatch?,
-        environment: CacheEnvironment, report: @escaping @Sendable (CacheEvent) -> Void
-    ) {
+    init(files: any CatalogedFiles, rules: Rules, environment: CacheEnvironment, events: EventHub) {
         self.files = files
-        chosenPolicy = policy
-        self.watch = watch
+        self.rules = rules
         self.environment = environment
-        reportEvent = report
+        self.events = events
     }
 
     /// The policy in force.
-    var policy: any EvictionPolicy { chosenPolicy() }
+    var policy: any EvictionPolicy {
+        switch rules {
+        case .following(let watch): watch.configuration.lastKnown.evictionPolicy.policy
+        case .fixed(let choice): choice.policy
+        }
+    }
 
     var effectOfUse: EffectOfUse { policy.effectOfUse }
 
-    func ceiling(_ transaction: CatalogTransaction) -> Int64? { watch?.ceiling(transaction) }
+    func ceiling(_ transaction: CatalogTransaction) -> Int64? {
+        guard case .following(let watch) = rules else { return nil }
+        return watch.ceiling(transaction)
+    }
 
     /// The running totals of one call.
     struct Tally {
@@ -186,11 +196,11 @@ final class Evictor: BudgetKeeping {
     }
 
     func reportEvictions() {
-        let events = unreported.withLock { events in
-            defer { events = [] }
-            return events
+        let unreported = unreported.withLock { unreported in
+            defer { unreported = [] }
+            return unreported
         }
-        events.forEach(reportEvent)
+        unreported.forEach(events.send)
     }
 }
 

@@ -17,7 +17,7 @@ final class Reservation {
     /// Charged bytes that are held.
     private(set) var bytes: Int64
     /// The part of them that is for the journal beside the file.
-    var besides: Int64 = 0
+    var journalBytes: Int64 = 0
     /// Why a request was not met.
     private var refusal: Refusal?
     private var failure: CacheError?
@@ -44,7 +44,7 @@ final class Reservation {
             failure = error
         }
         guard refusal == nil, failure == nil else { throw .notAdmitted }
-        let charged = charge(storedLength: storedLength) + besides
+        let charged = charge(storedLength: storedLength) + journalBytes
         guard charged > bytes else { return }
         if !isLengthKnown, reserve(max(charged, bytes + step), needing: charged) {
             step = min(step * 2, Self.steps.upperBound)
@@ -79,9 +79,9 @@ final class Reservation {
     }
 
     /// Keeps the bytes of the journal held, outside this reservation.
-    func leaveBesides() {
-        bytes -= besides
-        besides = 0
+    func leaveJournalBytes() {
+        bytes -= journalBytes
+        journalBytes = 0
     }
 
     func release() {

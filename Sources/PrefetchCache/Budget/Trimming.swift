@@ -5,9 +5,9 @@ internal import VolumeCapacity
 
 /// When the cache is trimmed, and how far: from 95% of what it may hold down to 90%, so that writers rarely
 /// wait for an eviction.
-enum Trimming {
-    static func start(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 20 }
-    static func end(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 10 }
+enum Watermarks {
+    static func high(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 20 }
+    static func low(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 10 }
 }
 
 /// Maintenance in the background: about once a second while the cache is in use, and once a minute otherwise.
@@ -40,11 +40,11 @@ extension Admission {
 
     /// Adjusts the budget to the volume, and evicts more under pressure.
     private func follow(_ levels: inout [Pressure], _ transaction: CatalogTransaction) throws {
-        let standing = try watch.sample(transaction)
-        levels.append(standing.pressure)
-        try trim(standing, startingAt: Trimming.start, endingAt: Trimming.end, transaction)
+        let snapshot = try watch.sample(transaction)
+        levels.append(snapshot.pressure)
+        try trim(snapshot, startingAt: Watermarks.high, endingAt: Watermarks.low, transaction)
         noteTrimmed()
-        if try relieve(standing, transaction) { levels.append(try watch.sample(transaction).pressure) }
+        if try relieve(snapshot, transaction) { levels.append(try watch.sample(transaction).pressure) }
     }
 
     /// Logs that the volume was not measured, or the budget not determined. Pending changes must not be lost
@@ -58,21 +58,21 @@ extension Admission {
     func trimToBudget() throws(CacheError) {
         try givingUpAllowance(makingRoom: true) { transaction in
             try watch.forgetBudget(transaction)
-            let standing = try watch.sample(transaction)
-            try trim(standing, startingAt: { $0 }, endingAt: { $0 }, transaction)
+            let snapshot = try watch.sample(transaction)
+            try trim(snapshot, startingAt: { $0 }, endingAt: { $0 }, transaction)
         }
     }
 
     private func trim(
-        _ standing: Standing, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
+        _ snapshot: BudgetSnapshot, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
         _ transaction: CatalogTransaction
     ) throws {
         // Nothing is known of a volume without a size. It admits nothing new, but nothing is evicted for it.
-        guard standing.capacity.state.total > 0 else { return }
+        guard snapshot.capacity.state.total > 0 else { return }
         try transaction.shrinkWhereMuchIsFree()
-        let limit = standing.limit
+        let limit = snapshot.limit
         guard try transaction.usedBytes() > start(limit) else { return }
-        try watch.noting(transaction, from: standing.capacity.state.available) {
+        try watch.noting(transaction, from: snapshot.capacity.state.available) {
             try trim(to: end(limit), transaction)
         }
     }
@@ -95,20 +95,20 @@ extension Admission {
     /// If it did not help last time, it is tried again only after the volume has changed.
     ///
     /// - Returns: Whether anything was tried.
-    private func relieve(_ standing: Standing, _ transaction: CatalogTransaction) throws -> Bool {
+    private func relieve(_ snapshot: BudgetSnapshot, _ transaction: CatalogTransaction) throws -> Bool {
         let wanted: Int64
-        switch standing.pressure {
+        switch snapshot.pressure {
         case .normal, .elevated: return false
-        case .low: wanted = standing.capacity.thresholds.low.leave
+        case .low: wanted = snapshot.capacity.thresholds.low.leave
         case .critical: wanted = .max
         }
         var free = try FreeBytes(watch)
-        guard uselessAt.withLock({ $0 }) != free.count else { return false }
+        guard reliefFailedAt.withLock({ $0 }) != free.count else { return false }
         let hasHelped = try watch.noting(transaction, from: free.count) {
             try makeAvailable(wanted, &free, step: Self.reliefStep, transaction)
         }
         let left = hasHelped ? nil : free.count
-        uselessAt.withLock { $0 = left }
+        reliefFailedAt.withLock { $0 = left }
         return true
     }
 

@@ -13,15 +13,15 @@ final class VolumeWatch: Sendable {
     static let interval = Duration.seconds(1)
 
     /// What can be determined without the catalog.
-    struct Glance: Sendable {
+    struct CurrentPressure: Sendable {
         let configuration: CacheConfiguration
         let pressure: Pressure
     }
 
     private struct Memory: Sendable {
-        var glance: Glance?
-        var glancedAt = Duration.zero
-        var standing: Standing?
+        var current: CurrentPressure?
+        var currentAt = Duration.zero
+        var snapshot: BudgetSnapshot?
         var sampledAt = Duration.zero
     }
 
@@ -71,30 +71,30 @@ final class VolumeWatch: Sendable {
     }
 
     /// Returns the level of pressure, at most ``interval`` old.
-    func glance() throws(CacheError) -> Glance {
+    func currentPressure() throws(CacheError) -> CurrentPressure {
         let now = environment.uptime()
         let (last, known) = memory.withLock { memory in
-            (memory.glance, now - memory.glancedAt < Self.interval ? memory.glance : nil)
+            (memory.current, now - memory.currentAt < Self.interval ? memory.current : nil)
         }
         if let known { return known }
         let configuration = try configuration.current()
         let pressure = configuration.capacityModel.pressure(
             of: try volume(), after: last?.pressure ?? .normal)
-        let glance = Glance(configuration: configuration, pressure: pressure)
+        let current = CurrentPressure(configuration: configuration, pressure: pressure)
         memory.withLock { memory in
-            memory.glance = glance
-            memory.glancedAt = now
+            memory.current = current
+            memory.currentAt = now
         }
-        return glance
+        return current
     }
 
     /// Returns what holds for the next admission. Measures the volume again if the last measurement is older
     /// than ``interval``.
-    func standing(_ transaction: CatalogTransaction) throws -> Standing {
+    func snapshot(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
         let configuration = try configuration.current()
         let now = environment.uptime()
         let known = memory.withLock { memory in
-            now - memory.sampledAt < Self.interval ? memory.standing : nil
+            now - memory.sampledAt < Self.interval ? memory.snapshot : nil
         }
         if let known, known.configuration == configuration { return known }
         return try sample(transaction)
@@ -105,7 +105,7 @@ final class VolumeWatch: Sendable {
     func ceiling(_ transaction: CatalogTransaction) -> Int64? {
         let now = environment.uptime()
         let (known, isFresh) = memory.withLock { memory in
-            (memory.standing, now - memory.sampledAt < Self.interval)
+            (memory.snapshot, now - memory.sampledAt < Self.interval)
         }
         if let known, isFresh { return known.ceiling }
         do {
@@ -117,29 +117,30 @@ final class VolumeWatch: Sendable {
     }
 
     /// The most that all could be charged when the volume was last measured, in bytes.
-    var lastCeiling: Int64 { memory.withLock { $0.standing?.ceiling ?? 0 } }
+    var lastCeiling: Int64 { memory.withLock { $0.snapshot?.ceiling ?? 0 } }
 
     /// Measures the volume, and remembers the result.
-    func sample(_ transaction: CatalogTransaction) throws -> Standing {
-        let standing = try preview(transaction)
-        if try transaction.rememberedVolume() != standing.remembered {
-            try transaction.remember(standing.remembered)
+    func sample(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
+        let snapshot = try preview(transaction)
+        if try transaction.rememberedVolume() != snapshot.remembered {
+            try transaction.remember(snapshot.remembered)
         }
-        if try Unreleased(transaction) != standing.unreleased {
-            try standing.unreleased.write(to: transaction)
+        if try Unreleased(transaction) != snapshot.unreleased {
+            try snapshot.unreleased.write(to: transaction)
         }
         let now = environment.uptime()
         memory.withLock { memory in
-            memory.standing = standing
+            memory.snapshot = snapshot
             memory.sampledAt = now
-            memory.glance = Glance(configuration: standing.configuration, pressure: standing.pressure)
-            memory.glancedAt = now
+            memory.current = CurrentPressure(
+                configuration: snapshot.configuration, pressure: snapshot.pressure)
+            memory.currentAt = now
         }
-        return standing
+        return snapshot
     }
 
     /// Returns what ``sample(_:)`` would, without remembering it.
-    func preview(_ transaction: CatalogTransaction) throws -> Standing {
+    func preview(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
         let configuration = try configuration.current()
         let model = configuration.capacityModel
         var state = try volume()
@@ -156,7 +157,7 @@ final class VolumeWatch: Sendable {
             case .automatic, .automaticUpTo:
                 model.budget(from: remembered?.budget, to: capacity.budget)
             }
-        return Standing(
+        return BudgetSnapshot(
             configuration: configuration, capacity: capacity,
             pressure: model.pressure(of: state, after: remembered?.pressure ?? .normal), budget: budget,
             unreleased: unreleased)
@@ -188,7 +189,7 @@ final class VolumeWatch: Sendable {
     /// Forgets the budget in force, so that the next measurement is not subject to hysteresis.
     func forgetBudget(_ transaction: CatalogTransaction) throws {
         try transaction.forgetBudget()
-        memory.withLock { $0.standing = nil }
+        memory.withLock { $0.snapshot = nil }
     }
 
     /// Bytes on the volume that the cache could release. Includes items under way: otherwise writing them
@@ -213,7 +214,7 @@ final class VolumeWatch: Sendable {
 }
 
 /// What follows from the volume's free space and the configuration at one moment.
-struct Standing: Sendable {
+struct BudgetSnapshot: Sendable {
     let configuration: CacheConfiguration
     let capacity: Capacity
     let pressure: Pressure

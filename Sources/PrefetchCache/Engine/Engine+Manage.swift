@@ -159,11 +159,11 @@ extension Engine {
     }
 
     func statistics() throws(CacheError) -> CacheStatistics {
-        var (statistics, standing) = try catalog.reading { transaction in
+        var (statistics, snapshot) = try catalog.reading { transaction in
             (try transaction.statistics(), try admission.watch.preview(transaction))
         }
-        statistics.budgetBytes = standing.budget
-        statistics.pressure = standing.pressure
+        statistics.budgetBytes = snapshot.budget
+        statistics.pressure = snapshot.pressure
         let root = folders.current.root
         statistics.catalogBytes = try onFiles { () throws(FileSystemError) in
             try environment.fileSystem.attributes(
@@ -174,15 +174,15 @@ extension Engine {
 
     func capacity() throws(CacheError) -> CapacityReport {
         try catalog.reading { transaction in
-            let standing = try admission.watch.preview(transaction)
+            let snapshot = try admission.watch.preview(transaction)
             return CapacityReport(
-                capacity: standing.capacity, pressure: standing.pressure,
-                configuredBudget: standing.configuration.budget, budgetBytes: standing.budget,
-                ceilingBytes: standing.ceiling, largestItemBytes: min(standing.largestItem, standing.ceiling),
+                capacity: snapshot.capacity, pressure: snapshot.pressure,
+                configuredBudget: snapshot.configuration.budget, budgetBytes: snapshot.budget,
+                ceilingBytes: snapshot.ceiling, largestItemBytes: min(snapshot.largestItem, snapshot.ceiling),
                 chargedBytes: try transaction.itemBytes(),
                 heldBytes: try transaction.heldBytes(),
                 catalogBytes: try transaction.catalogBytes(),
-                refusal: Standing.refusal(standing.configuration, standing.pressure))
+                refusal: BudgetSnapshot.refusal(snapshot.configuration, snapshot.pressure))
         }
     }
 

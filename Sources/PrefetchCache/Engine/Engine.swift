@@ -48,8 +48,6 @@ final class Engine: Sendable {
     ) throws(CacheError) {
         self.environment = environment
         let fileSystem = environment.fileSystem
-        let events = events
-        let report: @Sendable (CacheEvent) -> Void = { events.send($0) }
 
         try areas.caches.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.catalog)
         try areas.applicationSupport.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.ledger)
@@ -62,18 +60,15 @@ final class Engine: Sendable {
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)
         configuration = ConfigurationFile(in: support.root, Patience(uptime: environment.uptime))
-        let configuration = configuration
-        let policy: @Sendable () -> any EvictionPolicy = { configuration.lastKnown.evictionPolicy.policy }
         let cataloged = CacheFiles(folders: folders)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
-        evictor = Evictor(
-            files: cataloged, policy: policy, watch: watch, environment: environment, report: report)
+        evictor = Evictor(files: cataloged, rules: .following(watch), environment: environment, events: events)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            files: cataloged, budget: evictor, session: session, report: report)
+            files: cataloged, budget: evictor, session: session, events: events)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         self.ledger =
             ledger

@@ -210,7 +210,7 @@ final class ItemStore: StoreUnderWay {
         do {
             try keeper.removeJournal()
         } catch {
-            reservation.leaveBesides()
+            reservation.leaveJournalBytes()
             engine.environment.logger.warning("A journal stays behind.", metadata: ["error": "\(error)"])
         }
     }

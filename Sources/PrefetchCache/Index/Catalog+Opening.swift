@@ -39,7 +39,7 @@ extension Catalog {
             fresh.generation = inMemory { $0.allowance.generation }
             file = .open(fresh)
             // Without items nothing was rebuilt: the cache is new, or was purged as a whole.
-            if let rebuilt, rebuilt > 0 { report(.catalogRebuilt(items: rebuilt)) }
+            if let rebuilt, rebuilt > 0 { events.send(.catalogRebuilt(items: rebuilt)) }
             return fresh
         }
     }
@@ -116,15 +116,17 @@ extension Catalog {
 
     private func requireUsable(_ transaction: CatalogTransaction, hadJournal: Bool) throws {
         let version = try transaction.version()
-        guard version == CatalogSchema.version else { throw CatalogFile.Useless("it has version \(version)") }
+        guard version == CatalogSchema.version else {
+            throw CatalogFile.Unusable("it has version \(version)")
+        }
         guard try isTrusted(transaction) else {
-            throw CatalogFile.Useless("the machine went down while it was in use")
+            throw CatalogFile.Unusable("the machine went down while it was in use")
         }
         // Within the transaction: no other process is about to make the journal.
         if !hadJournal, try !transaction.marks().isEmpty,
             try !CatalogFile.hasJournal(in: folders.current.root)
         {
-            throw CatalogFile.Useless("it was in use, and its journal is gone")
+            throw CatalogFile.Unusable("it was in use, and its journal is gone")
         }
     }
 
@@ -149,12 +151,12 @@ extension Catalog {
     }
 
     /// Removes a file that was found unusable, unless another one has its name by now.
-    func discard(_ useless: FileAttributes.Identity?) throws(CacheError) {
+    func discard(_ unusable: FileAttributes.Identity?) throws(CacheError) {
         let root = folders.current.root
         try file.withLock { file throws(CacheError) in
-            if case .open(let open) = file, open.identity == useless { file = .notYet }
+            if case .open(let open) = file, open.identity == unusable { file = .notYet }
             try onFiles { () throws(FileSystemError) in
-                guard let useless, try CatalogFile.identity(in: root) == useless else { return }
+                guard let unusable, try CatalogFile.identity(in: root) == unusable else { return }
                 try CatalogFile.remove(in: root)
             }
         }

@@ -17,7 +17,7 @@ final class Catalog: Sendable {
     let files: any CatalogedFiles
     let budget: any BudgetKeeping
     let session: WriterSession
-    let report: @Sendable (CacheEvent) -> Void
+    let events: EventHub
     let file = Mutex(Opening.notYet)
     private let state = Mutex(State())
 
@@ -40,7 +40,7 @@ final class Catalog: Sendable {
 
     init(
         folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, files: any CatalogedFiles,
-        budget: any BudgetKeeping, session: WriterSession, report: @escaping @Sendable (CacheEvent) -> Void
+        budget: any BudgetKeeping, session: WriterSession, events: EventHub
     ) {
         self.folders = folders
         self.environment = environment
@@ -48,7 +48,7 @@ final class Catalog: Sendable {
         self.files = files
         self.budget = budget
         self.session = session
-        self.report = report
+        self.events = events
     }
 
     var patience: Patience { folders.patience }
@@ -210,10 +210,10 @@ final class Catalog: Sendable {
                 guard attempts < Self.attempts else {
                     throw .database(name: "catalog", message: "the file is replaced again and again")
                 }
-            } catch let error as CatalogFile.Useless where attempts < Self.attempts {
+            } catch let error as CatalogFile.Unusable where attempts < Self.attempts {
                 // Repeated, since another process may put such a file there again.
                 attempts += 1
-                environment.logger.info("The catalog is made anew.", metadata: ["reason": "\(error)"])
+                environment.logger.info("The catalog is rebuilt.", metadata: ["reason": "\(error)"])
                 try discard(identity)
             } catch {
                 if makingRoom, !hasFreed, CatalogFile.isOutOfSpace(error), try freeSpace() {
@@ -223,7 +223,7 @@ final class Catalog: Sendable {
                 } else if attempts < Self.attempts, CatalogFile.isFaultOfTheFile(error) {
                     attempts += 1
                     environment.logger.warning(
-                        "The catalog failed and is made anew.", metadata: ["error": "\(error)"])
+                        "The catalog failed and is rebuilt.", metadata: ["error": "\(error)"])
                     try discard(identity)
                 } else if attempts < Self.attempts, CatalogFile.isAboutNames(error), try wasLost(identity) {
                     attempts += 1

@@ -22,7 +22,7 @@ struct CatalogFile: Sendable {
     struct WasReplaced: Error {}
 
     /// The file has to be rebuilt.
-    struct Useless: Error, CustomStringConvertible {
+    struct Unusable: Error, CustomStringConvertible {
         let description: String
 
         init(_ reason: String) {
@@ -83,7 +83,7 @@ struct CatalogFile: Sendable {
     /// log is not ours, and reading it would leave files behind.
     static func requireRollbackJournal(_ database: Database) throws {
         guard try DatabaseBytes.header(of: database).hasRollbackJournal else {
-            throw Useless("it is not a database with a rollback journal")
+            throw Unusable("it is not a database with a rollback journal")
         }
     }
 

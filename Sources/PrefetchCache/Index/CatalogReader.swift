@@ -18,7 +18,7 @@ struct CatalogView: Sendable {
         case usable(CatalogView)
         case missing
         /// The catalog is rebuilt when it is next used.
-        case useless(String)
+        case unusable(String)
     }
 
     private let queue: DatabaseQueue
@@ -54,16 +54,16 @@ struct CatalogView: Sendable {
             let queue = try DatabaseQueue(
                 path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
             return .usable(CatalogView(queue: queue, folders: folders))
-        } catch let error as CatalogFile.Useless {
-            return .useless(error.description)
+        } catch let error as CatalogFile.Unusable {
+            return .unusable(error.description)
         } catch let error as FileSystemError where error.isOfSecondName {
-            return .useless("it has a second name")
+            return .unusable("it has a second name")
         } catch {
             try onFiles { () throws(FileSystemError) in
                 try root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog))
             }
             guard CatalogFile.isFaultOfTheFile(error) else { throw CatalogFile.wrapped(error, in: folders) }
-            return .useless("\(error)")
+            return .unusable("\(error)")
         }
     }
 
@@ -87,11 +87,11 @@ struct CatalogView: Sendable {
                 let check = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "no answer"
                 return check == "ok" ? nil : check
             }
-            return problem.map(Finding.useless) ?? found
+            return problem.map(Finding.unusable) ?? found
         } catch {
-            // One that is busy, or that cannot be read for want of descriptors, is as good as before.
+            // Busy or out of descriptors: the file itself is fine.
             guard CatalogFile.isFaultOfTheFile(error) else { throw CatalogFile.wrapped(error, in: folders) }
-            return .useless("\(error)")
+            return .unusable("\(error)")
         }
     }
 
@@ -345,7 +345,7 @@ package struct CatalogSnapshot {
             }
             try queue.close()
             return version
-        } catch is CatalogFile.Useless {
+        } catch is CatalogFile.Unusable {
             return nil
         } catch {
             throw .database(name: "catalog", message: "\(error)")

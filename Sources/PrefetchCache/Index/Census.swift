@@ -174,7 +174,7 @@ struct PartialCensus {
         /// Its writer lives, and accounts for it.
         case held
         case kept(CatalogRow)
-        case useless
+        case unusable
     }
 
     /// - Parameter sequence: The last number of the order of use.
@@ -216,7 +216,7 @@ struct PartialCensus {
         switch finding {
         case .held: return nil
         case .kept(let row): return row
-        case .useless:
+        case .unusable:
             do {
                 _ = try files.remove(hash)
                 return nil
@@ -227,10 +227,10 @@ struct PartialCensus {
     }
 
     /// Whether a partial can never be resumed. Changes nothing.
-    func isUseless(_ hash: KeyHash) throws(CacheError) -> Bool {
+    func isUnusable(_ hash: KeyHash) throws(CacheError) -> Bool {
         do {
             let files = PartialFiles(incoming: folders.current.incoming)
-            if case .useless = try finding(hash, files) { return true }
+            if case .unusable = try finding(hash, files) { return true }
             return false
         } catch ItemFormatError.fileSystem(let error) {
             throw .fileSystem(error)
@@ -241,11 +241,11 @@ struct PartialCensus {
 
     private func finding(_ hash: KeyHash, _ files: PartialFiles) throws -> Finding {
         guard let storedLength = try files.lengthOfChunks(hash), let file = try files.openJournal(hash) else {
-            return .useless
+            return .unusable
         }
         let fileSystem = environment.fileSystem
         defer { fileSystem.close(file) }
-        guard let head = try PartialHead(of: file, in: fileSystem) else { return .useless }
+        guard let head = try PartialHead(of: file, in: fileSystem) else { return .unusable }
         if try files.livingWriter(head) != nil { return .held }
         let journalLength = try fileSystem.attributes(of: file).length
         do throws(ItemFormatError) {
@@ -253,7 +253,7 @@ struct PartialCensus {
             // The system may have emptied the chunks and left the journal.
             var there = journal
             there.cut(toStoredLength: storedLength)
-            guard journal.metadata.key.hash == hash, !there.chunks.isEmpty else { return .useless }
+            guard journal.metadata.key.hash == hash, !there.chunks.isEmpty else { return .unusable }
             return .kept(
                 CatalogRow(
                     partial: journal, keptAt: head.keptAt, now: environment.now(), storedLength: storedLength,
@@ -265,7 +265,7 @@ struct PartialCensus {
                     "A partial of a newer version is left alone.",
                     metadata: ["item": "\(hash.hexadecimal)", "version": "\(version)"])
                 return .kept(opaqueRow(.newerPartial, hash, storedLength, journalLength))
-            case .damaged: return .useless
+            case .damaged: return .unusable
             default: throw error
             }
         }

@@ -132,7 +132,7 @@ struct CacheIntake: ItemIntake {
             storedLength: ItemFooter.storedLengthBound(contentLength: length, metadata: metadata))
         let used = report.chargedBytes + report.heldBytes + report.catalogBytes
         let (sum, overflow) = used.addingReportingOverflow(needed)
-        guard overflow || sum > Trimming.start(report.ceilingBytes) else { return nil }
+        guard overflow || sum > Watermarks.high(report.ceilingBytes) else { return nil }
         return .refused(.overBudget(needed: needed, budget: report.ceilingBytes))
     }
 

@@ -84,7 +84,7 @@ final class Repair {
         // Before anything else is removed, since the rows of those files are deleted with them.
         attempt(.catalog) { () throws(CacheError) in try forgetLostFiles() }
         attempt(incoming) { () throws(CacheError) in try removeOrphans() }
-        attempt(incoming) { () throws(CacheError) in try removeUselessPartials() }
+        attempt(incoming) { () throws(CacheError) in try removeUnusablePartials() }
         attempt(.catalog) { () throws(CacheError) in try repairCatalog() }
         attempt(.quarantine) { () throws(CacheError) in try emptyQuarantine() }
         attempt(.catalog) { () throws(CacheError) in try recount() }
@@ -135,7 +135,7 @@ extension Repair {
             let census = engine.catalog.census
             _ = try engine.catalog.transaction { try census.fill($0, ordering: .mostRecent) }
         case .missing: try remake("there was none")
-        case .useless(let reason): try remake(reason)
+        case .unusable(let reason): try remake(reason)
         }
     }
 
@@ -323,7 +323,7 @@ extension Repair {
     }
 
     /// Removes kept partials that can never be resumed. The others stay for the next download.
-    func removeUselessPartials() throws(CacheError) {
+    func removeUnusablePartials() throws(CacheError) {
         let incoming = engine.folders.current.incoming
         let files = PartialFiles(incoming: incoming)
         let census = PartialCensus(folders: engine.folders, environment: environment, charge: engine.charge)
@@ -332,7 +332,7 @@ extension Repair {
             let place = AreaPath.ours(
                 CacheLayout.incoming.pushing(CacheLayout.keptPartial(of: hash)), in: .caches)
             attempt(place) { () throws(CacheError) in
-                guard try census.isUseless(hash) else { return }
+                guard try census.isUnusable(hash) else { return }
                 if !isDryRun {
                     let removal = try engine.locks.hold(hash.ofPartial) { () throws(CacheError) in
                         let removal = try onFiles { () throws(FileSystemError) in try files.remove(hash) }

@@ -92,7 +92,7 @@ extension Admission {
             known = try transaction.chargedLength(ofPartial: partial.hash)
         }
         let used = try transaction.usedBytes()
-        let ceiling = try watch.standing(transaction).ceiling
+        let ceiling = try watch.snapshot(transaction).ceiling
         let excess = used - (known ?? 0) + charged - max(ceiling, used)
         if excess > 0 {
             let made = try evictor.makeRoom(excess, priority: priority, from: transaction)
