@@ -80,7 +80,7 @@ final class Engine: Sendable {
         promoter = Promoter(
             environment: environment, folders: folders, support: support, ledger: self.ledger,
             catalog: catalog, itemLocks: locks, codecs: codecs, admission: admission,
-            coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging, environment))
+            coordinator: environment.coordinator ?? Self.platformCoordinator)
 
         _ = try configuration.current()
         guard isSettling else { return }
@@ -114,13 +114,12 @@ final class Engine: Sendable {
         }
     }
 
-    private static func platformCoordinator(_ staging: Directory, _ environment: CacheEnvironment)
-        -> any FileCoordinating
-    {
+    /// `nil` where nobody but the cache works on iCloud Drive.
+    private static var platformCoordinator: (any FileCoordinating)? {
         #if canImport(Darwin)
             SystemFileCoordinator()
         #else
-            LockFileCoordinator(staging: staging, Patience(uptime: environment.uptime))
+            nil
         #endif
     }
 

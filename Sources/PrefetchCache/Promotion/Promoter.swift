@@ -18,7 +18,7 @@ final class Promoter: Sendable {
     let itemLocks: ItemLocks
     let codecs: CodecPool
     let admission: Admission
-    let coordinator: any FileCoordinating
+    let coordinator: (any FileCoordinating)?
     let locks: KeyLock
     /// As footers record it.
     let boot: UInt64?
@@ -27,7 +27,7 @@ final class Promoter: Sendable {
     init(
         environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders,
         ledger: any PromotionLedger, catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool,
-        admission: Admission, coordinator: any FileCoordinating
+        admission: Admission, coordinator: (any FileCoordinating)?
     ) {
         self.environment = environment
         self.folders = folders
