@@ -39,8 +39,8 @@ package struct CatalogSnapshot {
     package static func forEach(
         in caches: Directory, at path: FilePath, _ body: (Entry) -> Void
     ) throws(CacheError) -> Int? {
-        guard let root = try onFiles(caches.open(CacheLayout.root)),
-            try onFiles(CatalogFile.attributes(in: root))?.kind
+        guard let root = try onFiles({ () throws(FileSystemError) in try caches.open(CacheLayout.root) }),
+            try onFiles({ () throws(FileSystemError) in try CatalogFile.attributes(in: root) })?.kind
                 == .regular
         else { return nil }
         do {

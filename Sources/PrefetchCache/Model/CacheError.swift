@@ -143,17 +143,6 @@ extension CacheError: CustomStringConvertible {
     }
 }
 
-/// Makes calls of the file system, and wraps their error: `try onFiles(fileSystem.attributes(of: file))`.
-@inline(__always)
-func onFiles<Result>(_ calls: @autoclosure () throws(FileSystemError) -> Result) throws(CacheError) -> Result
-{
-    do {
-        return try calls()
-    } catch {
-        throw .fileSystem(error)
-    }
-}
-
 /// Runs a body that touches files, and wraps its errors.
 @inline(__always)
 func onFiles<Result>(_ body: () throws(FileSystemError) -> Result) throws(CacheError) -> Result {
