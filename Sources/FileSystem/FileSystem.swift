@@ -50,8 +50,8 @@ public protocol FileSystem: Sendable {
     func attributes(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> FileAttributes?
 
     /// The inode of a name, without following a link (`statx` for nothing else; `fstatat` on Darwin), or `nil` when there
-    /// is none. Of a file whose times somebody has asked for, Linux writes the inode again with the next change, such as
-    /// a rename: a flush then takes an eighth longer.
+    /// is none. Once a file's times have been read, Linux writes its inode again with the next change, such as a rename,
+    /// and a flush then takes an eighth longer.
     func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64?
 
     /// The creation time of an open file, in nanoseconds since 1970 (`statx`; `st_birthtimespec` on

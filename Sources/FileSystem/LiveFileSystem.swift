@@ -372,7 +372,7 @@ extension OpenMode {
     /// The flags of `open`, and the permissions of a file that it creates.
     fileprivate var flags: (CInt, mode_t) {
         switch self {
-        // Without O_NONBLOCK, opening a pipe in place of a file would block for ever.
+        // Without O_NONBLOCK, opening a pipe in place of a file would block forever.
         case .read: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         case .readUnnoticed: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | Platform.withoutAccessTime, 0)
         case .readFollowingLinks: (O_RDONLY, 0)

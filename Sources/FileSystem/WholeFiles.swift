@@ -35,7 +35,9 @@ extension FileSystem {
     }
 
     /// At most `count` bytes of a file from `offset`; fewer where it ends.
-    package func bytes(of file: Descriptor, at offset: Int64 = 0, count: Int) throws(FileSystemError) -> [UInt8] {
+    package func bytes(of file: Descriptor, at offset: Int64 = 0, count: Int) throws(FileSystemError)
+        -> [UInt8]
+    {
         var bytes = [UInt8](repeating: 0, count: count)
         let done = try bytes.withMutableBytes { buffer throws(FileSystemError) in
             try readAll(file, into: buffer, at: offset)
@@ -80,19 +82,18 @@ extension FileSystem {
     public func contents(of name: FilePath, in directory: Descriptor, limit: Int)
         throws(FileSystemError) -> [UInt8]?
     {
-        let file: Descriptor
         do {
-            file = try open(name, in: directory, .read)
+            return try withFile(name, in: directory, .read) { file throws(FileSystemError) in
+                let length = try attributes(of: file).length
+                guard length <= Int64(limit) else {
+                    throw FileSystemError("read", path: name, errno: .fileTooLarge)
+                }
+                return try bytes(of: file, count: Int(length))
+            }
         } catch {
             if error.isNotFound { return nil }
             throw error
         }
-        defer { close(file) }
-        let length = try attributes(of: file).length
-        guard length <= Int64(limit) else {
-            throw FileSystemError("read", path: name, errno: .fileTooLarge)
-        }
-        return try bytes(of: file, count: Int(length))
     }
 
     /// The first `limit` bytes of a file whose attributes do not report its length, as in `/proc`.

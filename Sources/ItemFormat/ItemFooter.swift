@@ -93,14 +93,16 @@ struct Trailer {
     let checksum: UInt64
 
     /// - Throws: ``ItemFormatError/damaged(_:)`` when the magic number is not there.
-    init(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
-        var reader = ByteReader(bytes, of: .trailer)
+    init(
+        _ bytes: UnsafeRawBufferPointer, of damage: ItemFormatError.Damage = .trailer
+    ) throws(ItemFormatError) {
+        var reader = ByteReader(bytes, of: damage)
         storedLength = try reader.take()
         footerLength = try reader.take()
         version = try reader.take()
         reserved = try reader.take()
         checksum = try reader.take()
-        guard try reader.take(UInt64.self) == Self.magic else { throw .damaged(.trailer) }
+        guard try reader.take(UInt64.self) == Self.magic else { throw .damaged(damage) }
     }
 
     /// Whether this is a newer version whose footer is longer than this code reads. Its checksum cannot be

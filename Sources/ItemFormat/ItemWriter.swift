@@ -188,9 +188,7 @@ package final class ItemWriter {
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         try admit(storedLength + Int64(bytes.count))
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.writeAll(bytes, to: file, at: storedLength)
-        }
+        try onFiles(fileSystem.writeAll(bytes, to: file, at: storedLength))
         storedLength += Int64(bytes.count)
     }
 

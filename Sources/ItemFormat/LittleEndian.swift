@@ -35,7 +35,8 @@ struct ByteReader {
         return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
     }
 
-    mutating func take<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(ItemFormatError) -> Value {
+    mutating func take<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(ItemFormatError) -> Value
+    {
         Value(littleEndian: try take(count: MemoryLayout<Value>.size).loadUnaligned(as: Value.self))
     }
 

@@ -164,19 +164,16 @@ extension PartialJournal {
     /// - Throws: ``ItemFormatError/damaged(_:)``, ``ItemFormatError/newerVersion(_:)`` or
     ///   ``ItemFormatError/fileSystem(_:)``.
     package init(of file: Descriptor, in fileSystem: any FileSystem) throws(ItemFormatError) {
-        let head = try onFiles { () throws(FileSystemError) in try PartialHead(of: file, in: fileSystem) }
+        let head = try onFiles(PartialHead(of: file, in: fileSystem))
         guard let head else { throw .damaged(.journal) }
         guard head.version <= Self.version else { throw .newerVersion(head.version) }
-        let fixed = try onFiles { () throws(FileSystemError) in
-            try fileSystem.presentBytes(of: file, at: 24, count: Self.fixedLength - 24)
-        }
+        let fixed = try onFiles(fileSystem.presentBytes(of: file, at: 24, count: Self.fixedLength - 24))
         guard head.version == Self.version else { throw .damaged(.journal) }
         let fields = try fixed.withBytes { bytes throws(ItemFormatError) in try Fixed(bytes) }
         guard fields.descriptionLength <= Self.descriptionLimit else { throw .damaged(.journal) }
-        let description = try onFiles { () throws(FileSystemError) in
-            try fileSystem.presentBytes(
-                of: file, at: Int64(Self.fixedLength), count: Int(fields.descriptionLength))
-        }
+        let description = try onFiles(
+            fileSystem.presentBytes(
+                of: file, at: Int64(Self.fixedLength), count: Int(fields.descriptionLength)))
         let footer = try description.withBytes { bytes throws(ItemFormatError) in
             try ItemFooter(description: bytes)
         }
@@ -189,9 +186,7 @@ extension PartialJournal {
             metadata: footer.metadata, encoding: footer.encoding, expectedLength: fields.expectedLength,
             generation: fields.generation)
         let most = ItemFooter.chunkCount(contentLength: ItemLimits.contentLength) * Self.recordLength
-        let records = try onFiles { () throws(FileSystemError) in
-            try fileSystem.presentBytes(of: file, at: length, count: most)
-        }
+        let records = try onFiles(fileSystem.presentBytes(of: file, at: length, count: most))
         try records.withBytes { bytes throws(ItemFormatError) in try readRecords(bytes) }
     }
 
@@ -222,9 +217,7 @@ extension PartialJournal {
         for (index, chunk) in chunks.enumerated() {
             let length = Int(chunk.storedLength)
             let stored = loan.codec.input(atLeast: length).slice(0..<length)
-            let count = try onFiles { () throws(FileSystemError) in
-                try fileSystem.readAll(file, into: stored, at: offset)
-            }
+            let count = try onFiles(fileSystem.readAll(file, into: stored, at: offset))
             guard count == length,
                 let content = content(of: UnsafeRawBufferPointer(stored), with: loan.codec),
                 Checksum.of(content) == chunk.checksum
@@ -266,12 +259,7 @@ extension ItemFooter {
     /// Decodes an item without content, which consists of a footer only.
     fileprivate init(description bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         guard bytes.count >= Trailer.length + 8 else { throw .damaged(.journal) }
-        let trailer: Trailer
-        do {
-            trailer = try Trailer(bytes.slice(bytes.count - Trailer.length..<bytes.count))
-        } catch {
-            throw .damaged(.journal)
-        }
+        let trailer = try Trailer(bytes.slice(bytes.count - Trailer.length..<bytes.count), of: .journal)
         try self.init(decoding: bytes, trailer: trailer, fileLength: Int64(bytes.count))
     }
 }

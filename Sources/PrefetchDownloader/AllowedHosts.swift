@@ -1,14 +1,7 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
+internal import Foundation
 
 #if canImport(FoundationNetworking)
-    internal import Foundation
     internal import FoundationNetworking
-#else
-    internal import Foundation
 #endif
 
 /// The servers that may be contacted, also by redirects.
@@ -18,14 +11,13 @@
 /// ```
 public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Any host, for a program whose user provides the URLs.
-    public static let any = AllowedHosts(patterns: [], isAny: true)
+    public static let any = AllowedHosts(patterns: nil)
 
-    private let patterns: Set<String>
-    private let isAny: Bool
+    /// `nil` for any host.
+    private let patterns: Set<String>?
 
-    private init(patterns: Set<String>, isAny: Bool) {
+    private init(patterns: Set<String>?) {
         self.patterns = patterns
-        self.isAny = isAny
     }
 
     /// Creates a set of hosts.
@@ -33,7 +25,7 @@ public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// - Parameter hosts: Names or addresses. `*.example.org` stands for all hosts below `example.org`, but
     ///   not for `example.org` itself.
     public init(_ hosts: some Sequence<String>) {
-        self.init(patterns: Set(hosts.map { $0.lowercased() }), isAny: false)
+        self.init(patterns: Set(hosts.map { $0.lowercased() }))
     }
 
     /// Creates a set of hosts, as ``init(_:)`` does.
@@ -43,7 +35,7 @@ public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
 
     /// Returns whether a host may be contacted. Case is ignored.
     public func contains(_ host: String) -> Bool {
-        if isAny { return true }
+        guard let patterns else { return true }
         let host = host.lowercased()
         if patterns.contains(host) { return true }
         var rest = host[...]

@@ -120,7 +120,9 @@ struct Attempt: Sendable {
     }
 
     /// - Parameter storage: Takes the rest, if the rest is requested.
-    private func perform(_ plan: RequestPlan, resuming storage: Storage? = nil) async throws -> DownloadOutcome {
+    private func perform(_ plan: RequestPlan, resuming storage: Storage? = nil) async throws
+        -> DownloadOutcome
+    {
         let reception: Reception
         do {
             reception = try await follow(plan)
@@ -182,8 +184,8 @@ struct Attempt: Sendable {
         case .refused(let refusal): return try await refused(refusal, keptLength: 0)
         case .writer(let writer):
             let digest = ContentDigest(isWanted: expected.digest != nil)
-            return try await withKeptLength(
-                storage(writer, digest, from: nil).receive(reception, announced: length))
+            let storage = Storage(writer: writer, digest: digest, expected: expected, start: 0, emit: emit)
+            return try await withKeptLength(storage.receive(reception, announced: length))
         }
     }
 
@@ -216,16 +218,11 @@ struct Attempt: Sendable {
                 // The end of the partial was damaged. The rest is requested by the next attempt.
                 throw Interruption(.partialGone, keptLength: try await writer.keep())
             }
-            return try await body(storage(writer, digest, from: partial))
+            return try await body(
+                Storage(
+                    writer: writer, digest: digest, expected: expected, start: partial.contentLength,
+                    emit: emit))
         }
-    }
-
-    private func storage(_ writer: CacheWriter, _ digest: ContentDigest, from partial: PartialItem?)
-        -> Storage
-    {
-        Storage(
-            writer: writer, digest: digest, expected: expected, start: partial?.contentLength ?? 0, emit: emit
-        )
     }
 
     /// Sends the request, and follows redirects.

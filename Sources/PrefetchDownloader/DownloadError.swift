@@ -58,31 +58,32 @@ public struct DownloadError: Error, Hashable, Sendable {
     /// The cause of the failure.
     public let reason: Reason
     /// Bytes of content that are kept, after which a later download of the key resumes.
-    public internal(set) var keptLength: Int64 = 0
+    public let keptLength: Int64
 
-    init(key: ItemKey, origin: String, _ reason: Reason) {
+    init(key: ItemKey, origin: String, _ reason: Reason, keptLength: Int64 = 0) {
         self.key = key
         self.origin = origin
         self.reason = reason
+        self.keptLength = keptLength
     }
 }
 
 /// Why a connection was not made, or was lost.
 public enum TransferFailure: String, Error, Hashable, Sendable {
     /// The name of the host could not be resolved.
-    case cannotFindHost = "the host is not known"
+    case cannotFindHost = "the host name could not be resolved"
     /// No connection to the server could be made.
     case cannotConnect = "the server cannot be reached"
     /// The connection was lost.
-    case connectionLost = "the connection broke"
+    case connectionLost = "the connection was lost"
     /// The connection timed out.
     case timedOut = "the connection timed out"
     /// This machine has no network connection.
-    case offline = "this machine is not connected"
+    case offline = "this machine is offline"
     /// The server's certificate is not trusted, or no secure connection could be made.
     case notTrusted = "the server's certificate is not trusted"
     /// The server's response is not valid HTTP.
-    case malformed = "the server's answer is not HTTP"
+    case malformed = "the response is not valid HTTP"
     /// The transfer was cancelled.
     case cancelled = "the transfer was cancelled"
     /// Any other failure.
@@ -92,44 +93,42 @@ public enum TransferFailure: String, Error, Hashable, Sendable {
 extension DownloadError: CustomStringConvertible {
     public var description: String {
         let kept =
-            keptLength > 0 ? "; \(keptLength) bytes are kept, and a later download goes on after them" : ""
+            keptLength > 0 ? "; \(keptLength) bytes are kept, and a later download resumes after them" : ""
         return "'\(key)' from \(origin): \(reason)\(kept)"
     }
 }
 
 /// `localizedDescription` is what many apps log. The text is for developers and in English.
-extension DownloadError: LocalizedError {
-    public var errorDescription: String? { description }
-}
+extension DownloadError: LocalizedError { public var errorDescription: String? { description } }
 
 extension DownloadError.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unsupportedURL: "the URL is not one of a server; give one with https and a host"
+        case .unsupportedURL: "the URL has no host, or is neither https nor http; use an https URL"
         case .hostNotAllowed: "the host is not allowed; add it to the configuration's hosts"
-        case .insecure: "plain http to another machine is not allowed; use https, or opt in to it"
+        case .insecure: "plain http to another machine is not allowed; use https, or set allowsInsecureHTTP"
         case .tooManyRedirects(let limit): "the server redirected more than \(limit) times"
         case .redirect(let target): "the server redirected to \(target), which is not allowed"
         case .status(let status, nil): "the server answered \(status)"
         case .status(let status, let delay?):
             "the server answered \(status); try again after \(delay.components.seconds) seconds"
         case .connection(let failure): failure.rawValue
-        case .stalled(let time): "the server said nothing for \(time.components.seconds) seconds"
+        case .stalled(let time): "the server was silent for \(time.components.seconds) seconds"
         case .truncated(let received, let announced):
             "the content ended after \(received) of \(announced) bytes"
         case .tooLong(let received, let announced):
-            "\(received) bytes came where \(announced) were announced"
-        case .wrongRange(let range): "the answer's range is not the one that was asked for: \(range)"
+            "\(received) bytes arrived where \(announced) were announced"
+        case .wrongRange(let range): "the response does not have the requested range: \(range)"
         case .wrongLength(let expected, let actual):
             "the content has \(actual) bytes where \(expected) were expected"
         case .wrongDigest(let expected, let actual):
             "the content's SHA-256 is \(actual.hexadecimal) where \(expected.hexadecimal) was expected"
         case .unmarkedEnd:
-            "the server does not say how long the content is, so nobody could tell if it were cut short; "
-                + "give the length or the SHA-256 to expect"
+            "the response does not say where the content ends, so a truncated one would look complete; "
+                + "specify the expected length or SHA-256"
         case .encoded(let encoding):
-            "the server sent the content encoded (\(encoding)) though it was asked not to"
-        case .partialGone: "what was kept of the content went away meanwhile"
+            "the server encoded the content (\(encoding)) although it was asked not to"
+        case .partialGone: "the kept part of the content disappeared in the meantime"
         case .cache(let error): error.description
         }
     }

@@ -74,7 +74,7 @@ final class DownloadJob: Sendable {
     }
 
     /// Ends the download if it is opportunistic and transferring.
-    func giveWay(to pressure: Pressure) {
+    func stopIfOpportunistic(under pressure: Pressure) {
         guard request.intent == .opportunistic, state.withLock({ $0.isTransferring }) else { return }
         stop(.pressure(pressure))
     }

@@ -17,10 +17,20 @@ struct DownloadRun: Sendable {
     private var request: DownloadRequest { job.request }
 
     func outcome() async -> DownloadOutcome {
-        guard let url = request.urlRequest.url, let origin = Origin(url) else {
-            return failed(.unsupportedURL, origin: "?")
+        let outcome = await result()
+        if case .failed(let error) = outcome {
+            environment.logger.info("A download failed.", metadata: ["error": "\(error)"])
         }
-        if let problem = configuration.problem(of: url) { return failed(problem, origin: origin.description) }
+        return outcome
+    }
+
+    private func result() async -> DownloadOutcome {
+        guard let url = request.urlRequest.url, let origin = Origin(url) else {
+            return .failed(error(.unsupportedURL, at: "?"))
+        }
+        if let problem = configuration.problem(of: url) {
+            return .failed(error(problem, at: origin.description))
+        }
         var failures = 0
         var furthest: Int64 = 0
         while true {
@@ -42,7 +52,7 @@ struct DownloadRun: Sendable {
                 failures = 0
             }
             failures += 1
-            let error = error(reason, origin.description, interruption.keptLength)
+            let error = error(reason, at: origin.description, kept: interruption.keptLength)
             // The content came from two downloads, possibly of two versions.
             if case .wrongDigest = reason, interruption.wasResumed, failures < configuration.attempts {
                 job.emit(.retrying(after: .zero, error))
@@ -50,7 +60,7 @@ struct DownloadRun: Sendable {
             }
             let delay = configuration.retryDelay(
                 after: reason, failures: failures, random: environment.random)
-            guard let delay else { return failed(error) }
+            guard let delay else { return .failed(error) }
             job.emit(.retrying(after: delay, error))
             do {
                 try await environment.sleep(delay)
@@ -71,20 +81,8 @@ struct DownloadRun: Sendable {
         }
     }
 
-    private func failed(_ reason: DownloadError.Reason, origin: String) -> DownloadOutcome {
-        failed(error(reason, origin, 0))
-    }
-
-    private func failed(_ error: DownloadError) -> DownloadOutcome {
-        environment.logger.info("A download failed.", metadata: ["error": "\(error)"])
-        return .failed(error)
-    }
-
-    private func error(_ reason: DownloadError.Reason, _ origin: String, _ keptLength: Int64) -> DownloadError
-    {
-        var error = DownloadError(key: request.key, origin: origin, reason)
-        error.keptLength = keptLength
-        return error
+    private func error(_ reason: DownloadError.Reason, at origin: String, kept: Int64 = 0) -> DownloadError {
+        DownloadError(key: request.key, origin: origin, reason, keptLength: kept)
     }
 }
 

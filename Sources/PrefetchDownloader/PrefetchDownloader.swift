@@ -59,7 +59,7 @@ public final class PrefetchDownloader: Sendable {
         let events = cache.events
         let task = Task { [weak self] in
             for await case .pressure(let level) in events where level >= .elevated {
-                self?.giveWay(to: level)
+                self?.stopOpportunistic(under: level)
             }
         }
         watchingPressure.withLock { $0 = task }
@@ -120,9 +120,9 @@ public final class PrefetchDownloader: Sendable {
         }
     }
 
-    private func giveWay(to pressure: Pressure) {
+    private func stopOpportunistic(under pressure: Pressure) {
         let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
-        for job in jobs { job.giveWay(to: pressure) }
+        for job in jobs { job.stopIfOpportunistic(under: pressure) }
     }
 
     private func start(_ job: DownloadJob) {

@@ -35,7 +35,7 @@ final class TransferSlots: Sendable {
         return await body()
     }
 
-    /// Lets a download that waits for a slot go before those that nobody waits for.
+    /// Moves a waiting download ahead of those that the user has not requested.
     func raise(_ number: Int) {
         change { $0.queue.raise(number) }
     }

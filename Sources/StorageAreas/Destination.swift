@@ -50,7 +50,7 @@ public struct Destination: Sendable, Hashable {
     /// A document that the user sees on all devices of the account. It is uploaded, so there is no
     /// ``BackupPolicy`` to choose.
     ///
-    /// If the user has no account when the item is opened, the open fails and the item stays cached.
+    /// If the user is not signed in when the item is opened, the open fails and the item stays cached.
     public static func iCloudDrive(_ name: FileName, in folder: FolderPath? = nil) -> Destination {
         Destination(.iCloudDrive, name, folder, .include)
     }
@@ -158,10 +158,10 @@ public enum FolderPathError: Error, Hashable, Sendable, CustomStringConvertible 
         switch self {
         case .empty: "a folder needs at least one name"
         case .tooDeep(let components):
-            "at most \(FolderPath.maximumDepth) folders may lie inside one another, not \(components)"
+            "a folder may be nested at most \(FolderPath.maximumDepth) deep, not \(components)"
         case .tooLong(let bytes):
             "a folder's path may have \(FolderPath.maximumLength) bytes of UTF-8; this one has \(bytes): shorten it"
-        case .component(let error): "every folder needs a name: \(error)"
+        case .component(let error): "invalid folder name: \(error)"
         }
     }
 }

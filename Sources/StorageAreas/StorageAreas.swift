@@ -134,7 +134,7 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
         switch self {
         case .invalidApplicationID(let id):
             """
-            \(id.debugDescription) is no application id: use 1 to 255 letters, digits, ".", "_" and "-" \
+            \(id.debugDescription) is not a valid application id: use 1 to 255 letters, digits, ".", "_" and "-" \
             (ASCII), beginning with a letter, a digit or "_", for example "org.example.podcasts"
             """
         case .homeMissing:
@@ -241,72 +241,36 @@ extension StorageAreas {
         throws(StorageAreasError) -> StorageAreas
     {
         let id = try folderName(ofApp: id)
-        let base = BaseDirectories(environment: environment)
+        // A process's environment cannot contain NUL, but a NUL would end the path early here.
+        func path(_ variable: String) -> FilePath? {
+            guard let value = environment[variable], value.utf8.first == UInt8(ascii: "/"),
+                !value.utf8.contains(0)
+            else { return nil }
+            return FilePath(value)
+        }
+        let home = path("HOME")
+        func folder(_ path: FilePath?, orInHome relative: FilePath) throws(StorageAreasError) -> FilePath {
+            if let path { return path.appending(id) }
+            guard let home else { throw .homeMissing }
+            return home.pushing(relative).appending(id)
+        }
+        let chosen = try chosenDocuments(path("XDG_CONFIG_HOME") ?? home?.appending(".config"), home)
         return StorageAreas(
-            documents: try documents(base).appending(id),
-            applicationSupport: try base.data().appending(id),
-            caches: try base.cache().appending(id),
-            temporary: base.temporary.appending(id),
+            documents: try folder(chosen, orInHome: "Documents"),
+            applicationSupport: try folder(path("XDG_DATA_HOME"), orInHome: ".local/share"),
+            caches: try folder(path("XDG_CACHE_HOME"), orInHome: ".cache"),
+            // Not a variable of XDG, but that of POSIX for this purpose.
+            temporary: (path("TMPDIR") ?? "/tmp").appending(id),
             iCloudDrive: nil)
     }
 
-    private static func documents(_ base: BaseDirectories) throws(StorageAreasError) -> FilePath {
-        if let configuration = base.configuration {
-            let chosen = try UserDirectories(in: configuration, of: LiveFileSystem())
-            // xdg-user-dirs writes the home folder itself for a folder that does not exist.
-            if let path = chosen.path(of: "XDG_DOCUMENTS_DIR", home: base.home),
-                path.lexicallyNormalized() != base.home?.lexicallyNormalized()
-            {
-                return path
-            }
-        }
-        return try base.requireHome().appending("Documents")
-    }
-}
-
-/// The folders of the XDG Base Directory Specification in one environment.
-///
-/// A variable that is unset, empty or not an absolute path is ignored.
-struct BaseDirectories {
-    private let environment: [String: String]
-
-    init(environment: [String: String]) {
-        self.environment = environment
-    }
-
-    var home: FilePath? { absolutePath("HOME") }
-
-    /// The user's configuration folder, or `nil` when neither `XDG_CONFIG_HOME` nor `HOME` is usable.
-    var configuration: FilePath? {
-        absolutePath("XDG_CONFIG_HOME") ?? home?.appending(".config")
-    }
-
-    /// `TMPDIR` is not an XDG variable, but that of POSIX for this purpose.
-    var temporary: FilePath {
-        absolutePath("TMPDIR") ?? "/tmp"
-    }
-
-    func cache() throws(StorageAreasError) -> FilePath {
-        if let path = absolutePath("XDG_CACHE_HOME") { return path }
-        return try requireHome().appending(".cache")
-    }
-
-    func data() throws(StorageAreasError) -> FilePath {
-        if let path = absolutePath("XDG_DATA_HOME") { return path }
-        return try requireHome().appending(".local").appending("share")
-    }
-
-    /// - Throws: ``StorageAreasError/homeMissing``
-    func requireHome() throws(StorageAreasError) -> FilePath {
-        guard let home else { throw .homeMissing }
-        return home
-    }
-
-    private func absolutePath(_ variable: String) -> FilePath? {
-        // A process's environment cannot contain NUL, but a NUL would end the path early here.
-        guard let value = environment[variable], value.utf8.first == UInt8(ascii: "/"),
-            !value.utf8.contains(0)
-        else { return nil }
-        return FilePath(value)
+    private static func chosenDocuments(_ configuration: FilePath?, _ home: FilePath?)
+        throws(StorageAreasError) -> FilePath?
+    {
+        guard let configuration else { return nil }
+        let folders = try UserDirectories(in: configuration, of: LiveFileSystem())
+        let path = folders.path(of: "XDG_DOCUMENTS_DIR", home: home)
+        // xdg-user-dirs writes the home folder itself for a folder that does not exist.
+        return path?.lexicallyNormalized() == home?.lexicallyNormalized() ? nil : path
     }
 }

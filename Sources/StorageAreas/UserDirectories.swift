@@ -5,13 +5,13 @@ internal import SystemPackage
 ///
 /// Lines in any other format are skipped; of several for one key, the last wins.
 struct UserDirectories: Hashable {
-    private let locations: [String: UserDirectoryLine.Location]
+    private let locations: [String: Location]
 
     /// Parses the lines of a file. Any bytes are accepted: names need not be UTF-8.
     ///
     /// - Complexity: O(*n*) in the number of bytes.
     init(parsing bytes: [UInt8]) {
-        let lines = bytes.split(separator: UInt8(ascii: "\n")).compactMap(UserDirectoryLine.init)
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.parse)
         locations = Dictionary(lines.map { ($0.key, $0.location) }) { _, last in last }
     }
 
@@ -58,29 +58,25 @@ extension UserDirectories {
     }
 }
 
-/// One line of `user-dirs.dirs`: `XDG_xxx_DIR="$HOME/yyy"` or `XDG_xxx_DIR="/yyy"`, where a
-/// backslash in `yyy` escapes the next byte.
-///
-/// The file looks like shell code, but no reader runs it: an expansion other than the leading
-/// `$HOME`, or text after the closing quote that is not a comment, is not in the format.
-struct UserDirectoryLine {
-    enum Location: Hashable {
+extension UserDirectories {
+    private enum Location: Hashable {
         case absolute(FilePath)
         case inHome(FilePath)
     }
 
-    let key: String
-    let location: Location
-
-    /// Returns `nil` for a line that is not in the format. `line` has no newline.
-    init?(_ line: ArraySlice<UInt8>) {
+    /// Reads a line, without its newline: `XDG_xxx_DIR="$HOME/yyy"` or `XDG_xxx_DIR="/yyy"`, where a backslash in `yyy`
+    /// escapes the next byte. Returns `nil` for one that is not in the format.
+    ///
+    /// The file looks like shell code, but no reader runs it: an expansion other than the leading
+    /// `$HOME`, or text after the closing quote that is not a comment, is not in the format.
+    private static func parse(_ line: ArraySlice<UInt8>) -> (key: String, location: Location)? {
         // A path ends at NUL: the rest would be lost silently.
         guard !line.contains(0) else { return nil }
         var rest = line
-        guard let key = Self.takeKey(&rest), let location = Self.takeLocation(&rest) else { return nil }
-        guard Self.isBlankOrComment(rest) else { return nil }
-        self.key = key
-        self.location = location
+        guard let key = takeKey(&rest), let location = takeLocation(&rest), isBlankOrComment(rest) else {
+            return nil
+        }
+        return (key, location)
     }
 
     /// Takes `XDG_xxx_DIR=` and the blanks around it, which readers tolerate.
@@ -101,7 +97,7 @@ struct UserDirectoryLine {
         if isInHome { rest = rest.dropFirst("$HOME".utf8.count) }
         guard let bytes = takeQuoted(&rest), bytes.first == UInt8(ascii: "/") || isInHome && bytes.isEmpty
         else { return nil }
-        let path = FilePath(platformString: bytes.map(CInterop.PlatformChar.init(bitPattern:)) + [0])
+        let path = FilePath(bytes: bytes)
         return isInHome ? .inHome(path) : .absolute(path)
     }
 

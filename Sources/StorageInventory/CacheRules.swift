@@ -7,9 +7,8 @@ internal import SystemPackage
 /// A catalog or ledger of an older version.
 struct OldFormat: StorageRule {
     let info = RuleInfo(
-        name: "old-format", severity: .note,
-        explanation: "Stored data has the format of an older version of this package.",
-        guideline: Guideline.package,
+        "old-format", .note, .package,
+        "Stored data has the format of an older version of this package.",
         fix: "Open the cache once: the ledger is migrated, and the catalog rebuilt.")
 
     func check(_ checkup: inout Checkup) {
@@ -29,9 +28,9 @@ struct OldFormat: StorageRule {
 /// A ledger entry whose file is not there.
 struct EntryWithoutFile: StorageRule {
     let info = RuleInfo(
-        name: "ledger-entry-without-file", severity: .note,
-        explanation: "The ledger has an entry whose file was moved or deleted.",
-        guideline: Guideline.package, fix: "Put the file back, or `cachectl forget` its key.")
+        "ledger-entry-without-file", .note, .package,
+        "The ledger has an entry whose file was moved or deleted.",
+        fix: "Put the file back, or `cachectl forget` its key.")
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
@@ -45,7 +44,7 @@ struct EntryWithoutFile: StorageRule {
             let isBegun = entry.openedAt > checkup.options.now - Abandoned.patience
             if !entry.isCommitted, isBegun || staged.contains(entry.stagedName) { continue }
             guard let area = inventory.place.areas.path(of: entry.location.area) else { continue }
-            // Without an account the folder does not exist, and its files are unknown.
+            // If the user is not signed in, the folder does not exist, and its files are unknown.
             if entry.location.area == .iCloudDrive,
                 !inventory.folders.contains(where: { $0.area == .iCloudDrive })
             {
@@ -69,9 +68,8 @@ struct EntryWithoutFile: StorageRule {
 /// Files that should be excluded from backups and are not.
 struct LostExclusionMark: StorageRule {
     let info = RuleInfo(
-        name: "exclusion-mark-lost", severity: .warning,
-        explanation: "A file that should be excluded from backups has lost its mark.",
-        guideline: Guideline.storage,
+        "exclusion-mark-lost", .warning, .storage,
+        "A file that should be excluded from backups has lost its mark.",
         fix:
             "`cachectl repair` restores the mark; some ways of saving a file, or of copying a container, lose it."
     )
@@ -96,9 +94,8 @@ struct LostExclusionMark: StorageRule {
 /// A cache root that backup programs do not recognise.
 struct MissingCacheTag: StorageRule {
     let info = RuleInfo(
-        name: "missing-cache-tag", severity: .warning,
-        explanation: "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",
-        guideline: Guideline.cacheTag,
+        "missing-cache-tag", .warning, .cacheTag,
+        "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",
         fix: "Delete a CACHEDIR.TAG that is invalid. Open the cache once: it creates the tag.")
 
     func check(_ checkup: inout Checkup) {
@@ -115,10 +112,8 @@ struct MissingCacheTag: StorageRule {
 /// A root of the cache that another user owns or may write to.
 struct WrongPermissions: StorageRule {
     let info = RuleInfo(
-        name: "wrong-permissions", severity: .error,
-        explanation:
-            "A root of the cache belongs to another user, or others may write to it: it is not opened.",
-        guideline: Guideline.package,
+        "wrong-permissions", .error, .package,
+        "A root of the cache belongs to another user, or others may write to it: it is not opened.",
         fix: "`chown` it to the owner of the folder around it, and `chmod 700` it.")
 
     func check(_ checkup: inout Checkup) {
@@ -140,13 +135,9 @@ struct WrongPermissions: StorageRule {
 /// A file in a folder of the cache that nothing accounts for.
 struct Abandoned: StorageRule {
     let info = RuleInfo(
-        name: "abandoned", severity: .warning,
-        explanation:
-            "A file in a folder of the cache is not one of its files, or is left over from abandoned work.",
-        guideline: Guideline.fileSystem,
-        fix:
-            "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers."
-    )
+        "abandoned", .warning, .fileSystem,
+        "A file in a folder of the cache is not one of its files, or is left over from abandoned work.",
+        fix: "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers.")
 
     /// Work under way creates its files one after the other; none of them is alone for so long.
     /// In milliseconds.
@@ -181,7 +172,7 @@ struct Abandoned: StorageRule {
         }
     }
 
-    /// Reports a file, unless somebody has taken it away since the walk: it was work under way then.
+    /// Reports a file, unless it has disappeared since the walk: then it belonged to work under way.
     private func report(_ index: Int32, _ message: String, _ checkup: inout Checkup) {
         if checkup.isStillThere(index) { checkup.report(self, index, message) }
     }

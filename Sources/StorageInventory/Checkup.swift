@@ -98,8 +98,8 @@ package struct Checkup {
         }
     }
 
-    /// Whether there is a file for an entry of the ledger by now: it may have got its name after the walk. If
-    /// that cannot be found out, there may be one.
+    /// Whether an entry of the ledger has a file by now: it may have got its name after the walk. If that cannot be
+    /// determined, it counts as having one.
     func hasFile(_ entry: LedgerSnapshot.Entry, in area: FilePath) -> Bool {
         do {
             let path = entry.location.relative
@@ -199,11 +199,21 @@ package struct RuleInfo: Sendable, Hashable {
     /// Never changes: scripts depend on it.
     package let name: String
     package let severity: Severity
-    /// What is wrong.
-    package let explanation: String
     /// The guideline that says so.
     package let guideline: String
+    /// What is wrong.
+    package let explanation: String
     package let fix: String
+
+    init(
+        _ name: String, _ severity: Severity, _ guideline: Guideline, _ explanation: String, fix: String
+    ) {
+        self.name = name
+        self.severity = severity
+        self.guideline = guideline.rawValue
+        self.explanation = explanation
+        self.fix = fix
+    }
 }
 
 /// All rules.
@@ -215,26 +225,14 @@ package enum StorageRules {
     ]
 
     package static var infos: [RuleInfo] { all.map(\.info) }
-
-    /// The rules as a Markdown table: a header, a rule and one line each, ended by a newline. The
-    /// documentation quotes it.
-    package static func markdownTable() -> String {
-        let header = ["Rule", "Severity", "What is wrong", "Guideline", "Fix"]
-        let rows = infos.map {
-            ["`\($0.name)`", $0.severity.rawValue, $0.explanation, $0.guideline, $0.fix]
-        }
-        return ([header, header.map { _ in "---" }] + rows)
-            .map { "| \($0.joined(separator: " | ")) |\n" }
-            .joined()
-    }
 }
 
 /// The guidelines that rules come from.
-enum Guideline {
-    static let storage = "iOS Data Storage Guidelines"
-    static let fileSystem = "File System Programming Guide"
-    static let optimizing = "Optimizing Your App’s Data for iCloud Backup"
-    static let cacheTag = "Cache Directory Tagging Specification"
-    static let fileSharing = "Information Property List: UIFileSharingEnabled"
-    static let package = "Contracts of this package"
+enum Guideline: String {
+    case storage = "iOS Data Storage Guidelines"
+    case fileSystem = "File System Programming Guide"
+    case optimizing = "Optimizing Your App’s Data for iCloud Backup"
+    case cacheTag = "Cache Directory Tagging Specification"
+    case fileSharing = "Information Property List: UIFileSharingEnabled"
+    case package = "Contracts of this package"
 }

@@ -9,10 +9,9 @@ internal import SystemPackage
 /// A stored absolute path, which is invalid after the next update of the app.
 struct StoredAbsolutePath: StorageRule {
     let info = RuleInfo(
-        name: "absolute-path", severity: .error,
-        explanation:
-            "Stored data contains an absolute path: the path of a container changes with every update.",
-        guideline: Guideline.fileSystem, fix: "Store the area and the path below it.")
+        "absolute-path", .error, .fileSystem,
+        "Stored data contains an absolute path: the path of a container changes with every update.",
+        fix: "Store the area and the path below it.")
 
     /// In bytes. Enough for lists of files; a larger file holds content.
     private static let limit: Int64 = 4 << 20
@@ -55,9 +54,9 @@ struct StoredAbsolutePath: StorageRule {
 /// The same content in several places.
 struct SameContentTwice: StorageRule {
     let info = RuleInfo(
-        name: "same-content-twice", severity: .warning,
-        explanation: "The same content (of 4 KiB or more) is in two places.",
-        guideline: Guideline.fileSystem, fix: "Keep it in one place; for another name a hard link will do.")
+        "same-content-twice", .warning, .fileSystem,
+        "The same content (of 4 KiB or more) is in two places.",
+        fix: "Keep it in one place; for another name a hard link will do.")
 
     private static let smallest: Int64 = 4096
     /// Bytes of files of equal length that are compared first, at most ``smallest``.

@@ -3,61 +3,52 @@ internal import ItemFormat
 internal import PrefetchCache
 internal import SystemPackage
 
-/// Finds out why cached files are there: from the catalog where it agrees with the walk, otherwise from the files
-/// themselves.
-struct FactFinder {
-    private let fileSystem: any FileSystem
-    private let codecs = CodecPool(parallelism: 1)
-
-    init(_ fileSystem: any FileSystem) {
-        self.fileSystem = fileSystem
-    }
-
-    func find(_ visitor: inout InventoryVisitor) {
-        readCatalog(&visitor)
+extension InventoryWalk {
+    /// Finds out why cached files are there: from the catalog where it agrees with the walk, otherwise from the files
+    /// themselves.
+    mutating func findFacts() {
+        readCatalog()
         var reader = FileReader(fileSystem)
-        for index in visitor.items.values where visitor.inventory.files[Int(index)].facts == nil {
-            readItem(index, &visitor.inventory, &reader)
+        let codecs = CodecPool(parallelism: 1)
+        for index in items.values where inventory.files[Int(index)].facts == nil {
+            readItem(index, codecs, &reader)
         }
-        for (hash, index) in visitor.journals {
-            readJournal(index, of: visitor.partials[hash], &visitor.inventory, &reader)
-        }
+        for (hash, index) in journals { readJournal(index, of: partials[hash], &reader) }
     }
 
-    private func readCatalog(_ visitor: inout InventoryVisitor) {
-        let path = visitor.inventory.place.areas.caches
+    private mutating func readCatalog() {
+        let path = inventory.place.areas.caches
         do throws(CacheError) {
             let folder: Directory?
             do {
-                folder = try visitor.inventory.areaFolder(path, fileSystem)
+                folder = try inventory.areaFolder(path, fileSystem)
             } catch {
                 throw .fileSystem(error)
             }
             guard let folder else { return }
-            var sources = SharedStrings()
-            let items = visitor.items
-            var inventory = visitor.inventory
-            // A single owner, so that the array of all files is not copied.
-            visitor.inventory = StorageInventory(of: inventory.place)
-            defer { visitor.inventory = inventory }
+            // One copy of each, by its bytes: strings that are canonically equivalent are equal to Swift.
+            var sources: [[UInt8]: String] = [:]
             inventory.catalogVersion = try CatalogSnapshot.forEach(in: folder, at: path) { entry in
                 guard let index = items[entry.hash],
                     inventory.files[Int(index)].length == entry.storedLength
                 else { return }
+                let bytes = Array(entry.source.utf8)
+                let source = sources[bytes] ?? entry.source
+                sources[bytes] = source
                 inventory.files[Int(index)].facts = InventoryFile.Facts(
-                    key: entry.key, source: sources.shared(entry.source),
+                    key: entry.key, source: source,
                     isUserRequested: entry.intent == .userRequested, since: entry.storedAt,
                     contentLength: entry.contentLength)
             }
         } catch {
-            visitor.inventory.problems.append(
+            inventory.problems.append(
                 .init(
-                    path: visitor.inventory.displayed(path),
+                    path: inventory.displayed(path),
                     reason: "the catalog cannot be read (\(error)); the items were read instead"))
         }
     }
 
-    private func readItem(_ index: Int32, _ inventory: inout StorageInventory, _ reader: inout FileReader) {
+    private mutating func readItem(_ index: Int32, _ codecs: CodecPool, _ reader: inout FileReader) {
         do {
             guard
                 let footer = try reader.withFile(
@@ -66,12 +57,12 @@ struct FactFinder {
             inventory.files[Int(index)].facts = .init(
                 footer.metadata, since: footer.metadata.storedAt, contentLength: footer.contentLength)
         } catch {
-            note(error, index, &inventory)
+            note(error, index)
         }
     }
 
-    private func readJournal(
-        _ index: Int32, of partial: Int32?, _ inventory: inout StorageInventory, _ reader: inout FileReader
+    private mutating func readJournal(
+        _ index: Int32, of partial: Int32?, _ reader: inout FileReader
     ) {
         do {
             let found = try reader.withFile(index, of: inventory) { file in
@@ -86,11 +77,11 @@ struct FactFinder {
                 contentLength: journal.contentLength)
             for file in [index, partial].compactMap(\.self) { inventory.files[Int(file)].facts = facts }
         } catch {
-            note(error, index, &inventory)
+            note(error, index)
         }
     }
 
-    private func note(_ error: any Error, _ index: Int32, _ inventory: inout StorageInventory) {
+    private mutating func note(_ error: any Error, _ index: Int32) {
         if let error = FileSystemError(causing: error), error.isNotFound || error.isNoRegularFile { return }
         let path = inventory.path(of: inventory.files[Int(index)])
         inventory.problems.append(.init(path: path, reason: "\(error)"))
@@ -102,19 +93,6 @@ extension InventoryFile.Facts {
         self.init(
             key: metadata.key.string, source: metadata.source,
             isUserRequested: metadata.intent == .userRequested, since: since, contentLength: contentLength)
-    }
-}
-
-/// Keeps one copy of each of many strings of the same bytes: strings that are only canonically equivalent, which
-/// Swift calls equal, are different.
-private struct SharedStrings {
-    private var strings: [[UInt8]: String] = [:]
-
-    mutating func shared(_ string: String) -> String {
-        let bytes = Array(string.utf8)
-        if let shared = strings[bytes] { return shared }
-        strings[bytes] = string
-        return string
     }
 }
 

@@ -64,9 +64,8 @@ package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertibl
 /// Documents that the user cannot reach.
 struct FileSharing: StorageRule {
     let info = RuleInfo(
-        name: "file-sharing", severity: .warning,
-        explanation: "`Info.plist` does not fit the contents of Documents (`--plist`).",
-        guideline: Guideline.fileSharing,
+        "file-sharing", .warning, .fileSharing,
+        "`Info.plist` does not fit the contents of Documents (`--plist`).",
         fix:
             "Set UIFileSharingEnabled and LSSupportsOpeningDocumentsInPlace both, or keep no documents there."
     )

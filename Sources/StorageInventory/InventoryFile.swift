@@ -69,7 +69,7 @@ package enum FileKind: String, Sendable, Hashable, CaseIterable, Comparable {
     case partial
     /// The journal beside a partial.
     case journal
-    /// A damaged item that was set aside.
+    /// A damaged item in the quarantine.
     case quarantined
     /// A file that was promoted, or is about to be.
     case promoted
@@ -80,7 +80,7 @@ package enum FileKind: String, Sendable, Hashable, CaseIterable, Comparable {
     case tag
     /// A file that the cache did not create.
     case foreign
-    /// A symbolic link; its target is not looked at.
+    /// A symbolic link; its target is not examined.
     case link
     /// A socket, a pipe or a device.
     case special

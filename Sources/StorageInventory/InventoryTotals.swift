@@ -13,6 +13,13 @@ package struct InventoryTotals: Sendable {
         package var allocated: Int64 = 0
         /// Bytes that a backup contains.
         package var backedUp: Int64 = 0
+
+        fileprivate mutating func add(_ file: InventoryFile, backedUp length: Int64) {
+            files += 1
+            self.length += file.countedLength
+            allocated += file.countedAllocation
+            backedUp += length
+        }
     }
 
     /// The groups in the order in which areas are declared; files outside all areas come last.
@@ -43,15 +50,15 @@ package struct InventoryTotals: Sendable {
 
     /// - Complexity: O(n) in the files and folders.
     package init(of inventory: StorageInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
-        var byKey: [GroupKey: Group] = [:]
+        var byKind: [Area?: [FileKind: Group]] = [:]
         // A file is in a backup if any of its names is, once, whichever was found first.
         var backedUp = OncePerFile()
         var wanted = OncePerFile()
         var excluded = OncePerFile()
         for file in inventory.files where isSelected(file) {
             let length = file.isBackedUp ? backedUp.length(of: file) : 0
-            byKey[
-                GroupKey(area: file.area, kind: file.kind), default: Group(area: file.area, kind: file.kind)
+            byKind[file.area, default: [:]][
+                file.kind, default: Group(area: file.area, kind: file.kind)
             ].add(file, backedUp: length)
             backupLength += length
             if file.isBackupWanted { wantedBackupLength += wanted.length(of: file) }
@@ -66,17 +73,12 @@ package struct InventoryTotals: Sendable {
             folderAllocation += folder.attributes.allocated
             count(folder.attributes.allocated, in: folder.area)
         }
-        groups = byKey.values.sorted {
+        groups = byKind.values.flatMap(\.values).sorted {
             ($0.area?.rawValue ?? .max, $0.kind) < ($1.area?.rawValue ?? .max, $1.kind)
         }
     }
 
     private var lengthByExclusions: [UInt8: Int64] = [:]
-
-    private struct GroupKey: Hashable {
-        let area: Area?
-        let kind: FileKind
-    }
 
     /// Files outside the areas, such as preferences, count as the app's data.
     private mutating func count(_ allocated: Int64, in area: Area?) {
@@ -85,15 +87,6 @@ package struct InventoryTotals: Sendable {
         case false?: cachesAndTemporary += allocated
         case nil: break
         }
-    }
-}
-
-extension InventoryTotals.Group {
-    fileprivate mutating func add(_ file: InventoryFile, backedUp length: Int64) {
-        files += 1
-        self.length += file.countedLength
-        allocated += file.countedAllocation
-        backedUp += length
     }
 }
 

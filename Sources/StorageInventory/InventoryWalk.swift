@@ -4,8 +4,9 @@ internal import PrefetchCache
 internal import StorageAreas
 internal import SystemPackage
 
-/// Walks folders of any depth by handles and names: a path is never resolved twice, and no link is followed.
-struct TreeWalk {
+/// Walks folders of any depth, and adds what it finds to an inventory. It goes by handles and names: a path is never
+/// resolved twice, and no link is followed.
+struct InventoryWalk {
     /// The most folders held open at a time, of those with folders yet to be walked.
     private static let openFolders = 64
 
@@ -15,104 +16,14 @@ struct TreeWalk {
         var pending: [FilePath.Component]
     }
 
-    let fileSystem: any FileSystem
-    private var frames: [Frame] = []
-    private let root: Directory
-
-    init(_ root: Directory) {
-        self.root = root
-        fileSystem = root.fileSystem
-    }
-
-    /// Walks everything below a folder that the visitor knows.
-    mutating func walk(from folder: Int32, _ visitor: inout InventoryVisitor) {
-        list(root, folder, &visitor)
-        while let top = frames.indices.last {
-            guard let name = frames[top].pending.popLast() else {
-                frames.removeLast()
-                continue
-            }
-            let number = frames[top].folder
-            let parent = frames[top].handle ?? reopened(number, &visitor)
-            frames[top].handle = parent
-            // Its handle is not needed any more, and a chain of folders could exceed the number that a process
-            // may hold open.
-            if frames[top].pending.isEmpty { frames.removeLast() }
-            guard let parent else { continue }
-            enter(name, in: parent, number, &visitor)
-        }
-    }
-
-    private mutating func enter(
-        _ name: FilePath.Component, in parent: Directory, _ number: Int32, _ visitor: inout InventoryVisitor
-    ) {
-        let path = FilePath(root: nil, [name])
-        let folder: Directory
-        let attributes: FileAttributes
-        do {
-            folder = Directory(
-                try fileSystem.open(path, in: parent.descriptor, .directory), of: fileSystem)
-            attributes = try fileSystem.attributes(of: folder.descriptor)
-        } catch {
-            // It disappeared, or was replaced.
-            if error.isNotFound || error.isNoRegularFile { return visitor.noteVanished() }
-            return visitor.addClosedFolder(name, in: number, parent, error)
-        }
-        let child = visitor.addFolder(name, in: number, folder, attributes)
-        list(folder, child, &visitor)
-    }
-
-    private mutating func list(
-        _ folder: Directory, _ number: Int32, _ visitor: inout InventoryVisitor
-    ) {
-        let entries: [DirectoryEntry]
-        do {
-            entries = try fileSystem.entries(of: folder.descriptor)
-        } catch {
-            return visitor.noteUnread(error, number)
-        }
-        visitor.begin(number, folder, entries)
-        var folders: [FilePath.Component] = []
-        for entry in entries {
-            if entry.kind == .directory || visitor.addFile(entry, in: number, folder) == .directory {
-                folders.append(entry.name)
-            }
-        }
-        guard !folders.isEmpty else { return }
-        frames.append(Frame(folder: number, handle: folder, pending: folders))
-        if frames.count > Self.openFolders { frames[frames.count - Self.openFolders - 1].handle = nil }
-    }
-
-    /// Opens a folder again, unless it was replaced by another.
-    private func reopened(_ number: Int32, _ visitor: inout InventoryVisitor) -> Directory? {
-        do {
-            if let folder = try root.open(visitor.inventory.path(ofFolder: number)),
-                try fileSystem.attributes(of: folder.descriptor).identity
-                    == visitor.inventory.folders[Int(number)].attributes.identity
-            {
-                return folder
-            }
-            visitor.noteVanished()
-        } catch {
-            if error.isNotFound || error.isNoRegularFile {
-                visitor.noteVanished()
-            } else {
-                visitor.note(error, at: number)
-            }
-        }
-        return nil
-    }
-}
-
-/// Turns the entries that a walk finds into the folders and files of an inventory.
-struct InventoryVisitor {
     var inventory: StorageInventory
     /// The items found, by the hash in their names; likewise the journals and the kept partials.
     private(set) var items: [KeyHash: Int32] = [:]
     private(set) var journals: [KeyHash: Int32] = [:]
     private(set) var partials: [KeyHash: Int32] = [:]
 
-    private let fileSystem: any FileSystem
+    let fileSystem: any FileSystem
+    private var frames: [Frame] = []
     private let inner: [FilePath: Area]
     private var counted: Set<FileAttributes.Identity> = []
 
@@ -122,31 +33,95 @@ struct InventoryVisitor {
         inner = inventory.place.inner
     }
 
-    mutating func addRoot(_ path: FilePath, _ area: Area?, _ folder: Directory, _ attributes: FileAttributes)
-        -> Int32
-    {
+    /// Walks everything in and below a folder that is not yet in the inventory.
+    mutating func walk(_ root: Directory, at path: FilePath, _ area: Area?) throws(FileSystemError) {
+        let attributes = try fileSystem.attributes(of: root.descriptor)
         let area = area ?? inner[path.lexicallyNormalized()]
         let entry = InventoryFolder(
             parent: nil, name: path, depth: 0, area: area, role: area.flatMap(CacheFolder.init(root:)),
             attributes: attributes, isCountedElsewhere: !counted.insert(attributes.identity).inserted,
             exclusions: exclusions(of: area))
-        return add(entry, folder)
+        list(root, add(entry, root))
+        while let top = frames.indices.last {
+            guard let name = frames[top].pending.popLast() else {
+                frames.removeLast()
+                continue
+            }
+            let number = frames[top].folder
+            let parent = frames[top].handle ?? reopened(number, below: root)
+            frames[top].handle = parent
+            // Its handle is not needed any more, and a chain of folders could exceed the number that a process
+            // may hold open.
+            if frames[top].pending.isEmpty { frames.removeLast() }
+            if let parent { enter(name, in: parent, number) }
+        }
     }
 
-    mutating func addFolder(
-        _ name: FilePath.Component, in parent: Int32, _ folder: Directory, _ attributes: FileAttributes
-    ) -> Int32 {
-        add(entry(name, in: parent, attributes), folder)
+    private mutating func enter(_ name: FilePath.Component, in parent: Directory, _ number: Int32) {
+        do {
+            let path = FilePath(root: nil, [name])
+            let folder = Directory(
+                try fileSystem.open(path, in: parent.descriptor, .directory), of: fileSystem)
+            let attributes = try fileSystem.attributes(of: folder.descriptor)
+            list(folder, add(entry(name, in: number, attributes), folder))
+        } catch {
+            // It disappeared, or was replaced.
+            if error.isNotFound || error.isNoRegularFile {
+                inventory.vanished += 1
+            } else {
+                addClosedFolder(name, in: number, parent, error)
+            }
+        }
+    }
+
+    private mutating func list(_ folder: Directory, _ number: Int32) {
+        let entries: [DirectoryEntry]
+        do {
+            entries = try fileSystem.entries(of: folder.descriptor)
+        } catch {
+            return noteUnread(error, number)
+        }
+        lookForTag(in: folder, number, entries)
+        var folders: [FilePath.Component] = []
+        for entry in entries {
+            if entry.kind == .directory || addFile(entry, in: number, folder) == .directory {
+                folders.append(entry.name)
+            }
+        }
+        guard !folders.isEmpty else { return }
+        frames.append(Frame(folder: number, handle: folder, pending: folders))
+        if frames.count > Self.openFolders { frames[frames.count - Self.openFolders - 1].handle = nil }
+    }
+
+    /// Opens a folder again, unless it was replaced by another.
+    private mutating func reopened(_ number: Int32, below root: Directory) -> Directory? {
+        do {
+            if let folder = try root.open(inventory.path(ofFolder: number)),
+                try fileSystem.attributes(of: folder.descriptor).identity
+                    == inventory.folders[Int(number)].attributes.identity
+            {
+                return folder
+            }
+            inventory.vanished += 1
+        } catch {
+            if error.isNotFound || error.isNoRegularFile {
+                inventory.vanished += 1
+            } else {
+                note(error, at: number)
+            }
+        }
+        return nil
     }
 
     /// Adds a folder that cannot be opened, for the space that it takes itself.
-    mutating func addClosedFolder(
+    private mutating func addClosedFolder(
         _ name: FilePath.Component, in parent: Int32, _ parentFolder: Directory, _ error: FileSystemError
     ) {
         do {
             let path = FilePath(root: nil, [name])
             guard let attributes = try fileSystem.attributes(of: path, in: parentFolder.descriptor) else {
-                return noteVanished()
+                inventory.vanished += 1
+                return
             }
             inventory.folders.append(entry(name, in: parent, attributes))
             noteUnread(error, Int32(inventory.folders.count - 1))
@@ -179,10 +154,9 @@ struct InventoryVisitor {
     private func innerArea(_ name: FilePath.Component, in parent: Int32) -> Area? {
         let outer = inventory.folders[Int(parent)]
         guard outer.depth < StorageInventory.deepest, outer.role?.isOwn != true else { return nil }
-        let components = inventory.components(ofFolder: parent)
         return inner[
             inventory.root(ofFolder: parent).lexicallyNormalized()
-                .pushing(FilePath(root: nil, components + [name]))]
+                .pushing(inventory.path(ofFolder: parent)).appending(name)]
     }
 
     private mutating func add(_ entry: InventoryFolder, _ folder: Directory) -> Int32 {
@@ -202,8 +176,8 @@ struct InventoryVisitor {
         return Int32(inventory.folders.count - 1)
     }
 
-    /// Prepares for the files of a folder.
-    mutating func begin(_ number: Int32, _ folder: Directory, _ entries: [DirectoryEntry]) {
+    /// Reads the `CACHEDIR.TAG` of a folder, if there is one.
+    private mutating func lookForTag(in folder: Directory, _ number: Int32, _ entries: [DirectoryEntry]) {
         let entry = inventory.folders[Int(number)]
         if entries.contains(where: { FilePath(root: nil, [$0.name]) == CacheDirectoryTag.name }) {
             do {
@@ -218,13 +192,13 @@ struct InventoryVisitor {
     }
 
     /// - Returns: The type of the entry, or `nil` when it disappeared.
-    mutating func addFile(_ entry: DirectoryEntry, in number: Int32, _ folder: Directory)
+    private mutating func addFile(_ entry: DirectoryEntry, in number: Int32, _ folder: Directory)
         -> FileAttributes.Kind?
     {
         let path = FilePath(root: nil, [entry.name])
         do {
             guard let attributes = try fileSystem.attributes(of: path, in: folder.descriptor) else {
-                noteVanished()
+                inventory.vanished += 1
                 return nil
             }
             if attributes.kind != .directory { add(entry.name, attributes, in: number, folder) }
@@ -315,15 +289,14 @@ struct InventoryVisitor {
         }
     }
 
-    mutating func noteVanished() { inventory.vanished += 1 }
-
     /// Notes that a folder, its marks or its tag cannot be read.
-    mutating func noteUnread(_ error: FileSystemError, _ folder: Int32) {
+    private mutating func noteUnread(_ error: FileSystemError, _ folder: Int32) {
         inventory.folders[Int(folder)].areMarksKnown = false
         note(error, at: folder)
     }
 
-    mutating func note(_ error: FileSystemError, at folder: Int32, _ name: FilePath.Component? = nil) {
+    private mutating func note(_ error: FileSystemError, at folder: Int32, _ name: FilePath.Component? = nil)
+    {
         var path = inventory.path(ofFolder: folder)
         if let name { path.append(name) }
         if path.isEmpty { path = inventory.root(ofFolder: folder) }

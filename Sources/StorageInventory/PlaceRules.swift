@@ -7,10 +7,9 @@ internal import SystemPackage
 /// Files that can be downloaded again, in a place that is backed up.
 struct CachedDataBackedUp: StorageRule {
     let info = RuleInfo(
-        name: "cached-data-backed-up", severity: .error,
-        explanation:
-            "Files that can be downloaded again are in a place that is backed up, and not marked as excluded.",
-        guideline: Guideline.storage, fix: "Move it to Caches, or mark it: `isExcludedFromBackup`.")
+        "cached-data-backed-up", .error, .storage,
+        "Files that can be downloaded again are in a place that is backed up, and not marked as excluded.",
+        fix: "Move it to Caches, or mark it: `isExcludedFromBackup`.")
 
     private static let folderNames: Set = ["cache", "caches", ".cache", "fscacheddata"]
 
@@ -51,10 +50,9 @@ struct CachedDataBackedUp: StorageRule {
 /// Files that cannot be downloaded again, in a place that the system purges.
 struct PurgeableUserData: StorageRule {
     let info = RuleInfo(
-        name: "user-data-purgeable", severity: .error,
-        explanation:
-            "A file that looks like the user's work, or a database, is where the system may delete it.",
-        guideline: Guideline.storage, fix: "Move it to Documents, or to Application Support.")
+        "user-data-purgeable", .error, .storage,
+        "A file that looks like the user's work, or a database, is where the system may delete it.",
+        fix: "Move it to Documents, or to Application Support.")
 
     /// Types of files that people write, as opposed to those they download.
     private static let extensions: Set = [
@@ -86,9 +84,9 @@ struct PurgeableUserData: StorageRule {
 /// A file left in tmp.
 struct LeftInTemporary: StorageRule {
     let info = RuleInfo(
-        name: "left-in-tmp", severity: .warning,
-        explanation: "A temporary file was not deleted after use.",
-        guideline: Guideline.fileSystem, fix: "Delete it as soon as it is no longer needed.")
+        "left-in-tmp", .warning, .fileSystem,
+        "A temporary file was not deleted after use.",
+        fix: "Delete it as soon as it is no longer needed.")
 
     /// In milliseconds: no work in tmp takes a day.
     private static let patience: Int64 = 86_400_000
@@ -107,9 +105,9 @@ struct LeftInTemporary: StorageRule {
 /// Files in Documents that no user would call documents.
 struct NoDocument: StorageRule {
     let info = RuleInfo(
-        name: "no-document", severity: .warning,
-        explanation: "A database, its side file, a hidden file or an unfinished download is in Documents.",
-        guideline: Guideline.storage, fix: "Move it to Application Support, or to Caches.")
+        "no-document", .warning, .storage,
+        "A database, its side file, a hidden file or an unfinished download is in Documents.",
+        fix: "Move it to Application Support, or to Caches.")
 
     private static let unfinished: Set = ["crdownload", "download", "part", "partial", "tmp"]
 
@@ -165,9 +163,8 @@ struct DatabaseName {
 /// Files that the user would miss, excluded from backups.
 struct ExcludedUserData: StorageRule {
     let info = RuleInfo(
-        name: "user-data-excluded", severity: .error,
-        explanation: "A document, or an opened file that should be backed up, is excluded from backups.",
-        guideline: Guideline.optimizing,
+        "user-data-excluded", .error, .optimizing,
+        "A document, or an opened file that should be backed up, is excluded from backups.",
         fix: "Remove the mark: only files that can be downloaded again may carry it.")
 
     func check(_ checkup: inout Checkup) {
@@ -186,10 +183,9 @@ struct ExcludedUserData: StorageRule {
 /// Files excluded from backups that are no longer of use.
 struct ExcludedUnused: StorageRule {
     let info = RuleInfo(
-        name: "excluded-unused", severity: .warning,
-        explanation:
-            "An excluded file has not been used for long (`--unused-for`), and the system does not purge it.",
-        guideline: Guideline.storage, fix: "The app has to delete it: `cachectl purge --excluded`.")
+        "excluded-unused", .warning, .storage,
+        "An excluded file has not been used for long (`--unused-for`), and the system does not purge it.",
+        fix: "The app has to delete it: `cachectl purge --excluded`.")
 
     func check(_ checkup: inout Checkup) {
         let before = checkup.options.now - checkup.options.unusedFor

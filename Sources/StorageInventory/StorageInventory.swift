@@ -32,41 +32,22 @@ package struct StorageInventory: Sendable {
     /// The path of a folder, relative to the container or, for an application, to its area.
     ///
     /// - Complexity: O(n) in the depth.
-    package func path(ofFolder number: Int32) -> FilePath {
-        Self.path(components(ofFolder: number))
-    }
+    package func path(ofFolder number: Int32) -> FilePath { path(ofFolder: number, and: []) }
 
     /// The path of a file; see ``path(ofFolder:)``.
     package func path(of file: InventoryFile) -> FilePath {
-        Self.path(components(ofFolder: file.folder) + [file.name])
+        path(ofFolder: file.folder, and: [FilePath(root: nil, [file.name])])
     }
 
-    /// Joins all names at once: pushing them one by one would parse the growing path each time.
-    private static func path(_ components: [FilePath.Component]) -> FilePath {
-        var bytes: [CInterop.PlatformChar] = []
-        for component in components {
-            if !bytes.isEmpty { bytes.append(CInterop.PlatformChar(UInt8(ascii: "/"))) }
-            component.withPlatformString { name in
-                var next = name
-                while next.pointee != 0 {
-                    bytes.append(next.pointee)
-                    next += 1
-                }
-            }
-        }
-        bytes.append(0)
-        return FilePath(platformString: bytes)
-    }
-
-    /// The names that lead from the root of the walk to a folder.
-    func components(ofFolder number: Int32) -> [FilePath.Component] {
-        var components: [FilePath.Component] = []
+    private func path(ofFolder number: Int32, and last: [FilePath]) -> FilePath {
+        var names = last
         var next = number
         while let parent = folders[Int(next)].parent {
-            components += folders[Int(next)].name.components
+            names.append(folders[Int(next)].name)
             next = parent
         }
-        return components.reversed()
+        // All at once: pushing one name after the other would parse the growing path each time.
+        return FilePath(bytes: names.reversed().map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
     }
 
     /// The absolute path of the root of the walk that found a folder.
@@ -87,19 +68,16 @@ extension StorageInventory {
     ///   also opened for their marks, and items that the catalog does not know for their footers.
     package init(of place: InventoryPlace, in fileSystem: any FileSystem) throws(InventoryError) {
         let roots = try Self.open(place, fileSystem)
-        var visitor = InventoryVisitor(StorageInventory(of: place), fileSystem)
+        var walk = InventoryWalk(StorageInventory(of: place), fileSystem)
         for (path, area, folder) in roots {
             do {
-                let attributes = try fileSystem.attributes(of: folder.descriptor)
-                let number = visitor.addRoot(path, area, folder, attributes)
-                var walk = TreeWalk(folder)
-                walk.walk(from: number, &visitor)
+                try walk.walk(folder, at: path, area)
             } catch {
                 throw .unreadable(path, error.errno)
             }
         }
-        FactFinder(fileSystem).find(&visitor)
-        self = visitor.inventory
+        walk.findFacts()
+        self = walk.inventory
         // After the walk: the ledger has the entry of a file before the file gets its name.
         readLedger(in: fileSystem)
         recognisePromotedFiles()
@@ -161,9 +139,7 @@ extension StorageInventory {
         if let container = place.container { _ = path.removePrefix(container.lexicallyNormalized()) }
         return path
     }
-}
 
-extension StorageInventory {
     /// No area and no promoted file lies deeper: the folder of a destination has at most 8 components, and
     /// areas are near the root of a walk.
     static let deepest = Int32(FolderPath.maximumDepth + 8)
@@ -208,8 +184,7 @@ extension StorageInventory {
 /// The place of which an inventory is taken.
 package struct InventoryPlace: Sendable {
     package let areas: StorageAreas
-    /// The container of the areas, all of which is looked at; `nil` for an application, of which only the
-    /// areas are.
+    /// The container of the areas, which is examined whole; `nil` for an application, of which only the areas are.
     package let container: FilePath?
 
     package init(areas: StorageAreas, container: FilePath?) {

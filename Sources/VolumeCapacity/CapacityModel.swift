@@ -140,17 +140,11 @@ extension CapacityModel {
         return growth >= Int128(current) * Int128(max(0, growthPerMille)) ? new : current
     }
 
-    func low(total: Int64) -> Int64 {
-        max(0, min(total.perMille(lowPerMille), lowLimit))
-    }
+    func low(total: Int64) -> Int64 { max(0, min(total.perMille(lowPerMille), lowLimit)) }
 
-    func reserve(total: Int64) -> Int64 {
-        max(0, min(total.perMille(reservePerMille), reserveLimit))
-    }
+    func reserve(total: Int64) -> Int64 { max(0, min(total.perMille(reservePerMille), reserveLimit)) }
 
-    private func quantum(total: Int64) -> Int64 {
-        max(1, min(quantumLimit, total / max(1, quantumDivisor)))
-    }
+    private func quantum(total: Int64) -> Int64 { max(1, min(quantumLimit, total / max(1, quantumDivisor))) }
 
     private func share(of amount: Int64) -> Int64 {
         let firstEnd = max(0, firstShareEnd)
@@ -228,8 +222,12 @@ extension CapacityModel {
         for constant in Self.constants {
             let (name, range) = (constant.name, constant.range)
             let value = self[keyPath: constant.path]
-            if value < range.lowerBound { return "\(name) is \(value); it must be at least \(range.lowerBound)" }
-            if value > range.upperBound { return "\(name) is \(value); it must be at most \(range.upperBound)" }
+            if value < range.lowerBound {
+                return "\(name) is \(value); it must be at least \(range.lowerBound)"
+            }
+            if value > range.upperBound {
+                return "\(name) is \(value); it must be at most \(range.upperBound)"
+            }
             values[name] = value
         }
         for (one, other) in Self.ascending {

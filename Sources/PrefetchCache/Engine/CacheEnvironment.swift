@@ -24,8 +24,8 @@ public struct CacheEnvironment: Sendable {
     public var uptime: @Sendable () -> Duration
     /// Measures the space of the cache's volume.
     public var probe: any VolumeProbing
-    /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator` or, where there is
-    /// none, a lock that the processes of one cache share.
+    /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator`, and for none where the
+    /// system has none.
     public var coordinator: (any FileCoordinating)?
     /// Distinguishes the writers of a cache: 16 hexadecimal digits, different for each.
     public var session: String

@@ -77,8 +77,7 @@ final class Engine: Sendable {
                 Patience(uptime: environment.uptime))
         promotedKeys = PromotedKeys(self.ledger, now: environment.now)
         destinations = Destinations(
-            support: support,
-            coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging, environment))
+            support: support, coordinator: environment.coordinator ?? Self.platformCoordinator)
         files = PromotedFiles(environment: environment, destinations: destinations)
         cachedCopies = CachedCopies(folders: folders, files: files, locks: locks, catalog: catalog)
         promoter = Promoter(
@@ -118,13 +117,12 @@ final class Engine: Sendable {
         }
     }
 
-    private static func platformCoordinator(_ staging: Directory, _ environment: CacheEnvironment)
-        -> any FileCoordinating
-    {
+    /// `nil` where nobody but the cache works on iCloud Drive.
+    private static var platformCoordinator: (any FileCoordinating)? {
         #if canImport(Darwin)
             SystemFileCoordinator()
         #else
-            LockFileCoordinator(staging: staging, Patience(uptime: environment.uptime))
+            nil
         #endif
     }
 

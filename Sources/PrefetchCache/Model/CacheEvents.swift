@@ -15,7 +15,7 @@ public enum CacheEvent: Hashable, Sendable {
     case expired(ItemKey)
     /// An item was removed by ``PrefetchCache/remove(_:)``.
     case removed(ItemKey)
-    /// An item was handed over to the user, as a file at this location.
+    /// An item was promoted: it is the user's file at this location.
     case promoted(ItemKey, AreaPath)
     /// The record of a promotion was dropped; the file stays. The key may be stored again.
     case forgotten(ItemKey)

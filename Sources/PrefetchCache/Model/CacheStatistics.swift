@@ -31,7 +31,7 @@ public struct CacheStatistics: Hashable, Sendable {
     public package(set) var misses: Int64 = 0
     /// Items that were stored in the cache.
     public package(set) var stores: Int64 = 0
-    /// Items that were handed over to the user.
+    /// Items that were promoted.
     public package(set) var promotions: Int64 = 0
     /// Files that were evicted: items, partials and quarantined items.
     public package(set) var evictions: Int64 = 0

@@ -19,9 +19,9 @@ public struct OpenedItem: Hashable, Sendable {
     public let location: AreaPath
     /// The folder of the destination below its area; `nil` for the area itself.
     public let folder: FolderPath?
-    /// Bytes of content when the item was handed over.
+    /// Bytes of content when the item was promoted.
     public let contentLength: Int64
-    /// Whether this call handed the item over, rather than an earlier one.
+    /// Whether this call promoted the item, rather than an earlier one.
     public let isFirstOpen: Bool
 }
 
@@ -35,7 +35,7 @@ public struct PromotedFile: Hashable, Sendable {
     public let location: AreaPath
     /// Whether the file is to be part of backups.
     public let backup: BackupPolicy
-    /// Bytes of content when the item was handed over.
+    /// Bytes of content when the item was promoted.
     public let contentLength: Int64
     /// When the item was first opened, in milliseconds since 1970.
     public let openedAt: Int64

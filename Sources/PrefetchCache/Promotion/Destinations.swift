@@ -6,7 +6,7 @@ internal import SystemPackage
 /// users know them.
 struct Destinations: Sendable {
     let support: SupportFolders
-    let coordinator: any FileCoordinating
+    let coordinator: (any FileCoordinating)?
 
     private var fileSystem: any FileSystem { support.fileSystem }
 
@@ -67,21 +67,21 @@ struct Destinations: Sendable {
         }
     }
 
-    /// Runs a body that touches a destination: coordinated in iCloud Drive, directly elsewhere. Locks are
-    /// taken before and the ledger is written after, since it is unknown what a coordinator waits for.
+    /// Runs a body that touches a destination: in iCloud Drive under coordination, if there is any, and elsewhere
+    /// directly. Locks are taken before and the ledger is written after, since it is unknown what a coordinator waits
+    /// for.
     func coordinated<Value>(
         _ access: CoordinatedAccess, in area: Area, at path: FilePath,
         _ body: () throws(CacheError) -> Value
     ) throws(CacheError) -> Value {
-        guard area == .iCloudDrive else { return try body() }
+        guard area == .iCloudDrive, let coordinator else { return try body() }
         var result: Result<Value, CacheError>?
         do throws(FileSystemError) {
             try coordinator.coordinate(access, at: path) {
                 result = Result { () throws(CacheError) in try body() }
             }
         } catch {
-            guard error.errno == .resourceTemporarilyUnavailable else { throw .destination(path, error) }
-            throw .busy(area.title, [CacheLayout.coordinationLock], in: support.staging)
+            throw .destination(path, error)
         }
         guard let result else {
             throw .destination(path, FileSystemError("coordinate", path: path, errno: .canceled))
@@ -97,8 +97,8 @@ struct Destinations: Sendable {
         return try coordinated(access, in: entry.area, at: path(of: entry), body)
     }
 
-    /// Requires that an area is available. Without an account there is no iCloud Drive, which says nothing
-    /// about the files in it.
+    /// Requires that an area is available. If the user is not signed in, iCloud Drive is not, which says nothing about the
+    /// files in it.
     func requireRoot(of area: Area) throws(CacheError) {
         guard support.areas.path(of: area) != nil else { throw .destinationUnavailable(area) }
     }

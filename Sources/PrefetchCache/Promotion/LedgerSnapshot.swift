@@ -11,11 +11,10 @@ package struct LedgerSnapshot: Sendable {
         package let key: String
         /// The location of the file, relative to its area.
         package let location: AreaPath
-        /// What the file is to have: one that was adopted is its user's, and the item's wish is void.
+        /// The policy for the file. One that was adopted is the user's, and the item's policy does not apply to it.
         package let backup: BackupPolicy
         /// Bytes of content.
         package let contentLength: Int64
-        package let contentChecksum: UInt64
         /// When the item was opened, in milliseconds since 1970.
         package let openedAt: Int64
         package let isCommitted: Bool
@@ -70,7 +69,6 @@ extension LedgerSnapshot.Entry {
         location = entry.fileLocation
         backup = entry.origin == .adopted ? .include : entry.backup
         contentLength = entry.contentLength
-        contentChecksum = entry.contentChecksum
         openedAt = entry.openedAt
         isCommitted = entry.state == .committed
         stagedName = entry.stagedName

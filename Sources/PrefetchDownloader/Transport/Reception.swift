@@ -10,49 +10,35 @@ final class Reception: Sendable {
     let head: ResponseHead
     /// Whether it comes over TLS.
     let isSecure: Bool
-    private let exchange: any Exchange
-    private let watch: StallWatch
+    private let exchange: WatchedExchange
     private let watching: Task<Void, Never>
-    private let stallTimeout: Duration
 
     private init(
-        _ head: ResponseHead, isSecure: Bool, _ exchange: any Exchange, _ watch: StallWatch,
-        _ watching: Task<Void, Never>, _ stallTimeout: Duration
+        _ head: ResponseHead, isSecure: Bool, _ exchange: WatchedExchange, _ watching: Task<Void, Never>
     ) {
         self.head = head
         self.isSecure = isSecure
         self.exchange = exchange
-        self.watch = watch
         self.watching = watching
-        self.stallTimeout = stallTimeout
     }
 
     static func open(
         _ request: URLRequest, _ configuration: DownloaderConfiguration, _ environment: DownloaderEnvironment
     ) async throws(Interruption) -> Reception {
-        let exchange = environment.transport.start(request)
-        let watch = StallWatch()
-        let timeout = max(configuration.stallTimeout, .milliseconds(1))
-        let watching = Task { await watch.watch(exchange, timeout: timeout, sleep: environment.sleep) }
+        let exchange = WatchedExchange(
+            environment.transport.start(request), timeout: max(configuration.stallTimeout, .milliseconds(1)))
+        let watching = Task { await exchange.watch(sleep: environment.sleep) }
         do {
-            let head = try await watch.waiting { () async throws(TransferFailure) in try await exchange.head()
-            }
             let isSecure = request.url.flatMap(Origin.init)?.scheme == "https"
-            return Reception(head, isSecure: isSecure, exchange, watch, watching, timeout)
+            return Reception(try await exchange.head(), isSecure: isSecure, exchange, watching)
         } catch {
             watching.cancel()
-            throw Interruption(error, watch, timeout)
+            throw error
         }
     }
 
     /// - Returns: The next bytes of the body, or `nil` after the last byte.
-    func next() async throws(Interruption) -> Data? {
-        do {
-            return try await watch.waiting { () async throws(TransferFailure) in try await exchange.next() }
-        } catch {
-            throw Interruption(error, watch, stallTimeout)
-        }
-    }
+    func next() async throws(Interruption) -> Data? { try await exchange.next() }
 
     /// Waits for the end of a response without a body, so that its connection can serve the next request.
     func drain() async {
@@ -71,40 +57,45 @@ final class Reception: Sendable {
     }
 }
 
-extension Interruption {
-    fileprivate init(_ failure: TransferFailure, _ watch: StallWatch, _ timeout: Duration) {
-        if watch.hasStalled {
-            self.init(.stalled(timeout))
-        } else if Task.isCancelled {
-            self.init(nil)
-        } else {
-            self.init(.connection(failure))
-        }
-    }
-}
-
-/// Ends an exchange with a silent server. Only time spent waiting for the server counts.
-final class StallWatch: Sendable {
+/// An exchange that ends when the server is silent. Only time spent waiting for the server counts.
+private final class WatchedExchange: Sendable {
+    private let exchange: any Exchange
+    private let timeout: Duration
     /// Even while the downloader is not waiting. Incremented at the beginning and the end of every wait.
     private let turns = Atomic<Int>(0)
-    private let stalled = Atomic<Bool>(false)
+    private let hasStalled = Atomic<Bool>(false)
 
-    var hasStalled: Bool { stalled.load(ordering: .acquiring) }
-
-    /// Waits for the server.
-    func waiting<Value: Sendable>(
-        _ body: () async throws(TransferFailure) -> Value
-    ) async throws(TransferFailure) -> Value {
-        turns.wrappingAdd(1, ordering: .relaxed)
-        defer { turns.wrappingAdd(1, ordering: .relaxed) }
-        return try await body()
+    init(_ exchange: any Exchange, timeout: Duration) {
+        self.exchange = exchange
+        self.timeout = timeout
     }
 
-    /// Checks at intervals of `timeout` whether the wait is still the same, and then cancels the exchange. So
+    func head() async throws(Interruption) -> ResponseHead {
+        try await waiting { () async throws(TransferFailure) in try await exchange.head() }
+    }
+
+    func next() async throws(Interruption) -> Data? {
+        try await waiting { () async throws(TransferFailure) in try await exchange.next() }
+    }
+
+    func cancel() { exchange.cancel() }
+
+    private func waiting<Value: Sendable>(
+        _ body: () async throws(TransferFailure) -> Value
+    ) async throws(Interruption) -> Value {
+        turns.wrappingAdd(1, ordering: .relaxed)
+        defer { turns.wrappingAdd(1, ordering: .relaxed) }
+        do {
+            return try await body()
+        } catch {
+            if hasStalled.load(ordering: .acquiring) { throw Interruption(.stalled(timeout)) }
+            throw Task.isCancelled ? Interruption(nil) : Interruption(.connection(error))
+        }
+    }
+
+    /// Checks at intervals of the timeout whether the wait is still the same, and then cancels the exchange. So
     /// a server may be silent for one to two times that duration.
-    func watch(
-        _ exchange: any Exchange, timeout: Duration, sleep: @Sendable (Duration) async throws -> Void
-    ) async {
+    func watch(sleep: @Sendable (Duration) async throws -> Void) async {
         var seen = turns.load(ordering: .relaxed)
         while true {
             do {
@@ -115,9 +106,8 @@ final class StallWatch: Sendable {
             }
             let now = turns.load(ordering: .relaxed)
             if now == seen, now % 2 == 1 {
-                stalled.store(true, ordering: .releasing)
-                exchange.cancel()
-                return
+                hasStalled.store(true, ordering: .releasing)
+                return exchange.cancel()
             }
             seen = now
         }
