@@ -32,14 +32,14 @@ import Testing
         let container = try TemporaryContainer()
         let keys = (1...15).map { "\($0)" }
         let acts = ["store", "read", "open"]
-        // The first of each does what only the first has to: folders and files are made.
+        // The first of each does what only the first has to: folders and files are made. What is stored is stored before
+        // there is a ledger: how it is asked depends on how long ago it was changed.
         let steps =
-            acts.map { "\($0)=first" } + acts.flatMap { act in keys.map { "\(act)=\($0)" } }
-            + keys.map { _ in "statistics" }
+            acts.flatMap { act in (["first"] + keys).map { "\(act)=\($0)" } } + keys.map { _ in "statistics" }
         let process = try PromotingProcess(["--calls"] + steps, in: container)
         #expect(process.failures == [])
         var counts: [String: [[String: Int]]] = [:]
-        for (step, calls) in zip(steps, process.calls).dropFirst(acts.count) {
+        for (step, calls) in zip(steps, process.calls) where !step.hasSuffix("=first") {
             counts[String(step.prefix { $0 != "=" }), default: []].append(calls.counts)
         }
         return counts.mapValues { all in

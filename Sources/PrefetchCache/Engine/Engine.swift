@@ -62,7 +62,8 @@ final class Engine: Sendable {
         configuration = ConfigurationFile(in: support.root, Patience(uptime: environment.uptime))
         let cataloged = CacheFiles(folders: folders)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
-        evictor = Evictor(files: cataloged, rules: .following(watch), environment: environment, events: events)
+        evictor = Evictor(
+            files: cataloged, rules: .following(watch), environment: environment, events: events)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
