@@ -138,7 +138,8 @@ import Testing
                 hasEnded.store(true, ordering: .releasing)
                 ended.signal()
             }
-            while try !isOpenElsewhere("coordination.lock") {
+            let inode = try fileSystem.attributes(of: lock).identity.inode
+            while try !isWaitedFor(inode) {
                 guard !hasEnded.load(ordering: .acquiring) else {
                     Issue.record("it did not wait")
                     break
@@ -151,23 +152,10 @@ import Testing
             #expect(try container.files(below: container.iCloudDrive) == ["key"])
         }
 
-        /// Whether another process has opened the file of a lock, as it does before it tries to take it.
-        private func isOpenElsewhere(_ name: FilePath) throws -> Bool {
-            let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(
-                Int32.init)
-            return processes.contains { process in
-                guard process != getpid() else { return false }
-                let folder = "/proc/\(process)/fd"
-                do {
-                    return try FileManager.default.contentsOfDirectory(atPath: folder).contains { file in
-                        let target = try FileManager.default.destinationOfSymbolicLink(
-                            atPath: "\(folder)/\(file)")
-                        return target.hasPrefix(container.root.path) && target.hasSuffix("/\(name.string)")
-                    }
-                } catch {
-                    // It is gone, or somebody else's.
-                    return false
-                }
+        /// Whether a process waits for the lock of a file: only then has it an arrow in the list of the kernel.
+        private func isWaitedFor(_ inode: UInt64) throws -> Bool {
+            try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").contains {
+                $0.contains("-> FLOCK") && $0.contains(":\(inode) ")
             }
         }
     #endif
