@@ -50,8 +50,8 @@ public protocol FileSystem: Sendable {
     func attributes(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> FileAttributes?
 
     /// The inode of a name, without following a link (`statx` for nothing else; `fstatat` on Darwin), or `nil` when there
-    /// is none. Of a file whose times somebody has asked for, Linux writes the inode again with the next change, such as
-    /// a rename: a flush then takes an eighth longer.
+    /// is none. Once a file's times have been read, Linux writes its inode again with the next change, such as a rename,
+    /// and a flush then takes an eighth longer.
     func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64?
 
     /// The creation time of an open file, in nanoseconds since 1970 (`statx`; `st_birthtimespec` on
@@ -180,4 +180,55 @@ extension FileSystem {
     public func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
         try lock(file, .exclusive, waiting: waiting)
     }
+}
+
+/// An open file or folder of a ``FileSystem``. It has no methods, so that no call can bypass the
+/// seam.
+public struct Descriptor: RawRepresentable, Hashable, Sendable {
+    /// The number of the file descriptor.
+    public let rawValue: CInt
+
+    /// Wraps the number of an open file descriptor, without taking ownership of it.
+    public init(rawValue: CInt) {
+        self.rawValue = rawValue
+    }
+
+    /// The working directory of the process (`AT_FDCWD`), for paths that the user gave.
+    public static let workingDirectory = Descriptor(rawValue: Platform.workingDirectory)
+}
+
+/// How ``FileSystem/open(_:in:_:)`` opens a name.
+public enum OpenMode: Sendable, Hashable {
+    /// For reading; a symbolic link is refused.
+    case read
+    /// For reading without changing the access time (`O_NOATIME`), where the system permits that; a
+    /// symbolic link is refused.
+    case readUnnoticed
+    /// For reading a file that the user named: symbolic links are followed.
+    case readFollowingLinks
+    /// For reading a regular file that the user named: symbolic links are followed, and opening a pipe
+    /// does not wait for its other end.
+    case readFollowingLinksWithoutWaiting
+    /// For reading and writing an existing file; a symbolic link is refused, and so is a file with a
+    /// second name (`EMLINK`).
+    case readWrite
+    /// For reading and writing a file that must not exist yet (`O_CREAT | O_EXCL`).
+    case createNew(FilePermissions)
+    /// For reading and writing a file, which is created if missing; a symbolic link is refused. A second
+    /// name is allowed, unlike with ``readWrite``: it does a lock file no harm.
+    case createIfMissing(FilePermissions)
+    /// An existing folder; a symbolic link is refused.
+    case directory
+    /// An existing folder at a path that the user or the platform named: links are followed.
+    case directoryFollowingLinks
+}
+
+/// What ``FileSystem/rename(_:in:to:in:_:)`` does when the new name exists.
+public enum RenameMode: Sendable, Hashable {
+    /// The file under the new name is replaced.
+    case replacing
+    /// The call fails with `EEXIST`; nothing is changed.
+    case exclusive
+    /// The two names are swapped in one step.
+    case exchanging
 }

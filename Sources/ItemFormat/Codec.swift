@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// The state that one thread needs to encode or decode: a liblz4 context and two buffers that grow
@@ -80,5 +81,22 @@ final class CodecLoan {
 
     deinit {
         pool.giveBack(codec)
+    }
+}
+
+/// The results of `work` for 0 ..< `count`, computed on as many threads as there are cores.
+package func inParallel<Result>(_ count: Int, _ work: (Int) -> Result) -> [Result] {
+    guard count > 1 else { return (0..<count).map(work) }
+    return withoutActuallyEscaping(work) { work in
+        [Result](unsafeUninitializedCapacity: count) { buffer, initialized in
+            // Both are safe to share: `concurrentPerform` returns only after every iteration has,
+            // and each iteration works on its own index and initialises its own element.
+            nonisolated(unsafe) let results = buffer
+            nonisolated(unsafe) let work = work
+            DispatchQueue.concurrentPerform(iterations: count) { index in
+                results.initializeElement(at: index, to: work(index))
+            }
+            initialized = count
+        }
     }
 }

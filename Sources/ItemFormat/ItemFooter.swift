@@ -1,3 +1,6 @@
+internal import FileSystem
+internal import StorageAreas
+
 /// One entry of the chunk table.
 package struct Chunk: Hashable, Sendable {
     /// Bytes that the chunk takes in the file.
@@ -90,17 +93,16 @@ struct Trailer {
     let checksum: UInt64
 
     /// - Throws: ``ItemFormatError/damaged(_:)`` when the magic number is not there.
-    init(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
-        var reader = ByteReader(bytes)
-        guard let storedLength = reader.take(UInt64.self), let footerLength = reader.take(UInt32.self),
-            let version = reader.take(UInt16.self), let reserved = reader.take(UInt16.self),
-            let checksum = reader.take(UInt64.self), reader.take(UInt64.self) == Self.magic
-        else { throw .damaged(.trailer) }
-        self.storedLength = storedLength
-        self.footerLength = footerLength
-        self.version = version
-        self.reserved = reserved
-        self.checksum = checksum
+    init(
+        _ bytes: UnsafeRawBufferPointer, of damage: ItemFormatError.Damage = .trailer
+    ) throws(ItemFormatError) {
+        var reader = ByteReader(bytes, of: damage)
+        storedLength = try reader.take()
+        footerLength = try reader.take()
+        version = try reader.take()
+        reserved = try reader.take()
+        checksum = try reader.take()
+        guard try reader.take(UInt64.self) == Self.magic else { throw .damaged(damage) }
     }
 
     /// Whether this is a newer version whose footer is longer than this code reads. Its checksum cannot be
@@ -133,6 +135,249 @@ enum FieldTag {
         case destinationFolder: 1 << 8
         case boot: 1 << boot
         default: nil
+        }
+    }
+}
+
+extension ItemFooter {
+    /// The magic number of the skippable frame, one of the sixteen that LZ4 reserves for users.
+    static let frameMagic: UInt32 = 0x184D_2A5C
+    static let bytesPerChunk = 12
+    static let headLength = 48
+    private static let fieldHeadLength = 8
+
+    /// The length in bytes of the footer of an item with `chunkCount` chunks.
+    static func length(metadata: ItemMetadata, chunkCount: Int, boot: UInt64? = nil) -> Int {
+        let texts = textFields(of: metadata)
+        return 8 + headLength + texts.reduce(0) { $0 + fieldHeadLength + $1.text.utf8.count }
+            + (metadata.attributes.isEmpty ? 0 : fieldHeadLength + metadata.attributes.count)
+            + (boot == nil ? 0 : fieldHeadLength + MemoryLayout<UInt64>.size)
+            + fieldHeadLength + chunkCount * bytesPerChunk + Trailer.length
+    }
+
+    /// The footer of an item whose chunks take `chunksLength` bytes of the file.
+    static func encode(
+        metadata: ItemMetadata, encoding: ItemEncoding, contentLength: Int64, chunks: [Chunk],
+        chunksLength: Int64, boot: UInt64? = nil
+    ) -> [UInt8] {
+        let length = length(metadata: metadata, chunkCount: chunks.count, boot: boot)
+        var writer = ByteWriter(capacity: length)
+        writer.append(frameMagic)
+        writer.append(UInt32(length - 8))
+
+        writer.append(encoding.rawValue)
+        writer.append(metadata.intent.rawValue)
+        writer.append(metadata.destination.area.rawValue)
+        writer.append(metadata.destination.backup.rawValue)
+        writer.append(metadata.priority.bitPattern)
+        writer.append(contentLength)
+        writer.append(Checksum.ofContent(chunks: chunks))
+        writer.append(metadata.storedAt)
+        writer.append(metadata.expiresAt ?? Int64.max)
+        writer.append(UInt32(ItemLimits.chunkLength))
+        writer.append(UInt32(chunks.count))
+
+        for (tag, text) in textFields(of: metadata) {
+            writer.appendFieldHead(tag, length: text.utf8.count)
+            writer.append(bytes: text.utf8)
+        }
+        if !metadata.attributes.isEmpty {
+            writer.appendFieldHead(FieldTag.attributes, length: metadata.attributes.count)
+            writer.append(bytes: metadata.attributes)
+        }
+        if let boot {
+            writer.appendFieldHead(FieldTag.boot, length: MemoryLayout<UInt64>.size)
+            writer.append(boot)
+        }
+        writer.appendFieldHead(FieldTag.chunkTable, length: chunks.count * bytesPerChunk)
+        for chunk in chunks {
+            writer.append(chunk.storedLength)
+            writer.append(chunk.checksum)
+        }
+
+        writer.append(UInt64(chunksLength) + UInt64(length))
+        writer.append(UInt32(length))
+        writer.append(version)
+        writer.append(UInt16(0))
+        writer.append(writer.bytes.withUnsafeBytes { Checksum.of($0) })
+        writer.append(Trailer.magic)
+        return writer.bytes
+    }
+
+    /// The text fields in the order in which they are written; empty ones are left out.
+    private static func textFields(of metadata: ItemMetadata) -> [(tag: UInt16, text: String)] {
+        [
+            (FieldTag.key, metadata.key.string),
+            (FieldTag.source, metadata.source),
+            (FieldTag.destinationName, metadata.destination.name.string),
+            (FieldTag.entityTag, metadata.validator.entityTag ?? ""),
+            (FieldTag.lastModified, metadata.validator.lastModified ?? ""),
+            (FieldTag.destinationFolder, metadata.destination.folder?.string ?? ""),
+        ].filter { !$0.1.isEmpty }
+    }
+}
+
+extension ByteWriter {
+    /// Appends the head of a field: its tag, two zero bytes and the length of its value.
+    fileprivate mutating func appendFieldHead(_ tag: UInt16, length: Int) {
+        append(tag)
+        append(UInt16(0))
+        append(UInt32(length))
+    }
+}
+
+extension ItemFooter {
+    /// Decodes a whole footer, from the magic number of its frame to the end of its trailer.
+    ///
+    /// Every length and count is checked against the length of the file before it is used; nothing is
+    /// allocated on the strength of a claim alone.
+    ///
+    /// - Throws: ``ItemFormatError/damaged(_:)`` or ``ItemFormatError/newerVersion(_:)``.
+    init(decoding bytes: UnsafeRawBufferPointer, trailer: Trailer, fileLength: Int64)
+        throws(ItemFormatError)
+    {
+        let checked = UnsafeRawBufferPointer(rebasing: bytes.dropLast(16))
+        guard Checksum.of(checked) == trailer.checksum else { throw .damaged(.footerChecksum) }
+        guard trailer.version <= Self.version else { throw .newerVersion(trailer.version) }
+        guard trailer.version == Self.version else { throw .damaged(.footerFields) }
+        guard trailer.storedLength == UInt64(fileLength) else { throw .damaged(.footerFields) }
+
+        var reader = ByteReader(bytes.slice(0..<bytes.count - Trailer.length), of: .footerFields)
+        guard try reader.take(UInt32.self) == Self.frameMagic,
+            try reader.take(UInt32.self) == UInt32(bytes.count - 8)
+        else { throw .damaged(.footerFields) }
+        let head = try Head(&reader)
+        let fields = try Fields(&reader)
+
+        metadata = try Self.metadata(head, fields)
+        encoding = head.encoding
+        contentLength = head.contentLength
+        chunks = fields.chunks
+        storedLength = fileLength
+        boot = fields.boot
+        try checkChunkTable(claimed: head, chunksLength: fileLength - Int64(bytes.count))
+    }
+
+    private static func metadata(_ head: Head, _ fields: Fields) throws(ItemFormatError) -> ItemMetadata {
+        do {
+            let name = try FileName(fields.texts[FieldTag.destinationName] ?? "")
+            let folder = try fields.texts[FieldTag.destinationFolder].map(FolderPath.init)
+            guard
+                let destination = Destination(
+                    area: head.area, name: name, in: folder, backup: head.backup)
+            else { throw ItemFormatError.damaged(.footerFields) }
+            let metadata = ItemMetadata(
+                key: try ItemKey(fields.texts[FieldTag.key] ?? ""),
+                source: fields.texts[FieldTag.source] ?? "",
+                intent: head.intent,
+                destination: destination,
+                validator: Validator(
+                    entityTag: fields.texts[FieldTag.entityTag],
+                    lastModified: fields.texts[FieldTag.lastModified]),
+                priority: head.priority,
+                storedAt: head.storedAt,
+                expiresAt: head.expiresAt == .max ? nil : head.expiresAt,
+                attributes: fields.attributes)
+            try metadata.validate()
+            return metadata
+        } catch {
+            throw .damaged(.footerFields)
+        }
+    }
+
+    /// Checks the chunk table against the lengths of the file and of the content.
+    private func checkChunkTable(claimed head: Head, chunksLength: Int64) throws(ItemFormatError) {
+        let total = chunks.reduce(Int64(0)) { $0 + Int64($1.storedLength) }
+        guard head.chunkLength == UInt32(ItemLimits.chunkLength),
+            (0...ItemLimits.contentLength(storedLength: storedLength)).contains(contentLength),
+            head.chunkCount == UInt32(chunks.count),
+            chunks.count == Self.chunkCount(contentLength: contentLength),
+            total == chunksLength,
+            contentChecksum == head.contentChecksum
+        else { throw .damaged(.chunkTable) }
+
+        for (index, chunk) in chunks.enumerated() {
+            let range = contentRange(ofChunk: index)
+            let content = range.upperBound - range.lowerBound
+            let isPlausible =
+                switch encoding {
+                case .identity: Int64(chunk.storedLength) == content
+                case .lz4: Int64(chunk.storedLength) <= content + Int64(LZ4Frame.overhead)
+                }
+            guard isPlausible else { throw .damaged(.chunkTable) }
+        }
+    }
+}
+
+/// The part of the footer with fixed offsets.
+private struct Head {
+    let encoding: ItemEncoding
+    let intent: Intent
+    let area: Area
+    let backup: BackupPolicy
+    let priority: Float
+    let contentLength: Int64
+    let contentChecksum: UInt64
+    let storedAt: Int64
+    let expiresAt: Int64
+    let chunkLength: UInt32
+    let chunkCount: UInt32
+
+    init(_ reader: inout ByteReader) throws(ItemFormatError) {
+        encoding = try reader.take()
+        intent = try reader.take()
+        area = try reader.take()
+        backup = try reader.take()
+        priority = Float(bitPattern: try reader.take())
+        contentLength = try reader.take()
+        contentChecksum = try reader.take()
+        storedAt = try reader.take()
+        expiresAt = try reader.take()
+        chunkLength = try reader.take()
+        chunkCount = try reader.take()
+    }
+}
+
+/// The tagged part of the footer.
+private struct Fields {
+    var texts: [UInt16: String] = [:]
+    var attributes: [UInt8] = []
+    var chunks: [Chunk] = []
+    var boot: UInt64?
+
+    init(_ reader: inout ByteReader) throws(ItemFormatError) {
+        // No writer writes a field twice, and nothing says which of the two to believe.
+        var seen: UInt16 = 0
+        while reader.count > 0 {
+            let tag = try reader.take(UInt16.self)
+            guard try reader.take(UInt16.self) == 0 else { throw .damaged(.footerFields) }
+            let value = try reader.take(count: Int(clamping: try reader.take(UInt32.self)))
+            let bit = FieldTag.bit(of: tag) ?? 0
+            guard seen & bit == 0 else { throw .damaged(.footerFields) }
+            seen |= bit
+
+            switch tag {
+            case FieldTag.key, FieldTag.source, FieldTag.destinationName, FieldTag.entityTag,
+                FieldTag.lastModified, FieldTag.destinationFolder:
+                guard let text = String(validating: value, as: UTF8.self) else {
+                    throw .damaged(.footerFields)
+                }
+                texts[tag] = text
+            case FieldTag.attributes:
+                attributes = [UInt8](value)
+            case FieldTag.boot:
+                var number = ByteReader(value, of: .footerFields)
+                boot = try number.take(UInt64.self)
+                guard number.count == 0 else { throw .damaged(.footerFields) }
+            case FieldTag.chunkTable:
+                var table = ByteReader(value, of: .chunkTable)
+                chunks.reserveCapacity(value.count / ItemFooter.bytesPerChunk)
+                while table.count > 0 {
+                    chunks.append(Chunk(storedLength: try table.take(), checksum: try table.take()))
+                }
+            default:
+                guard tag & FieldTag.critical == 0 else { throw .newerVersion(ItemFooter.version + 1) }
+            }
         }
     }
 }

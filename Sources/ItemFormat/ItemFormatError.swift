@@ -62,11 +62,13 @@ extension ItemFormatError: CustomStringConvertible {
     }
 }
 
-/// Runs `body` and wraps its error.
+/// Makes calls of the file system and wraps their error.
 @inline(__always)
-func onFiles<Result>(_ body: () throws(FileSystemError) -> Result) throws(ItemFormatError) -> Result {
+func onFiles<Result>(_ calls: @autoclosure () throws(FileSystemError) -> Result) throws(ItemFormatError)
+    -> Result
+{
     do {
-        return try body()
+        return try calls()
     } catch {
         throw .fileSystem(error)
     }

@@ -93,3 +93,59 @@ public struct ItemMetadata: Hashable, Sendable {
         guard (0...1).contains(priority) else { throw .priorityOutOfRange(priority) }
     }
 }
+
+/// How the content of an item is laid out in its file. Raw values are stored and never change meaning.
+public enum ItemEncoding: UInt8, Hashable, Sendable, CaseIterable {
+    /// One standard LZ4 frame per chunk.
+    case lz4 = 1
+    /// The original bytes, so that promotion needs no copy.
+    case identity = 2
+
+    /// The name of the encoding in reports: `lz4` or `identity`.
+    public var name: String {
+        switch self {
+        case .lz4: "lz4"
+        case .identity: "identity"
+        }
+    }
+}
+
+/// How the encoding of an item is chosen.
+public enum EncodingChoice: Hashable, Sendable {
+    /// Try LZ4 on the first chunk and keep it when it saves at least one eighth, the rule that ZFS
+    /// applies to its blocks; otherwise store the content as it is.
+    case automatic
+    /// Use this encoding without trying.
+    case forced(ItemEncoding)
+
+    /// Whether `stored` instead of `content` bytes saves enough to be worth decoding later.
+    static func isWorthwhile(stored: Int, content: Int) -> Bool {
+        stored <= content - content / 8
+    }
+}
+
+/// The bounds of the format, checked before anything is allocated.
+public enum ItemLimits {
+    /// Bytes of content in every chunk but the last: 1 MiB.
+    public static let chunkLength = 1 << 20
+    /// The longest footer, in bytes: 1 MiB. Each chunk takes 12 of them.
+    public static let footerLength = 1 << 20
+    /// The longest content, in bytes: 64 GiB, whose chunk table takes three quarters of the longest footer.
+    public static let contentLength: Int64 = 64 << 30
+    /// The longest source, in bytes of UTF-8.
+    public static let sourceLength = 1024
+    /// The longest entity tag or date of a validator, in bytes of UTF-8.
+    public static let validatorLength = 4096
+    /// The longest attributes that a caller may attach to an item, in bytes: 64 KiB.
+    public static let attributesLength = 1 << 16
+
+    /// The longest content of an identity item, in bytes, that every promotion verifies: 4 MiB; see
+    /// ``ItemFooter/recordsBoot(_:contentLength:)``.
+    package static let alwaysVerifiedLength: Int64 = 4 << 20
+
+    /// The longest content that `storedLength` bytes of LZ4 can hold: it expands at most 255 times.
+    static func contentLength(storedLength: Int64) -> Int64 {
+        guard storedLength < contentLength else { return contentLength }
+        return min(storedLength * 255 + (64 << 10), contentLength)
+    }
+}

@@ -36,8 +36,7 @@ package final class ItemReader {
         self.loan = loan
 
         let buffer = loan.codec.input(atLeast: Self.windowLength).slice(0..<Self.windowLength)
-        let count = try onFiles { () throws(FileSystemError) in try fileSystem.read(file, into: buffer, at: 0)
-        }
+        let count = try onFiles(fileSystem.read(file, into: buffer, at: 0))
         if count < Self.windowLength,
             let footer = Self.footer(ofWholeFile: UnsafeRawBufferPointer(buffer.slice(0..<count)))
         {
@@ -160,16 +159,14 @@ package final class ItemReader {
 
         let buffer =
             footer.encoding == .identity ? output : loan.codec.input(atLeast: length).slice(0..<length)
-        let count = try onFiles { () throws(FileSystemError) in
-            try fileSystem.readAll(file, into: buffer, at: start)
-        }
+        let count = try onFiles(fileSystem.readAll(file, into: buffer, at: start))
         guard count == length else { throw try lossOfEnd() }
         return UnsafeRawBufferPointer(buffer)
     }
 
     /// The error for a file that is shorter than when its footer was read: the system also empties files in use.
     private func lossOfEnd() throws(ItemFormatError) -> ItemFormatError {
-        let attributes = try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
+        let attributes = try onFiles(fileSystem.attributes(of: file))
         return attributes.length < Int64(Trailer.length) ? .purged : .damaged(.chunkContent)
     }
 }
@@ -194,7 +191,7 @@ extension ItemReader {
     private static func footer(of file: Descriptor, in fileSystem: any FileSystem, _ codec: Codec)
         throws(ItemFormatError) -> ItemFooter
     {
-        let attributes = try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
+        let attributes = try onFiles(fileSystem.attributes(of: file))
         guard attributes.kind == .regular else { throw .damaged(.trailer) }
         let fileLength = attributes.length
         guard fileLength >= Int64(Trailer.length) else { throw .purged }
@@ -218,9 +215,7 @@ extension ItemReader {
     ) throws(ItemFormatError) -> UnsafeRawBufferPointer {
         let length = min(length, Int(clamping: fileLength))
         let buffer = codec.input(atLeast: length).slice(0..<length)
-        let count = try onFiles { () throws(FileSystemError) in
-            try fileSystem.readAll(file, into: buffer, at: fileLength - Int64(length))
-        }
+        let count = try onFiles(fileSystem.readAll(file, into: buffer, at: fileLength - Int64(length)))
         guard count == length else { throw .purged }
         return UnsafeRawBufferPointer(buffer)
     }

@@ -38,7 +38,7 @@ package final class ItemWriter {
 
     /// - Parameters:
     ///   - boot: The ``Checksum/ofBoot(_:)`` of the running machine; `nil` if unknown.
-    ///   - kept: The chunks already in the file; the content is appended after them.
+    ///   - kept: The journal of the chunks already in the file; the content is appended after them.
     ///   - note: Called with the whole chunks that have been written.
     ///   - admit: Called before every write with the length in bytes that the file will then have; when it
     ///     throws, nothing is written.
@@ -46,7 +46,7 @@ package final class ItemWriter {
     ///   ``ItemFormatError/priorityOutOfRange(_:)``.
     package init(
         _ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool, metadata: ItemMetadata,
-        encoding: EncodingChoice = .automatic, boot: UInt64? = nil, after kept: KeptChunks? = nil,
+        encoding: EncodingChoice = .automatic, boot: UInt64? = nil, after kept: PartialJournal? = nil,
         noting note: @escaping (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void = { _, _ in
         },
         admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
@@ -62,8 +62,8 @@ package final class ItemWriter {
         if let kept {
             self.encoding = kept.encoding
             chunks = kept.chunks
-            storedLength = kept.chunks.reduce(0) { $0 + Int64($1.storedLength) }
-            contentLength = Int64(kept.chunks.count) * Int64(ItemLimits.chunkLength)
+            storedLength = kept.storedLength
+            contentLength = kept.contentLength
             return
         }
         self.encoding =
@@ -188,9 +188,7 @@ package final class ItemWriter {
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         try admit(storedLength + Int64(bytes.count))
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.writeAll(bytes, to: file, at: storedLength)
-        }
+        try onFiles(fileSystem.writeAll(bytes, to: file, at: storedLength))
         storedLength += Int64(bytes.count)
     }
 

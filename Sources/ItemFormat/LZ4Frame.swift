@@ -9,48 +9,10 @@ internal import FileSystem
 /// so a quarter of the whole compression.
 enum LZ4Frame {
     /// Magic number, descriptor and the checksum of the descriptor.
-    private static let headerLength = 15
+    fileprivate static let headerLength = 15
     /// The bytes that a frame adds to a chunk that does not compress: the header, the length of its
     /// one block (4), the end mark (4) and the content checksum (4).
     static let overhead = headerLength + 12
-
-    /// Writes the header of a frame of one independent block.
-    fileprivate static func writeHeader(contentLength: Int, into output: UnsafeMutableRawBufferPointer) {
-        // Version 1, independent blocks, content size, content checksum.
-        let flags: UInt8 = 0b0110_1100
-        // The smallest permitted block size that fits: 64 KiB, 256 KiB or 1 MiB.
-        let blockSize: UInt8 = contentLength <= 64 << 10 ? 4 : contentLength <= 256 << 10 ? 5 : 6
-        output.storeBytes(of: UInt32(0x184D_2204).littleEndian, as: UInt32.self)
-        output[4] = flags
-        output[5] = blockSize << 4
-        output.storeBytes(of: UInt64(contentLength).littleEndian, toByteOffset: 6, as: UInt64.self)
-        let descriptor = output.slice(4..<14)
-        output[14] = UInt8(truncatingIfNeeded: XXH32(descriptor.baseAddress, descriptor.count, 0) >> 8)
-    }
-
-    fileprivate static func writeBlock(
-        _ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
-        state: UnsafeMutableRawPointer
-    ) -> Int {
-        let start = headerLength + 4
-        let room = output.slice(start..<start + content.count)
-        // One byte less than the content: a block that saves nothing is stored uncompressed.
-        let length = content.withMemoryRebound(to: CChar.self) { source in
-            room.withMemoryRebound(to: CChar.self) { target in
-                Int(
-                    LZ4_compress_fast_extState(
-                        state, source.baseAddress, target.baseAddress, CInt(source.count),
-                        CInt(target.count - 1), 1))
-            }
-        }
-        var word = UInt32(length)
-        if length == 0 {
-            room.copyMemory(from: content)
-            word = UInt32(content.count) | 1 << 31
-        }
-        output.storeBytes(of: word.littleEndian, toByteOffset: headerLength, as: UInt32.self)
-        return start + (length == 0 ? content.count : length)
-    }
 }
 
 /// Compresses chunks, reusing one state of liblz4.
@@ -68,12 +30,50 @@ struct LZ4Compressor: ~Copyable {
     /// Compresses one chunk, which must not be empty, into one frame. `output` must have room for the
     /// content and ``LZ4Frame/overhead``. Returns the length of the frame.
     func compress(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
-        LZ4Frame.writeHeader(contentLength: content.count, into: output)
-        let end = LZ4Frame.writeBlock(content, into: output, state: state)
+        writeHeader(contentLength: content.count, into: output)
+        let end = writeBlock(content, into: output)
         output.storeBytes(of: 0, toByteOffset: end, as: UInt32.self)
         let checksum = XXH32(content.baseAddress, content.count, 0)
         output.storeBytes(of: checksum.littleEndian, toByteOffset: end + 4, as: UInt32.self)
         return end + 8
+    }
+
+    /// Writes the header of a frame of one independent block.
+    private func writeHeader(contentLength: Int, into output: UnsafeMutableRawBufferPointer) {
+        // Version 1, independent blocks, content size, content checksum.
+        let flags: UInt8 = 0b0110_1100
+        // The smallest permitted block size that fits: 64 KiB, 256 KiB or 1 MiB.
+        let blockSize: UInt8 = contentLength <= 64 << 10 ? 4 : contentLength <= 256 << 10 ? 5 : 6
+        output.storeBytes(of: UInt32(0x184D_2204).littleEndian, as: UInt32.self)
+        output[4] = flags
+        output[5] = blockSize << 4
+        output.storeBytes(of: UInt64(contentLength).littleEndian, toByteOffset: 6, as: UInt64.self)
+        let descriptor = output.slice(4..<14)
+        output[14] = UInt8(truncatingIfNeeded: XXH32(descriptor.baseAddress, descriptor.count, 0) >> 8)
+    }
+
+    /// Returns the end of the block.
+    private func writeBlock(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
+        -> Int
+    {
+        let start = LZ4Frame.headerLength + 4
+        let room = output.slice(start..<start + content.count)
+        // One byte less than the content: a block that saves nothing is stored uncompressed.
+        let length = content.withMemoryRebound(to: CChar.self) { source in
+            room.withMemoryRebound(to: CChar.self) { target in
+                Int(
+                    LZ4_compress_fast_extState(
+                        state, source.baseAddress, target.baseAddress, CInt(source.count),
+                        CInt(target.count - 1), 1))
+            }
+        }
+        var word = UInt32(length)
+        if length == 0 {
+            room.copyMemory(from: content)
+            word = UInt32(content.count) | 1 << 31
+        }
+        output.storeBytes(of: word.littleEndian, toByteOffset: LZ4Frame.headerLength, as: UInt32.self)
+        return start + (length == 0 ? content.count : length)
     }
 }
 

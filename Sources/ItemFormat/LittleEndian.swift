@@ -16,28 +16,33 @@ struct ByteWriter {
     }
 }
 
-/// Takes fixed-width little-endian integers from the front of a buffer. Reading past the end
-/// returns `nil` and never traps.
+/// Takes fixed-width little-endian integers from the front of a buffer. Reading past the end throws, and never traps.
 struct ByteReader {
     private var rest: UnsafeRawBufferPointer.SubSequence
+    private let damage: ItemFormatError.Damage
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter damage: What is damaged if the bytes end early, or a value has no meaning.
+    init(_ bytes: UnsafeRawBufferPointer, of damage: ItemFormatError.Damage) {
         rest = bytes[...]
+        self.damage = damage
     }
 
     var count: Int { rest.count }
 
-    mutating func take<Value: FixedWidthInteger>(_: Value.Type = Value.self) -> Value? {
-        let width = MemoryLayout<Value>.size
-        guard rest.count >= width else { return nil }
-        let value = UnsafeRawBufferPointer(rebasing: rest.prefix(width)).loadUnaligned(as: Value.self)
-        rest = rest.dropFirst(width)
-        return Value(littleEndian: value)
-    }
-
-    mutating func take(count: Int) -> UnsafeRawBufferPointer? {
-        guard count >= 0, rest.count >= count else { return nil }
+    mutating func take(count: Int) throws(ItemFormatError) -> UnsafeRawBufferPointer {
+        guard count >= 0, rest.count >= count else { throw .damaged(damage) }
         defer { rest = rest.dropFirst(count) }
         return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+    }
+
+    mutating func take<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(ItemFormatError) -> Value
+    {
+        Value(littleEndian: try take(count: MemoryLayout<Value>.size).loadUnaligned(as: Value.self))
+    }
+
+    mutating func take<Value: RawRepresentable>(_: Value.Type = Value.self) throws(ItemFormatError) -> Value
+    where Value.RawValue: FixedWidthInteger {
+        guard let value = Value(rawValue: try take()) else { throw .damaged(damage) }
+        return value
     }
 }

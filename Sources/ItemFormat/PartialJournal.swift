@@ -81,16 +81,21 @@ package struct PartialHead: Hashable, Sendable {
 
     /// - Returns: `nil` for a file that is not a journal.
     package init?(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
-        let bytes = try fileSystem.bytes(of: file, at: 0, count: Self.length)
-        let head = bytes.withUnsafeBytes { bytes -> (UInt64, Int64, UInt16)? in
-            var reader = ByteReader(bytes)
-            guard reader.take(UInt64.self) == PartialJournal.magic, let writer = reader.take(UInt64.self),
-                let keptAt = reader.take(Int64.self), let version = reader.take(UInt16.self)
-            else { return nil }
-            return (writer, keptAt, version)
+        let bytes = try fileSystem.presentBytes(of: file, at: 0, count: Self.length)
+        guard let head = bytes.withUnsafeBytes(PartialHead.init) else { return nil }
+        self = head
+    }
+
+    private init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes, of: .journal)
+        do {
+            guard try reader.take(UInt64.self) == PartialJournal.magic else { return nil }
+            writer = try reader.take()
+            keptAt = try reader.take()
+            version = try reader.take()
+        } catch {
+            return nil
         }
-        guard let head else { return nil }
-        (writer, keptAt, version) = head
     }
 
     /// Records the writer of the partial, and since when, in its journal.
@@ -159,19 +164,16 @@ extension PartialJournal {
     /// - Throws: ``ItemFormatError/damaged(_:)``, ``ItemFormatError/newerVersion(_:)`` or
     ///   ``ItemFormatError/fileSystem(_:)``.
     package init(of file: Descriptor, in fileSystem: any FileSystem) throws(ItemFormatError) {
-        let head = try onFiles { () throws(FileSystemError) in try PartialHead(of: file, in: fileSystem) }
+        let head = try onFiles(PartialHead(of: file, in: fileSystem))
         guard let head else { throw .damaged(.journal) }
         guard head.version <= Self.version else { throw .newerVersion(head.version) }
-        let fixed = try onFiles { () throws(FileSystemError) in
-            try fileSystem.bytes(of: file, at: 24, count: Self.fixedLength - 24)
-        }
-        guard head.version == Self.version, let fields = Fixed(fixed),
-            fields.descriptionLength <= Self.descriptionLimit
-        else { throw .damaged(.journal) }
-        let description = try onFiles { () throws(FileSystemError) in
-            try fileSystem.bytes(
-                of: file, at: Int64(Self.fixedLength), count: Int(fields.descriptionLength))
-        }
+        let fixed = try onFiles(fileSystem.presentBytes(of: file, at: 24, count: Self.fixedLength - 24))
+        guard head.version == Self.version else { throw .damaged(.journal) }
+        let fields = try fixed.withBytes { bytes throws(ItemFormatError) in try Fixed(bytes) }
+        guard fields.descriptionLength <= Self.descriptionLimit else { throw .damaged(.journal) }
+        let description = try onFiles(
+            fileSystem.presentBytes(
+                of: file, at: Int64(Self.fixedLength), count: Int(fields.descriptionLength)))
         let footer = try description.withBytes { bytes throws(ItemFormatError) in
             try ItemFooter(description: bytes)
         }
@@ -184,25 +186,52 @@ extension PartialJournal {
             metadata: footer.metadata, encoding: footer.encoding, expectedLength: fields.expectedLength,
             generation: fields.generation)
         let most = ItemFooter.chunkCount(contentLength: ItemLimits.contentLength) * Self.recordLength
-        let records = try onFiles { () throws(FileSystemError) in
-            try fileSystem.bytes(of: file, at: length, count: most)
-        }
-        records.withUnsafeBytes { readRecords($0) }
+        let records = try onFiles(fileSystem.presentBytes(of: file, at: length, count: most))
+        try records.withBytes { bytes throws(ItemFormatError) in try readRecords(bytes) }
     }
 
-    private mutating func readRecords(_ bytes: UnsafeRawBufferPointer) {
-        var reader = ByteReader(bytes)
-        while let index = reader.take(UInt32.self), let storedLength = reader.take(UInt32.self),
-            let checksum = reader.take(UInt64.self), let recordChecksum = reader.take(UInt64.self)
-        {
-            let chunk = Chunk(storedLength: storedLength, checksum: checksum)
+    private mutating func readRecords(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+        var reader = ByteReader(bytes, of: .journal)
+        while reader.count >= Self.recordLength {
+            let index = try reader.take(UInt32.self)
+            let chunk = Chunk(storedLength: try reader.take(), checksum: try reader.take())
             let most = Int64(ItemLimits.chunkLength + (encoding == .lz4 ? LZ4Frame.overhead : 0))
-            guard index == UInt32(chunks.count), Int64(storedLength) <= most,
-                encoding == .lz4 || Int64(storedLength) == most,
-                recordChecksum == Self.checksum(ofRecord: index, chunk, generation)
+            guard index == UInt32(chunks.count), Int64(chunk.storedLength) <= most,
+                encoding == .lz4 || Int64(chunk.storedLength) == most,
+                try reader.take() == Self.checksum(ofRecord: index, chunk, generation)
             else { return }
             chunks.append(chunk)
         }
+    }
+
+    /// Reads and verifies the chunks, one at a time, and passes their content to `sink` in order.
+    ///
+    /// - Returns: The number of sound chunks before the first that is not.
+    /// - Throws: ``ItemFormatError/fileSystem(_:)``.
+    package func verify(
+        in file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool,
+        handing sink: (UnsafeRawBufferPointer) -> Void
+    ) throws(ItemFormatError) -> Int {
+        let loan = CodecLoan(from: codecs)
+        var offset: Int64 = 0
+        for (index, chunk) in chunks.enumerated() {
+            let length = Int(chunk.storedLength)
+            let stored = loan.codec.input(atLeast: length).slice(0..<length)
+            let count = try onFiles(fileSystem.readAll(file, into: stored, at: offset))
+            guard count == length,
+                let content = content(of: UnsafeRawBufferPointer(stored), with: loan.codec),
+                Checksum.of(content) == chunk.checksum
+            else { return index }
+            sink(content)
+            offset += Int64(length)
+        }
+        return chunks.count
+    }
+
+    private func content(of stored: UnsafeRawBufferPointer, with codec: Codec) -> UnsafeRawBufferPointer? {
+        guard encoding == .lz4 else { return stored }
+        let output = codec.output(atLeast: ItemLimits.chunkLength).slice(0..<ItemLimits.chunkLength)
+        return codec.decompressor.decompress(stored, into: output) ? UnsafeRawBufferPointer(output) : nil
     }
 
     /// The fields between the head and the description.
@@ -211,19 +240,17 @@ extension PartialJournal {
         let generation: UInt64
         let expectedLength: Int64?
 
-        init?(_ bytes: [UInt8]) {
-            let fields = bytes.withUnsafeBytes { bytes -> (UInt32, UInt64, Int64)? in
-                var reader = ByteReader(bytes)
-                guard reader.take(UInt16.self) != nil, reader.take(UInt16.self) != nil,
-                    let length = reader.take(UInt32.self), let generation = reader.take(UInt64.self),
-                    let expected = reader.take(Int64.self), let checksum = reader.take(UInt64.self),
-                    checksum == Checksum.of(UnsafeRawBufferPointer(rebasing: bytes.dropLast(8)))
-                else { return nil }
-                return (length, generation, expected)
+        init(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+            var reader = ByteReader(bytes, of: .journal)
+            // The version, and zero.
+            _ = try reader.take(UInt32.self)
+            descriptionLength = try reader.take()
+            generation = try reader.take()
+            let expected = try reader.take(Int64.self)
+            expectedLength = expected < 0 ? nil : expected
+            guard try reader.take() == Checksum.of(bytes.slice(0..<bytes.count - 8)) else {
+                throw .damaged(.journal)
             }
-            guard let fields else { return nil }
-            (descriptionLength, generation) = (fields.0, fields.1)
-            expectedLength = fields.2 < 0 ? nil : fields.2
         }
     }
 }
@@ -232,28 +259,18 @@ extension ItemFooter {
     /// Decodes an item without content, which consists of a footer only.
     fileprivate init(description bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         guard bytes.count >= Trailer.length + 8 else { throw .damaged(.journal) }
-        let trailer: Trailer
-        do {
-            trailer = try Trailer(bytes.slice(bytes.count - Trailer.length..<bytes.count))
-        } catch {
-            throw .damaged(.journal)
-        }
+        let trailer = try Trailer(bytes.slice(bytes.count - Trailer.length..<bytes.count), of: .journal)
         try self.init(decoding: bytes, trailer: trailer, fileLength: Int64(bytes.count))
     }
 }
 
 extension FileSystem {
-    /// At most `count` bytes of a file from `offset`; fewer where it ends.
-    fileprivate func bytes(of file: Descriptor, at offset: Int64, count: Int) throws(FileSystemError)
+    /// At most `count` bytes of a file from `offset`; fewer where it ends. Nothing is allocated for bytes that are
+    /// not there.
+    fileprivate func presentBytes(of file: Descriptor, at offset: Int64, count: Int) throws(FileSystemError)
         -> [UInt8]
     {
-        // Never allocate on the strength of a claim alone.
-        let count = min(count, Int(clamping: max(0, try attributes(of: file).length - offset)))
-        var bytes = [UInt8](repeating: 0, count: count)
-        let done = try bytes.withMutableBytes { buffer throws(FileSystemError) in
-            try readAll(file, into: buffer, at: offset)
-        }
-        bytes.removeLast(count - done)
-        return bytes
+        let present = max(0, try attributes(of: file).length - offset)
+        return try bytes(of: file, at: offset, count: min(count, Int(clamping: present)))
     }
 }

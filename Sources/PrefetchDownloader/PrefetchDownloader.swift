@@ -30,7 +30,7 @@ public final class PrefetchDownloader: Sendable {
     }
 
     private let configuration: DownloaderConfiguration
-    private let storing: any DownloadStoring
+    private let cache: PrefetchCache
     private let environment: DownloaderEnvironment
     private let slots: TransferSlots
     private let state = Mutex(State())
@@ -45,20 +45,22 @@ public final class PrefetchDownloader: Sendable {
     ) {
         var environment = DownloaderEnvironment()
         environment.logger = logger
-        self.init(CacheStoring(cache: cache), configuration, environment)
+        self.init(cache, configuration, environment)
     }
 
     init(
-        _ storing: any DownloadStoring, _ configuration: DownloaderConfiguration,
+        _ cache: PrefetchCache, _ configuration: DownloaderConfiguration,
         _ environment: DownloaderEnvironment
     ) {
-        self.storing = storing
+        self.cache = cache
         self.configuration = configuration
         self.environment = environment
         slots = TransferSlots(configuration)
-        let pressure = storing.pressure
+        let events = cache.events
         let task = Task { [weak self] in
-            for await level in pressure where level >= .elevated { self?.giveWay(to: level) }
+            for await case .pressure(let level) in events where level >= .elevated {
+                self?.stopOpportunistic(under: level)
+            }
         }
         watchingPressure.withLock { $0 = task }
     }
@@ -118,15 +120,14 @@ public final class PrefetchDownloader: Sendable {
         }
     }
 
-    private func giveWay(to pressure: Pressure) {
+    private func stopOpportunistic(under pressure: Pressure) {
         let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
-        for job in jobs { job.giveWay(to: pressure) }
+        for job in jobs { job.stopIfOpportunistic(under: pressure) }
     }
 
     private func start(_ job: DownloadJob) {
         let run = DownloadRun(
-            job: job, configuration: configuration, storing: storing,
-            environment: environment, slots: slots)
+            job: job, configuration: configuration, cache: cache, environment: environment, slots: slots)
         job.start { [self] in
             job.emit(.finished(await run.outcome()))
             end(job)

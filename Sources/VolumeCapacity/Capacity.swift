@@ -43,3 +43,101 @@ public struct Capacity: Hashable, Sendable {
     /// Where the levels of pressure begin and end on this volume.
     public let thresholds: PressureThresholds
 }
+
+/// The known state of a volume at one moment, in bytes. The letters are those of ``CapacityModel``.
+///
+/// Any values may be given; the model uses them ``sanitized``.
+public struct VolumeState: Hashable, Sendable {
+    /// *T*: the size of the volume.
+    public var total: Int64
+    /// *A*: the bytes still available to this user.
+    public var available: Int64
+    /// *U*: the cache's own bytes on this volume: the charges of items that may be evicted, and of work
+    /// under way. Items that are being read or are pinned are included, though they cannot be evicted now.
+    public var evictable: Int64
+    /// *P*: other bytes that the system would purge for something important. ``VolumeProbe`` does not
+    /// determine them.
+    public var purgeable: Int64
+    /// The room that the system itself reports, if it does.
+    public var reported: ReportedCapacity?
+
+    /// Creates a state from values in bytes.
+    public init(
+        total: Int64, available: Int64, evictable: Int64 = 0, purgeable: Int64 = 0,
+        reported: ReportedCapacity? = nil
+    ) {
+        self.total = total
+        self.available = available
+        self.evictable = evictable
+        self.purgeable = purgeable
+        self.reported = reported
+    }
+
+    /// The same state with every amount from 0 to the total: a negative one counts as 0, one above the
+    /// total as the total. The amounts that the system reports are then either greater than 0 or `nil`.
+    public var sanitized: VolumeState {
+        let total = max(0, total)
+        return VolumeState(
+            total: total,
+            available: available.clamped(0, total),
+            evictable: evictable.clamped(0, total),
+            purgeable: purgeable.clamped(0, total),
+            reported: reported?.sanitized(total: total))
+    }
+}
+
+/// The room on a volume as the system itself reports it. Only a value greater than 0 counts: 0, a
+/// negative value and `nil` all mean "unknown".
+///
+/// Source: `volumeAvailableCapacityForImportantUsage` and `…ForOpportunisticUsage` of Apple's
+/// `URLResourceValues`, which are 0 on exFAT, NTFS, SMB and at the login window.
+public struct ReportedCapacity: Hashable, Sendable {
+    /// Bytes for data that the user asked for or the app needs, including what the system would purge for it.
+    public var important: Int64?
+    /// Bytes for data that the user has not asked for.
+    public var opportunistic: Int64?
+
+    /// Creates a report from values in bytes.
+    public init(important: Int64? = nil, opportunistic: Int64? = nil) {
+        self.important = important
+        self.opportunistic = opportunistic
+    }
+
+    /// The known values, none of them more than `total`; `nil` when none is known.
+    func sanitized(total: Int64) -> ReportedCapacity? {
+        let known = ReportedCapacity(
+            important: important.flatMap { Self.known($0, total) },
+            opportunistic: opportunistic.flatMap { Self.known($0, total) })
+        return known == ReportedCapacity() ? nil : known
+    }
+
+    private static func known(_ value: Int64, _ total: Int64) -> Int64? {
+        let bounded = min(value, total)
+        return bounded > 0 ? bounded : nil
+    }
+}
+
+/// The charge of a stored file against the budget.
+public struct ChargedLength: Sendable, Hashable {
+    /// The bytes that the file system keeps beside the content of a file: its inode and its name. 512 is
+    /// twice ext4's default inode of 256 bytes, and leaves room for the entry in the folder.
+    public static let overhead: Int64 = 512
+
+    /// The volume's unit of allocation, in bytes.
+    public let blockSize: Int64
+
+    /// Creates a charge for files on a volume.
+    ///
+    /// - Parameter blockSize: The volume's unit of allocation, in bytes; 0 or less, or an absurd size over
+    ///   1 MiB, counts as 4 KiB.
+    public init(blockSize: Int64) {
+        self.blockSize = (1...(1 << 20)).contains(blockSize) ? blockSize : 4096
+    }
+
+    /// Returns `storedLength` rounded up to whole blocks, plus ``overhead``. Saturates instead of
+    /// overflowing.
+    public func callAsFunction(storedLength: Int64) -> Int64 {
+        guard storedLength < .max - blockSize - Self.overhead else { return .max }
+        return (storedLength + blockSize - 1) / blockSize * blockSize + Self.overhead
+    }
+}

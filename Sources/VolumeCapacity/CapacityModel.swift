@@ -87,3 +87,201 @@ public struct CapacityModel: Hashable, Sendable {
     /// Creates the model with its defaults.
     public init() {}
 }
+
+extension CapacityModel {
+    /// Computes how much of the volume in `state` a cache may take, with every step of the derivation.
+    ///
+    /// More available bytes never lower any of the amounts.
+    ///
+    /// - Parameter cap: The caller's own limit in bytes. The smaller of it and the model's applies; a
+    ///   negative one counts as 0.
+    public func capacity(of state: VolumeState, cap: Int64? = nil) -> Capacity {
+        let state = state.sanitized
+        let (total, available, own) = (state.total, state.available, state.evictable)
+        let reported = state.reported
+        let low = low(total: total)
+        let reserve = reserve(total: total)
+
+        let reclaimable = Int128(available) + Int128(own) + Int128(state.purgeable)
+        let important =
+            reported?.important ?? Int64(clamping: reclaimable - Int128(low)).clamped(0, total)
+        let opportunistic = (reported?.opportunistic ?? available - reserve).clamped(0, important)
+
+        let ownOrFree = Int64(clamping: min(Int128(own) + Int128(available), Int128(total)))
+        let share = share(of: ownOrFree)
+        let room: Int64 =
+            if reported?.opportunistic == nil {
+                max(0, ownOrFree - reserve)
+            } else {
+                Int64(clamping: min(Int128(own) + Int128(opportunistic), Int128(total)))
+            }
+        let cap = max(0, min(cap ?? self.cap, self.cap))
+        let quantum = quantum(total: total)
+
+        return Capacity(
+            state: state, low: low, reserve: reserve, ownOrFree: ownOrFree, important: important,
+            opportunistic: opportunistic, share: share, room: room, cap: cap, quantum: quantum,
+            budget: min(room, share, cap) / quantum * quantum,
+            isImportantReported: reported?.important != nil,
+            isOpportunisticReported: reported?.opportunistic != nil,
+            thresholds: thresholds(low: low, reserve: reserve))
+    }
+
+    /// The budget that replaces `current` when the volume now allows `new`: it shrinks at once, and grows
+    /// only when `new` is larger by at least ``growthPerMille``, so that it does not follow every file
+    /// that another program deletes.
+    ///
+    /// - Parameter current: The budget in force, in bytes; `nil` when there is none yet. From `nil` and
+    ///   from 0 the budget grows at once.
+    public func budget(from current: Int64?, to new: Int64) -> Int64 {
+        let new = max(0, new)
+        guard let current = current.map({ max(0, $0) }), new > current else { return new }
+        let growth = Int128(new - current) * 1000
+        return growth >= Int128(current) * Int128(max(0, growthPerMille)) ? new : current
+    }
+
+    func low(total: Int64) -> Int64 { max(0, min(total.perMille(lowPerMille), lowLimit)) }
+
+    func reserve(total: Int64) -> Int64 { max(0, min(total.perMille(reservePerMille), reserveLimit)) }
+
+    private func quantum(total: Int64) -> Int64 { max(1, min(quantumLimit, total / max(1, quantumDivisor))) }
+
+    private func share(of amount: Int64) -> Int64 {
+        let firstEnd = max(0, firstShareEnd)
+        let secondEnd = max(firstEnd, secondShareEnd)
+        let first = min(amount, firstEnd).perMille(firstSharePerMille)
+        let second = (min(amount, secondEnd) - firstEnd).perMille(secondSharePerMille)
+        let last = (amount - secondEnd).perMille(lastSharePerMille)
+        return Int64(clamping: Int128(first) + Int128(second) + Int128(last))
+    }
+
+    /// How short of space the volume in `state` is. Only its total and its available bytes are used.
+    ///
+    /// - Parameter last: The level that this function returned before; `normal` at first.
+    public func pressure(of state: VolumeState, after last: Pressure) -> Pressure {
+        let state = state.sanitized
+        return thresholds(low: low(total: state.total), reserve: reserve(total: state.total))
+            .level(at: state.available, after: last)
+    }
+
+    func thresholds(low: Int64, reserve: Int64) -> PressureThresholds {
+        PressureThresholds(
+            elevated: .init(
+                enter: reserve.perMille(elevatedEnterPerMille),
+                leave: reserve.perMille(elevatedLeavePerMille)),
+            low: .init(enter: low.perMille(lowEnterPerMille), leave: low.perMille(lowLeavePerMille)),
+            critical: .init(
+                enter: low.perMille(criticalEnterPerMille), leave: low.perMille(criticalLeavePerMille)))
+    }
+}
+
+extension CapacityModel {
+    /// One constant: its name in a configuration, its property and its range.
+    struct Constant: Sendable {
+        let name: String
+        let path: any WritableKeyPath<CapacityModel, Int64> & Sendable
+        let range: ClosedRange<Int64>
+    }
+
+    private static let ratio: ClosedRange<Int64> = 0...1000
+    private static let atLeast0: ClosedRange<Int64> = 0...Int64.max
+    private static let atLeast1: ClosedRange<Int64> = 1...Int64.max
+
+    static let constants: [Constant] = [
+        Constant(name: "lowPerMille", path: \.lowPerMille, range: ratio),
+        Constant(name: "lowLimit", path: \.lowLimit, range: atLeast0),
+        Constant(name: "reservePerMille", path: \.reservePerMille, range: ratio),
+        Constant(name: "reserveLimit", path: \.reserveLimit, range: atLeast0),
+        Constant(name: "firstShareEnd", path: \.firstShareEnd, range: atLeast0),
+        Constant(name: "firstSharePerMille", path: \.firstSharePerMille, range: ratio),
+        Constant(name: "secondShareEnd", path: \.secondShareEnd, range: atLeast0),
+        Constant(name: "secondSharePerMille", path: \.secondSharePerMille, range: ratio),
+        Constant(name: "lastSharePerMille", path: \.lastSharePerMille, range: ratio),
+        Constant(name: "quantumLimit", path: \.quantumLimit, range: atLeast1),
+        Constant(name: "quantumDivisor", path: \.quantumDivisor, range: atLeast1),
+        Constant(name: "cap", path: \.cap, range: atLeast0),
+        Constant(name: "growthPerMille", path: \.growthPerMille, range: ratio),
+        Constant(name: "elevatedEnterPerMille", path: \.elevatedEnterPerMille, range: atLeast0),
+        Constant(name: "elevatedLeavePerMille", path: \.elevatedLeavePerMille, range: atLeast0),
+        Constant(name: "lowEnterPerMille", path: \.lowEnterPerMille, range: atLeast0),
+        Constant(name: "lowLeavePerMille", path: \.lowLeavePerMille, range: atLeast0),
+        Constant(name: "criticalEnterPerMille", path: \.criticalEnterPerMille, range: atLeast0),
+        Constant(name: "criticalLeavePerMille", path: \.criticalLeavePerMille, range: atLeast0),
+    ]
+
+    /// Pairs of constants of which the second must be at least the first.
+    private static let ascending = [
+        ("firstShareEnd", "secondShareEnd"), ("elevatedEnterPerMille", "elevatedLeavePerMille"),
+        ("lowEnterPerMille", "lowLeavePerMille"), ("criticalEnterPerMille", "criticalLeavePerMille"),
+        ("criticalEnterPerMille", "lowEnterPerMille"),
+    ]
+
+    /// Why this model cannot be used, in one sentence; `nil` when it can.
+    public var problem: String? {
+        var values: [String: Int64] = [:]
+        for constant in Self.constants {
+            let (name, range) = (constant.name, constant.range)
+            let value = self[keyPath: constant.path]
+            if value < range.lowerBound {
+                return "\(name) is \(value); it must be at least \(range.lowerBound)"
+            }
+            if value > range.upperBound {
+                return "\(name) is \(value); it must be at most \(range.upperBound)"
+            }
+            values[name] = value
+        }
+        for (one, other) in Self.ascending {
+            if let first = values[one], let second = values[other], second < first {
+                return "\(other) is \(second); it must be at least \(one), which is \(first)"
+            }
+        }
+        return nil
+    }
+}
+
+/// Any name in a JSON object.
+package struct AnyCodingKey: CodingKey {
+    package let stringValue: String
+    package var intValue: Int? { nil }
+
+    package init(stringValue: String) { self.stringValue = stringValue }
+    package init?(intValue _: Int) { nil }
+}
+
+extension CapacityModel: Codable {
+    /// The names of all constants.
+    package static var names: [String] { constants.map(\.name) }
+
+    /// Decodes a model. A constant that is missing or `null` has its default; unknown names are ignored.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        let values = try decoder.container(keyedBy: AnyCodingKey.self)
+        for constant in Self.constants {
+            let name = AnyCodingKey(stringValue: constant.name)
+            if let value = try values.decodeIfPresent(Int64.self, forKey: name) {
+                self[keyPath: constant.path] = value
+            }
+        }
+    }
+
+    /// Encodes all constants, including those with their defaults.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: AnyCodingKey.self)
+        for constant in Self.constants {
+            try values.encode(self[keyPath: constant.path], forKey: AnyCodingKey(stringValue: constant.name))
+        }
+    }
+}
+
+extension Int64 {
+    /// `factor` thousandths of this amount, rounded down; saturates instead of overflowing. A negative
+    /// amount or factor counts as 0.
+    package func perMille(_ factor: Int64) -> Int64 {
+        Int64(clamping: Int128(Swift.max(0, self)) * Int128(Swift.max(0, factor)) / 1000)
+    }
+
+    /// This amount, limited to the bounds. An upper bound below the lower one gives the lower one.
+    func clamped(_ lower: Int64, _ upper: Int64) -> Int64 {
+        Swift.max(lower, Swift.min(self, upper))
+    }
+}

@@ -22,3 +22,53 @@ public enum Pressure: String, Sendable, Hashable, CaseIterable, Codable, Compara
         one.severity < other.severity
     }
 }
+
+/// Where the levels of pressure begin and end on one volume, measured in bytes available.
+///
+/// A level ends higher up than it begins, so that a volume near a threshold does not oscillate.
+public struct PressureThresholds: Hashable, Sendable {
+    /// The two thresholds of one level, in bytes available, both at least 0.
+    public struct Band: Hashable, Sendable {
+        /// The level begins below this.
+        public let enter: Int64
+        /// The level ends at or above this, once it or a more severe one has begun. If less than ``enter``,
+        /// the level ends at ``enter``.
+        public let leave: Int64
+
+        /// Creates a band from values in bytes.
+        public init(enter: Int64, leave: Int64) {
+            self.enter = enter
+            self.leave = leave
+        }
+
+        func isActive(at available: Int64, begun: Bool) -> Bool {
+            available < enter || (begun && available < leave)
+        }
+    }
+
+    /// The thresholds of ``Pressure/elevated``.
+    public let elevated: Band
+    /// The thresholds of ``Pressure/low``.
+    public let low: Band
+    /// The thresholds of ``Pressure/critical``.
+    public let critical: Band
+
+    /// Creates the thresholds of all levels.
+    public init(elevated: Band, low: Band, critical: Band) {
+        self.elevated = elevated
+        self.low = low
+        self.critical = critical
+    }
+
+    /// The most severe level that is active with `available` bytes. A level is active below its
+    /// ``Band/enter``, and, when `last` was at least as severe, below its ``Band/leave``.
+    ///
+    /// - Parameter last: The level that this function returned before; `normal` at first. With the same
+    ///   number of bytes, a level is always followed by itself.
+    public func level(at available: Int64, after last: Pressure) -> Pressure {
+        if critical.isActive(at: available, begun: last >= .critical) { return .critical }
+        if low.isActive(at: available, begun: last >= .low) { return .low }
+        if elevated.isActive(at: available, begun: last >= .elevated) { return .elevated }
+        return .normal
+    }
+}

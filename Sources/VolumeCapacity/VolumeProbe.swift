@@ -1,5 +1,10 @@
 public import FileSystem
 
+#if canImport(Darwin) && !os(tvOS) && !os(watchOS)
+    internal import Darwin
+    internal import Foundation
+#endif
+
 /// Measures the size and the free space of a volume.
 public protocol VolumeProbing: Sendable {
     /// Returns the state of the volume that holds an open file or folder, as far as the system knows it:
@@ -40,9 +45,52 @@ public struct VolumeProbe: VolumeProbing {
     public func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
         try fileSystem.volume(of: file).available
     }
+}
 
+/// A volume that is always in the same state, for previews, tests and measurements.
+public struct FixedVolumeProbe: VolumeProbing {
+    private let fixed: VolumeState
+
+    /// Creates a probe that always returns `state`.
+    public init(_ state: VolumeState) {
+        fixed = state
+    }
+
+    public func state(of _: Descriptor) -> VolumeState { fixed }
+}
+
+extension VolumeProbe {
     #if !canImport(Darwin) || os(tvOS) || os(watchOS)
         /// Foundation does not have these values here.
         private func reportedCapacity(of _: Descriptor) -> ReportedCapacity? { nil }
+    #else
+        /// The room that the system reports for the volume of an open file or folder; `nil` when it reports none.
+        ///
+        /// Only descriptors of the live file system mean anything to the system; others are not asked about.
+        /// The path (`fcntl` `F_GETPATH`) is used at once and not kept.
+        private func reportedCapacity(of file: Descriptor) -> ReportedCapacity? {
+            guard fileSystem is LiveFileSystem, let path = Self.path(of: file) else { return nil }
+            do {
+                let values = try URL(fileURLWithPath: path).resourceValues(forKeys: [
+                    .volumeAvailableCapacityForImportantUsageKey,
+                    .volumeAvailableCapacityForOpportunisticUsageKey,
+                ])
+                return ReportedCapacity(
+                    important: values.volumeAvailableCapacityForImportantUsage,
+                    opportunistic: values.volumeAvailableCapacityForOpportunisticUsage)
+            } catch {
+                // `statvfs` has answered, so the volume exists; these values are optional.
+                return nil
+            }
+        }
+
+        private static func path(of file: Descriptor) -> String? {
+            var buffer = [UInt8](repeating: 0, count: Int(MAXPATHLEN))
+            let result = buffer.withUnsafeMutableBytes { bytes -> CInt in
+                guard let start = bytes.baseAddress else { return -1 }
+                return fcntl(file.rawValue, F_GETPATH, start)
+            }
+            return result == -1 ? nil : String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+        }
     #endif
 }

@@ -15,17 +15,15 @@ struct Cachectl: AsyncParsableCommand {
             With --json every object on standard output has a "schemaVersion", and a failure is one object on \
             standard error: "error", "exitCode" and "message".
 
-            Exit codes: 0 done, 1 a check found something, 64 wrong usage, 65 damaged or newer data, 66 no such item, file or cache, \
-            69 a server failed, 73 destination not writable, 74 input/output error, 75 refused for now or too little room, \
-            77 not permitted, 78 wrong configuration, 130 interrupted.
+            Exit codes: 0 done, 1 a check found something, 64 wrong usage, 65 damaged or newer data, \
+            66 no such item, file or cache, 69 a server failed, 73 destination not writable, 74 input/output error, \
+            75 refused for now or too little room, 77 not permitted, 78 wrong configuration, 130 interrupted.
             """,
         subcommands: [
             Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self,
             Trim.self,
-            CapacityCommand.self,
-            Configure.self, Stats.self,
-            Completions.self, Inventory.self, Manual.self, Migrate.self, Purge.self, Repair.self, Report.self,
-            Verify.self, Watch.self,
+            CapacityCommand.self, Configure.self, Stats.self, Completions.self, Inventory.self, Manual.self,
+            Migrate.self, Purge.self, Repair.self, Report.self, Verify.self, Watch.self,
         ])
 
     /// The commands that take the shared options.
@@ -36,7 +34,6 @@ struct Cachectl: AsyncParsableCommand {
                 .compactMap { $0.configuration.commandName })
     }
 
-    /// The names of all commands.
     static var allNames: [String] {
         ["help"] + configuration.subcommands.compactMap { $0.configuration.commandName }
     }

@@ -2,7 +2,6 @@ internal import ArgumentParser
 
 /// One run of the command, from its arguments to its exit code.
 struct Invocation {
-    /// The request that the arguments make.
     enum Request {
         case command(any CacheCommand)
         case inspection(any InspectingCommand)
@@ -17,7 +16,7 @@ struct Invocation {
             switch try request() {
             case .command(let command): try await command.run()
             case .inspection(let command): return try await command.inspect()
-            case .text(let text): try StandardStreams.writeOutput(text + "\n")
+            case .text(let text): try StandardStreams.write(text + "\n")
             }
             return .success
         } catch {
@@ -27,8 +26,6 @@ struct Invocation {
         }
     }
 
-    /// Parses the arguments.
-    ///
     /// - Throws: A usage failure.
     func request() throws(CommandFailure) -> Request {
         do throws(CommandFailure) {
@@ -66,9 +63,92 @@ struct Invocation {
 }
 
 extension String {
-    /// The string, or its beginning and its end when it has more than `length` characters: the rejected
-    /// value comes first, the reason last.
+    /// The string, or its beginning and its end when it has more than `length` characters: a message of ArgumentParser
+    /// begins with the rejected value and ends with the reason.
     fileprivate func clipped(to length: Int) -> String {
         count <= length ? self : prefix(length / 2) + " … " + suffix(length / 2)
+    }
+}
+
+/// The arguments of the shared options.
+///
+/// ArgumentParser assigns an option to one command only. To accept shared options before the command's
+/// name as well, leading ones are moved behind it before anything is parsed.
+enum SharedArguments {
+    private static let options: Set = ["--container", "--app"]
+    private static let flags: Set = ["--json", "--verbose", "--quiet"]
+
+    /// Whether the caller expects JSON, judging by arguments that may be invalid.
+    static func askForJSON(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
+    }
+
+    /// The arguments with the command's name at the front. Arguments after the name are not examined, so
+    /// that an operand that looks like an option stays an operand.
+    ///
+    /// - Throws: A usage failure when there are only shared options.
+    static func movedBehindCommand(_ arguments: [String], of commands: Set<String>)
+        throws(CommandFailure) -> [String]
+    {
+        var rest = arguments[...]
+        while let argument = rest.first {
+            if flags.contains(argument) || options.contains(where: { argument.hasPrefix($0 + "=") }) {
+                rest.removeFirst()
+            } else if options.contains(argument) {
+                guard rest.count > 1 else {
+                    throw CommandFailure(.usage, "\(argument) needs a value (see 'cachectl --help')")
+                }
+                rest.removeFirst(2)
+            } else {
+                break
+            }
+        }
+        let leading = arguments[..<rest.startIndex]
+        if leading.isEmpty { return arguments }
+        guard let command = rest.popFirst() else {
+            throw CommandFailure(.usage, "no command was given (see 'cachectl --help')")
+        }
+        // Help texts and unknown commands do not take the options.
+        return [command] + (commands.contains(command) ? leading : []) + rest
+    }
+}
+
+/// Finds the command that a mistyped name was meant for.
+struct CommandSpelling {
+    let names: [String]
+
+    /// - Throws: A usage failure, when the argument in the place of a command's name is not one.
+    func check(_ arguments: [String]) throws(CommandFailure) {
+        let name = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
+        guard let name, !name.hasPrefix("-"), !names.contains(name) else { return }
+        let shown = ArgumentBytes.shown(name.prefix(40).description).escapedForTerminal
+        let guess = nearest(to: name).map { "; did you mean '\($0)'?" } ?? ""
+        throw CommandFailure(.usage, "there is no command '\(shown)'\(guess) (see 'cachectl --help')")
+    }
+
+    /// The nearest name, if it is at most two edits away, and fewer than half its length.
+    private func nearest(to typed: String) -> String? {
+        guard typed.utf8.count < 40 else { return nil }
+        let distances = names.map { (name: $0, distance: Self.distance(Array($0.utf8), Array(typed.utf8))) }
+        guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
+        return best.distance <= 2 && best.distance * 2 < best.name.utf8.count ? best.name : nil
+    }
+
+    /// How many letters have to be added, removed, replaced or swapped with the next one to make one text the other:
+    /// the distance of Damerau and Levenshtein, without swaps that overlap. O(mn).
+    private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        var rows = [Array(0...b.count)]
+        for i in 0..<a.count {
+            var row = [i + 1]
+            for j in 0..<b.count {
+                var least = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    least = min(least, rows[i - 1][j - 1] + 1)
+                }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
     }
 }

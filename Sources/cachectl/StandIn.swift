@@ -4,7 +4,7 @@ internal import Foundation
 internal import PrefetchCache
 internal import SystemPackage
 
-/// Which of the two folders of a cache there are.
+/// Which of a cache's two folders exist.
 struct CacheRoots {
     let inCaches: Bool
     let inApplicationSupport: Bool
@@ -18,16 +18,15 @@ struct CacheRoots {
     var isComplete: Bool { inCaches && inApplicationSupport }
 }
 
-/// An empty folder in the temporary folder, in place of each of a cache's two folders that is missing: a command
-/// that only looks opens it, and creates nothing in the container.
+/// An empty temporary folder in place of each missing folder of a cache: a read-only command opens it, and creates
+/// nothing in the container.
 struct StandIn {
     let areas: StorageAreas
     private let folder: FilePath
     /// The nearest existing folder to the missing cache.
     private let place: Descriptor
 
-    /// - Parameter roots: What there is of the cache.
-    init(for areas: StorageAreas, besides roots: CacheRoots) throws(FileSystemError) {
+    init(for areas: StorageAreas, having roots: CacheRoots) throws(FileSystemError) {
         folder = FilePath(FileManager.default.temporaryDirectory.path)
             .appending("cachectl-\(UUID().uuidString)")
         self.areas = areas.replacing(
@@ -68,7 +67,7 @@ struct StandIn {
     }
 }
 
-/// Reports on one folder, whichever it is asked about.
+/// Reports on one folder, whichever one it is asked about.
 private struct PlaceProbe: VolumeProbing {
     let folder: Descriptor
     let probe: VolumeProbe

@@ -189,7 +189,7 @@ import Testing
 
     /// What is charged for items and held, read past what is pending.
     private func charged(_ engine: Engine) throws -> Int64 {
-        let items = try engine.catalog.openedFile().queue.read { try Admission.itemBytes($0) }
+        let items = try engine.catalog.openedFile().read { try $0.itemBytes() }
         return items + engine.catalog.inMemory { $0.allowance.bound }
     }
 

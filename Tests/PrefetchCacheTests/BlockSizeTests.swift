@@ -68,8 +68,8 @@ import Testing
     @Test func aCatalogOfBeforeBlocksWereRecordedIsChargedAnew() throws {
         _ = try fill(Self.small)
         let first = try engine(Self.small)
-        _ = try first.catalog.transaction { database in
-            try database.execute(sql: "DELETE FROM counter WHERE name = 'blockSize'")
+        try first.catalog.transaction { transaction in
+            try transaction.database.execute(sql: "DELETE FROM counter WHERE name = 'blockSize'")
         }
         try first.close()
         try expectCharged(try engine(Self.large), blocks: Self.large)

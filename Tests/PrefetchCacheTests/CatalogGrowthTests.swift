@@ -120,7 +120,7 @@ import Testing
 
     /// What the catalog charges for, read without writing anything.
     private func charged() throws -> Int64 {
-        try engine.catalog.openedFile().queue.read { try Admission.itemBytes($0) }
+        try engine.catalog.openedFile().read { try $0.itemBytes() }
     }
 
     private func catalogLength() throws -> Int64 {

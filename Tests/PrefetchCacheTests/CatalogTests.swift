@@ -237,7 +237,7 @@ import Testing
     private func marks() throws -> [String] {
         let queue = try DatabaseQueue(path: container.catalog.path)
         defer { #expect(throws: Never.self) { try queue.close() } }
-        return try queue.read { try CatalogFile.marks($0) }
+        return try queue.read { try CatalogTransaction($0).marks() }
     }
 
     @Test func whoOnlyListsWhatHadToBeMadeAnewLeavesTheMark() throws {

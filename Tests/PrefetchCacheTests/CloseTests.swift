@@ -22,8 +22,8 @@ import Testing
     }
 
     private func writers(_ engine: Engine) throws -> [String: Int64] {
-        try engine.catalog.reading { database in
-            let rows = try Row.fetchAll(database, sql: "SELECT session, allowance FROM writer")
+        try engine.catalog.reading { transaction in
+            let rows = try Row.fetchAll(transaction.database, sql: "SELECT session, allowance FROM writer")
             return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
         }
     }

@@ -57,8 +57,7 @@ import Testing
             ])
     }
 
-    /// Code that is not optimised takes long: then the smallest and the largest have to do.
-    @Test(arguments: TestRun.isLong ? references : [references[0], references[4]])
+    @Test(arguments: TestRun.sample(1, of: references))
     func leastRecentUseIsExact(_ reference: Reference) throws {
         #expect(try replayed(reference, .lru) == reference.result)
     }

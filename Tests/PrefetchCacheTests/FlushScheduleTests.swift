@@ -123,7 +123,7 @@ import Testing
         #expect(queue.delays == [.zero])
         queue.runAll()
         let report = try engine.capacity()
-        #expect(report.chargedBytes + report.catalogBytes <= Trimming.end(report.ceilingBytes))
+        #expect(report.chargedBytes + report.catalogBytes <= Watermarks.low(report.ceilingBytes))
         #expect(!engine.isUrgent)
     }
 

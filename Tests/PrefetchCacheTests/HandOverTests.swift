@@ -126,7 +126,7 @@ import Testing
 
     /// Whoever waited for a lock file that was removed meanwhile takes the one in its place.
     @Test func aLockOnARemovedFileIsNone() throws {
-        let support = try container.engine().promoter.support
+        let support = try container.engine().destinations.support
         let hash = ItemKey("key").hash
         let file = container.support.appending(path: "staging/\(CacheLayout.keyLock(of: hash).string)")
         let fileSystem = InterceptingFileSystem()

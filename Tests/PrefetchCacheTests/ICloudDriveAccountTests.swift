@@ -112,64 +112,50 @@ import Testing
     }
 
     #if os(Linux)
-        /// The stand-in keeps processes apart: while one has access, another waits before it publishes.
-        @Test func anotherProcessWaitsForTheStandIn() throws {
+        /// While somebody else has access, a promotion waits before it publishes.
+        @Test func anotherProcessWaitsForItsCoordinator() throws {
             do {
                 let engine = try container.engine()
                 try engine.store(prose(5000), "key", to: .iCloudDrive)
                 try engine.close()
             }
-            let support = try SupportFolders(areas: container.areas(), fileSystem: LiveFileSystem())
-            let coordinator = LockFileCoordinator(staging: support.staging)
+            let file = FilePath(container.root.path).appending("coordination.lock")
+            let fileSystem = LiveFileSystem()
+            let lock = try fileSystem.open(file, in: .workingDirectory, .createIfMissing(.ownerReadWrite))
+            #expect(try fileSystem.lock(lock, waiting: false))
             let hasEnded = Atomic(false)
             let opened = Mutex<[ItemKey: String]>([:])
             let ended = DispatchSemaphore(value: 0)
             let container = container
-            try coordinator.coordinate(.write, at: FilePath(container.iCloudDrive.path)) {
-                Thread.detachNewThread {
-                    do {
-                        let other = try PromotingProcess(["open=key"], in: container)
-                        opened.withLock { $0 = other.opened }
-                    } catch {
-                        Issue.record(error)
-                    }
-                    hasEnded.store(true, ordering: .releasing)
-                    ended.signal()
-                }
+            Thread.detachNewThread {
                 do {
-                    while try !isOpenElsewhere(CacheLayout.coordinationLock) {
-                        guard !hasEnded.load(ordering: .acquiring) else {
-                            Issue.record("it did not wait")
-                            return
-                        }
-                    }
-                    #expect(try container.files(below: container.iCloudDrive) == [])
+                    let other = try PromotingProcess(
+                        ["--coordinator", file.string, "open=key"], in: container)
+                    opened.withLock { $0 = other.opened }
                 } catch {
                     Issue.record(error)
                 }
+                hasEnded.store(true, ordering: .releasing)
+                ended.signal()
             }
+            let inode = try fileSystem.attributes(of: lock).identity.inode
+            while try !isWaitedFor(inode) {
+                guard !hasEnded.load(ordering: .acquiring) else {
+                    Issue.record("it did not wait")
+                    break
+                }
+            }
+            #expect(try container.files(below: container.iCloudDrive) == [])
+            fileSystem.unlock(lock)
             ended.wait()
             #expect(opened.withLock { Array($0.keys) } == ["key"])
             #expect(try container.files(below: container.iCloudDrive) == ["key"])
         }
 
-        /// Whether another process has opened the file of a lock, as it does before it tries to take it.
-        private func isOpenElsewhere(_ name: FilePath) throws -> Bool {
-            let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(
-                Int32.init)
-            return processes.contains { process in
-                guard process != getpid() else { return false }
-                let folder = "/proc/\(process)/fd"
-                do {
-                    return try FileManager.default.contentsOfDirectory(atPath: folder).contains { file in
-                        let target = try FileManager.default.destinationOfSymbolicLink(
-                            atPath: "\(folder)/\(file)")
-                        return target.hasPrefix(container.root.path) && target.hasSuffix("/\(name.string)")
-                    }
-                } catch {
-                    // It is gone, or somebody else's.
-                    return false
-                }
+        /// Whether a process waits for the lock of a file: only then has it an arrow in the list of the kernel.
+        private func isWaitedFor(_ inode: UInt64) throws -> Bool {
+            try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").contains {
+                $0.contains("-> FLOCK") && $0.contains(":\(inode) ")
             }
         }
     #endif

@@ -177,7 +177,7 @@ import Testing
                 !hasBegun.exchange(true, ordering: .relaxed)
             else { return }
             do { try FileManager.default.removeItem(at: catalog) } catch { Issue.record(error) }
-            onAnotherThread { _ = try engine.catalog.reading { try Admission.heldBytes($0) } }
+            onAnotherThread { _ = try engine.catalog.reading { try $0.heldBytes() } }
         }
         try engine.maintain()
         let hasHappened = hasBegun.load(ordering: .relaxed)

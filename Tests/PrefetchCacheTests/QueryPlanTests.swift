@@ -20,17 +20,17 @@ import Testing
             return
         }
         let statements = Mutex<Set<String>>([])
-        try view.read { database in
-            database.trace { event in
+        try view.read { transaction in
+            transaction.database.trace { event in
                 let statement = event.expandedDescription
                 _ = statements.withLock { $0.insert(statement) }
             }
         }
-        _ = try view.items(KeyHash.range(inFolder: 7))
-        let plans = try view.read { database in
-            database.trace()
+        _ = try view.read { try $0.knownItems(KeyHash.range(inFolder: 7)) }
+        let plans = try view.read { transaction in
+            transaction.database.trace()
             return try statements.withLock { $0 }.filter { $0.contains("hash BETWEEN") }
-                .map { try Self.plan(of: $0, database) }
+                .map { try Self.plan(of: $0, transaction) }
         }
         #expect(plans == ["SEARCH item USING INDEX sqlite_autoindex_item_1 (hash>? AND hash<?)"])
     }
@@ -44,12 +44,12 @@ import Testing
         try engine.configure(configuration)
         for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
 
-        let plans = try engine.catalog.transaction { database in
+        let plans = try engine.catalog.transaction { transaction in
             var statements: Set<String> = []
-            database.trace { statements.insert($0.expandedDescription) }
-            #expect(try engine.evictor.evict(atLeast: 50_000, from: database) >= 50_000)
-            database.trace()
-            return try statements.sorted().map { sql in (sql, try Self.plan(of: sql, database)) }
+            transaction.database.trace { statements.insert($0.expandedDescription) }
+            #expect(try engine.evictor.evict(atLeast: 50_000, from: transaction) >= 50_000)
+            transaction.database.trace()
+            return try statements.sorted().map { sql in (sql, try Self.plan(of: sql, transaction)) }
         }
         #expect(plans.contains { $0.1.contains("USING INDEX expiry") })
         for (sql, plan) in plans {
@@ -64,13 +64,13 @@ import Testing
         let engine = try container.engine()
         for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
 
-        let plans = try engine.catalog.transaction { database in
+        let plans = try engine.catalog.transaction { transaction in
             var statements: Set<String> = []
-            database.trace { statements.insert($0.expandedDescription) }
-            #expect(try engine.catalog.census.fill(database, ordering: .mostRecent) == 10)
-            database.trace()
+            transaction.database.trace { statements.insert($0.expandedDescription) }
+            #expect(try engine.catalog.census.fill(transaction, ordering: .mostRecent) == 10)
+            transaction.database.trace()
             return try statements.filter { $0.contains("hash BETWEEN") }.map { sql in
-                (sql, try Self.plan(of: sql, database))
+                (sql, try Self.plan(of: sql, transaction))
             }
         }
         #expect(plans.count == 256)
@@ -78,10 +78,10 @@ import Testing
             Set(plans.map(\.1)) == ["SEARCH item USING INDEX sqlite_autoindex_item_1 (hash>? AND hash<?)"])
     }
 
-    private static func plan(of sql: String, _ database: Database) throws -> String {
+    private static func plan(of sql: String, _ transaction: CatalogTransaction) throws -> String {
         // What a trigger does is reported as a comment.
         guard !sql.hasPrefix("--") else { return "" }
-        return try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN \(sql)").map { row in
+        return try Row.fetchAll(transaction.database, sql: "EXPLAIN QUERY PLAN \(sql)").map { row in
             row["detail"] as String
         }.joined(separator: "\n")
     }

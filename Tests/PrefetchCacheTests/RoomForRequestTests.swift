@@ -266,10 +266,11 @@ import Testing
 
     private var marks: [String] {
         get throws {
-            try engine.catalog.reading { database in
+            try engine.catalog.reading { transaction in
                 try String.fetchAll(
-                    database, sql: "SELECT substr(key, 6) || ' ' || isVisited FROM item ORDER BY key")
-                    + ["hand \(try Catalog.value(of: "sieve.hand", in: database))"]
+                    transaction.database,
+                    sql: "SELECT substr(key, 6) || ' ' || isVisited FROM item ORDER BY key")
+                    + ["hand \(try transaction.value(of: "sieve.hand"))"]
             }
         }
     }

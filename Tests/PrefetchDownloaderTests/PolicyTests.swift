@@ -7,29 +7,29 @@ import Testing
 
 /// When a failed download is tried again.
 @Suite struct PolicyTests {
-    private let backoff = Backoff(first: .seconds(1), longest: .seconds(60))
+    /// Waits from 1 to 60 seconds.
+    private let configuration = DownloaderConfiguration(hosts: .any)
 
     @Test func theLongestWaitDoublesUpToItsBound() {
-        let delays = (1...8).map { backoff.delay(after: $0) { 1 } }
+        let delays = (1...8).map { configuration.backoff(after: $0) { 1 } }
         #expect(delays == [1, 2, 4, 8, 16, 32, 60, 60].map { Duration.seconds($0) })
-        #expect(backoff.delay(after: .max) { 1 } == .seconds(60))
-        #expect(backoff.delay(after: 0) { 1 } == .seconds(1))
+        #expect(configuration.backoff(after: .max) { 1 } == .seconds(60))
+        #expect(configuration.backoff(after: 0) { 1 } == .seconds(1))
     }
 
     @Test func theWaitIsAnyPartOfIt() {
-        #expect(backoff.delay(after: 3) { 0 } == .zero)
-        #expect(backoff.delay(after: 3) { 0.25 } == .seconds(1))
+        #expect(configuration.backoff(after: 3) { 0 } == .zero)
+        #expect(configuration.backoff(after: 3) { 0.25 } == .seconds(1))
         var generator = SeededGenerator(seed: 1)
         for failures in 1...200 {
-            let delay = backoff.delay(after: failures) { .random(in: 0...1, using: &generator) }
+            let delay = configuration.backoff(after: failures) { .random(in: 0...1, using: &generator) }
             #expect((.zero ... .seconds(60)).contains(delay))
         }
     }
 
     @Test func whatTheServerWantsIsTheLeast() {
-        let policy = RetryPolicy(DownloaderConfiguration(hosts: .any))
         func delay(_ retryAfter: Duration?, _ failures: Int = 1) -> Duration? {
-            policy.delay(after: .status(503, retryAfter: retryAfter), failures: failures) { 1 }
+            configuration.retryDelay(after: .status(503, retryAfter: retryAfter), failures: failures) { 1 }
         }
         #expect(delay(nil) == .seconds(1))
         #expect(delay(.zero) == .seconds(1))

@@ -30,6 +30,8 @@ struct PromotingChild: AsyncParsableCommand {
             return weakness
         })
     var weakness: [Weakness] = []
+    @Option(help: "A file whose lock coordinates access to iCloud Drive.")
+    var coordinator: String?
     @Flag(help: "Say after each step which calls of the system it took.")
     var calls = false
     @Argument(help: "What to do: open=KEY, deliver=KEY=FILE, store=KEY, read=KEY, configure, evict or close.")
@@ -49,7 +51,9 @@ struct PromotingChild: AsyncParsableCommand {
 
         let cache: PrefetchCache
         do {
-            cache = try await PrefetchCache(inContainer: container, on: fileSystem)
+            cache = try await PrefetchCache(
+                inContainer: container, on: fileSystem,
+                coordinator: coordinator.map { LockFileCoordinator(file: FilePath($0)) })
         } catch {
             // The power may be gone already, and this process just not yet.
             if cut != nil { end() }
@@ -101,10 +105,13 @@ struct PromotingChild: AsyncParsableCommand {
 
 extension PrefetchCache {
     /// The cache in a container, on a volume that is never short of space.
-    convenience init(inContainer path: String, on fileSystem: any FileSystem) async throws {
+    convenience init(
+        inContainer path: String, on fileSystem: any FileSystem, coordinator: LockFileCoordinator?
+    ) async throws {
         var environment = CacheEnvironment.live(
             logger: Logger(label: "promotingchild", factory: { _ in SwiftLogNoOpLogHandler() }))
         environment.fileSystem = fileSystem
+        environment.coordinator = coordinator
         environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39))
         // That of the process which filled the cache: the machine has not been down in between.
         environment.bootIdentifier = "boot-1"

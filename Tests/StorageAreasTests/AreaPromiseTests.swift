@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import StorageAreas
 import Testing
 

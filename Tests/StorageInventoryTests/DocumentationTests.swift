@@ -16,7 +16,14 @@ import Testing
     }
 
     @Test func theTableOfRulesIsThatOfTheCode() {
-        #expect(text.contains("\n\n\(StorageRules.markdownTable())\n"))
+        let header = ["Rule", "Severity", "What is wrong", "Guideline", "Fix"]
+        let rows = StorageRules.infos.map {
+            ["`\($0.name)`", $0.severity.rawValue, $0.explanation, $0.guideline, $0.fix]
+        }
+        let table = ([header, header.map { _ in "---" }] + rows)
+            .map { "| \($0.joined(separator: " | ")) |\n" }
+            .joined()
+        #expect(text.contains("\n\n\(table)\n"))
     }
 
     @Test func everyKindIsListed() {

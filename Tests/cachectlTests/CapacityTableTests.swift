@@ -9,7 +9,7 @@ import Testing
     private func steps(
         _ state: VolumeState, _ model: CapacityModel = CapacityModel(), cap: Int64? = nil
     ) -> [String: Derivation.Step] {
-        let steps = Derivation(model.capacity(of: state, cap: cap), model).steps
+        let steps = Derivation(capacity: model.capacity(of: state, cap: cap), model: model).steps
         return Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0) })
     }
 
@@ -27,7 +27,7 @@ import Testing
             ceilingBytes: min(bytes, capacity.room), largestItemBytes: bytes / 2, chargedBytes: 0,
             heldBytes: 0, catalogBytes: 0,
             refusal: pressure == .normal ? nil : .pressure(pressure))
-        return CapacityTable(report, configuration).lines.joined(separator: "\n")
+        return CapacityTable(report: report, configuration: configuration).lines.joined(separator: "\n")
     }
 
     @Test func theArithmeticIsToldInNumbers() {

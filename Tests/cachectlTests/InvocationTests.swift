@@ -156,3 +156,99 @@ import Testing
         #expect(text.contains(excerpt))
     }
 }
+
+@Suite struct SharedArgumentsTests {
+    private static let commands: Set = ["put", "list"]
+
+    @Test(arguments: [
+        ([], []),
+        (["list"], ["list"]),
+        (["--container", "T", "list"], ["list", "--container", "T"]),
+        (["--container=T", "list"], ["list", "--container=T"]),
+        (
+            ["--json", "--app", "x", "--verbose", "put", "k", "f"],
+            ["put", "--json", "--app", "x", "--verbose", "k", "f"]
+        ),
+        (["list", "--json", "--container", "T"], ["list", "--json", "--container", "T"]),
+        (["--container", "list", "list"], ["list", "--container", "list"]),
+        (["--container", "--json", "list"], ["list", "--container", "--json"]),
+        (["--container", "", "list"], ["list", "--container", ""]),
+        (["--json", "put", "--", "--container", "-"], ["put", "--json", "--", "--container", "-"]),
+    ])
+    func leadingSharedOptionsMoveBehindTheCommand(_ arguments: [String], _ moved: [String]) throws {
+        #expect(try SharedArguments.movedBehindCommand(arguments, of: Self.commands) == moved)
+    }
+
+    @Test(arguments: [
+        (["--json", "--help"], ["--help"]),
+        (["--container", "T", "help", "put"], ["help", "put"]),
+        (["--container", "T", "frobnicate"], ["frobnicate"]),
+        (["--unknown", "list"], ["--unknown", "list"]),
+    ])
+    func whatIsNoCommandIsLeftToTheParser(_ arguments: [String], _ moved: [String]) throws {
+        #expect(try SharedArguments.movedBehindCommand(arguments, of: Self.commands) == moved)
+    }
+
+    @Test(arguments: [["--json"], ["--container", "T"], ["--container", "list"], ["--app=x"]])
+    func sharedOptionsAloneAreNoCommand(_ arguments: [String]) {
+        #expect(throws: CommandFailure(.usage, "no command was given (see 'cachectl --help')")) {
+            try SharedArguments.movedBehindCommand(arguments, of: Self.commands)
+        }
+    }
+
+    @Test func anOptionWithoutItsValueIsNamed() {
+        #expect(throws: CommandFailure(.usage, "--app needs a value (see 'cachectl --help')")) {
+            try SharedArguments.movedBehindCommand(["--json", "--app"], of: Self.commands)
+        }
+    }
+
+    @Test func everyCommandHasAName() {
+        #expect(
+            Cachectl.commandNames == [
+                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
+                "repair", "verify", "inventory", "capacity",
+                "configure",
+                "stats", "report", "watch",
+            ])
+    }
+}
+
+@Suite struct CommandSpellingTests {
+    private static let spelling = CommandSpelling(names: Cachectl.allNames)
+
+    @Test(arguments: [
+        ("stat", "stats"), ("stast", "stats"), ("lst", "list"), ("verfy", "verify"), ("capcity", "capacity"),
+        ("evcit", "evict"), ("fecht", "fetch"), ("opne", "open"), ("hepl", "help"), ("manaul", "manual"),
+    ])
+    func aMistypedCommandIsRecognised(_ typed: String, _ meant: String) {
+        for arguments in [[typed], [typed, "k"], ["help", typed]] {
+            #expect(
+                throws: CommandFailure(
+                    .usage, "there is no command '\(typed)'; did you mean '\(meant)'? (see 'cachectl --help')"
+                )
+            ) { try Self.spelling.check(arguments) }
+        }
+    }
+
+    @Test(arguments: ["frobnicate", "x", "", "delete", "ls", "rm"])
+    func whatResemblesNoCommandIsNotGuessed(_ typed: String) {
+        #expect(
+            throws: CommandFailure(.usage, "there is no command '\(typed)' (see 'cachectl --help')")
+        ) { try Self.spelling.check([typed]) }
+    }
+
+    @Test(arguments: [
+        [], ["list", "k"], ["help"], ["help", "put"], ["--help"], ["help", "--help"], ["completions"],
+    ])
+    func whatIsRightPasses(_ arguments: [String]) throws {
+        try Self.spelling.check(arguments)
+    }
+
+    @Test func aLongNameIsCutAndItsControlCharactersAreEscaped() {
+        let typed = "\u{1B}[2J" + String(repeating: "x", count: 10_000)
+        let shown = #"\u{1B}[2J"# + String(repeating: "x", count: 36)
+        #expect(
+            throws: CommandFailure(.usage, "there is no command '\(shown)' (see 'cachectl --help')")
+        ) { try Self.spelling.check([typed]) }
+    }
+}

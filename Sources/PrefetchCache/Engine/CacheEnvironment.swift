@@ -1,9 +1,16 @@
 public import FileSystem
 public import Logging
+internal import SystemPackage
 public import VolumeCapacity
 
 #if canImport(Darwin)
     internal import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
 #endif
 
 /// What the engine takes from outside. Given the same environment and the same calls, it does the same.
@@ -17,8 +24,8 @@ public struct CacheEnvironment: Sendable {
     public var uptime: @Sendable () -> Duration
     /// Measures the space of the cache's volume.
     public var probe: any VolumeProbing
-    /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator` or, where there is
-    /// none, a lock that the processes of one cache share.
+    /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator`, and for none where the
+    /// system has none.
     public var coordinator: (any FileCoordinating)?
     /// Distinguishes the writers of a cache: 16 hexadecimal digits, different for each.
     public var session: String
@@ -51,5 +58,47 @@ public struct CacheEnvironment: Sendable {
         self.bootIdentifier = bootIdentifier
         self.parallelism = parallelism
         self.logger = logger
+    }
+}
+
+extension CacheEnvironment {
+    /// The environment of the machine that the process runs on.
+    public static func live(logger: Logger = Logger(label: "PrefetchCache")) -> CacheEnvironment {
+        let fileSystem = LiveFileSystem()
+        let start = ContinuousClock.now
+        return CacheEnvironment(
+            fileSystem: fileSystem,
+            now: { Int64(Date().timeIntervalSince1970 * 1000) },
+            uptime: { start.duration(to: .now) },
+            session: String(UInt64.random(in: .min ... .max), radix: 16).leftPadded(to: 16),
+            bootIdentifier: currentBootIdentifier(fileSystem),
+            parallelism: ProcessInfo.processInfo.activeProcessorCount,
+            logger: logger)
+    }
+
+    #if canImport(Darwin)
+        private static func currentBootIdentifier(_ fileSystem: LiveFileSystem) -> String {
+            var buffer = [CChar](repeating: 0, count: 64)
+            var length = buffer.count
+            guard sysctlbyname("kern.bootsessionuuid", &buffer, &length, nil, 0) == 0 else { return "" }
+            return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    #else
+        private static func currentBootIdentifier(_ fileSystem: LiveFileSystem) -> String {
+            do {
+                let bytes = try fileSystem.contents(
+                    ofStream: "/proc/sys/kernel/random/boot_id", in: .workingDirectory, limit: 64)
+                return String(decoding: bytes, as: UTF8.self)
+            } catch {
+                // Unknown: every catalog that was not closed properly counts as one from an earlier boot.
+                return ""
+            }
+        }
+    #endif
+}
+
+extension String {
+    fileprivate func leftPadded(to count: Int) -> String {
+        String(repeating: "0", count: Swift.max(0, count - self.count)) + self
     }
 }

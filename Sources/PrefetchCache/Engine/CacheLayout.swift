@@ -23,7 +23,7 @@ enum CacheLayout {
     /// The staging folder for a destination on another volume than Application Support.
     static let foreignStaging = FilePath(".PrefetchCache-staging")
 
-    /// Below ``staging``, see ``LockFileCoordinator``.
+    /// Below ``staging``, where other versions of this package may have left it. Nothing takes this lock.
     static let coordinationLock = FilePath("coordination.lock")
 
     /// The suffixes of the files that SQLite creates beside a database.

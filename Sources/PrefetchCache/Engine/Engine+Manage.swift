@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 internal import Logging
 internal import StorageAreas
@@ -18,7 +17,7 @@ extension Engine {
             () throws(CacheError) in
             if item == nil { item = try folders.openItem(key.hash) }
             guard let item else { return nil }
-            return try promoter.bytesToOpen(key, item)
+            return try promoter.stager.bytesToOpen(key, item)
         } _: { () throws(CacheError) in
             try promoter.open(key, for: watcher)
         }
@@ -31,13 +30,13 @@ extension Engine {
     func open(
         _ keys: [ItemKey], for watcher: OpenWatcher = .patient
     ) -> [Result<Lookup<OpenedItem>, CacheError>] {
-        stride(from: 0, to: keys.count, by: JointPromotion.most).flatMap { start in
-            let keys = Array(keys[start..<min(start + JointPromotion.most, keys.count)])
+        stride(from: 0, to: keys.count, by: Promotion.most).flatMap { start in
+            let keys = Array(keys[start..<min(start + Promotion.most, keys.count)])
             return zip(keys, promoter.openTogether(keys, for: watcher)).map { key, outcome in
                 Result { () throws(CacheError) in
                     switch outcome {
-                    case .settled(let result): return try noted(try result.get(), of: key)
-                    case .alone(let lease):
+                    case .ended(let result): return try noted(try result.get(), of: key)
+                    case .again(let lease):
                         defer { if let lease { environment.fileSystem.close(lease) } }
                         return try open(key, for: watcher)
                     }
@@ -111,10 +110,22 @@ extension Engine {
     ///
     /// - Returns: The charged bytes that were freed.
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
-        defer { evictor.report() }
         return try evicting(orNothing: 0) { () throws(CacheError) in
-            try catalog.transaction(makingRoom: true) { database in
-                try evictor.evict(atLeast: bytes, from: database)
+            try catalog.transaction(makingRoom: true) { transaction in
+                try evictor.evict(atLeast: bytes, from: transaction)
+            }
+        }
+    }
+
+    /// Evicts what a request selects.
+    ///
+    /// - Parameter isDryRun: If `true`, only reports what would be evicted.
+    func evict(_ request: EvictionRequest, isDryRun: Bool) throws(CacheError) -> [EvictedFile] {
+        return try evicting(orNothing: []) { () throws(CacheError) in
+            try catalog.transaction(makingRoom: !isDryRun) { transaction in
+                isDryRun
+                    ? try evictor.preview(request, in: transaction)
+                    : try evictor.evict(request, from: transaction)
             }
         }
     }
@@ -134,7 +145,7 @@ extension Engine {
 
     /// All items in the order of priority and, within one priority, of use.
     func items() throws(CacheError) -> [CachedItem] {
-        let listed = try listedItems()
+        let listed = try catalog.reading { try $0.items() }
         // Another process may have opened some without having written that to the catalog.
         let opened = try promotedKeys.all()
         guard !opened.isEmpty else { return listed }
@@ -147,25 +158,12 @@ extension Engine {
         return items
     }
 
-    private func listedItems() throws(CacheError) -> [CachedItem] {
-        try catalog.reading { database in
-            var items: [CachedItem] = []
-            let rows = try Row.fetchCursor(
-                database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY priority, lastUse")
-            // Row by row: an array of rows would take as much memory again.
-            while let row = try rows.next() {
-                if let item = CachedItem(row) { items.append(item) }
-            }
-            return items
-        }
-    }
-
     func statistics() throws(CacheError) -> CacheStatistics {
-        var (statistics, standing) = try catalog.reading { database in
-            (try CacheStatistics(from: database), try admission.watch.preview(database))
+        var (statistics, snapshot) = try catalog.reading { transaction in
+            (try transaction.statistics(), try admission.watch.preview(transaction))
         }
-        statistics.budgetBytes = standing.budget
-        statistics.pressure = standing.pressure
+        statistics.budgetBytes = snapshot.budget
+        statistics.pressure = snapshot.pressure
         let root = folders.current.root
         statistics.catalogBytes = try onFiles { () throws(FileSystemError) in
             try environment.fileSystem.attributes(
@@ -175,16 +173,16 @@ extension Engine {
     }
 
     func capacity() throws(CacheError) -> CapacityReport {
-        try catalog.reading { database in
-            let standing = try admission.watch.preview(database)
+        try catalog.reading { transaction in
+            let snapshot = try admission.watch.preview(transaction)
             return CapacityReport(
-                capacity: standing.capacity, pressure: standing.pressure,
-                configuredBudget: standing.configuration.budget, budgetBytes: standing.budget,
-                ceilingBytes: standing.ceiling, largestItemBytes: min(standing.largestItem, standing.ceiling),
-                chargedBytes: try Admission.itemBytes(database),
-                heldBytes: try Admission.heldBytes(database),
-                catalogBytes: try Admission.catalogBytes(database),
-                refusal: Standing.refusal(standing.configuration, standing.pressure))
+                capacity: snapshot.capacity, pressure: snapshot.pressure,
+                configuredBudget: snapshot.configuration.budget, budgetBytes: snapshot.budget,
+                ceilingBytes: snapshot.ceiling, largestItemBytes: min(snapshot.largestItem, snapshot.ceiling),
+                chargedBytes: try transaction.itemBytes(),
+                heldBytes: try transaction.heldBytes(),
+                catalogBytes: try transaction.catalogBytes(),
+                refusal: BudgetSnapshot.refusal(snapshot.configuration, snapshot.pressure))
         }
     }
 
@@ -214,55 +212,6 @@ extension Engine {
             environment.logger.error(
                 "The configuration holds, and the cache was not trimmed to it yet.",
                 metadata: ["error": "\(error)"])
-        }
-    }
-}
-
-extension CachedItem {
-    static func fetch(_ key: ItemKey, from database: Database) throws -> CachedItem? {
-        try Row.fetchAll(
-            database, sql: select + " WHERE kind = 0 AND hash = ?", arguments: [key.hash.data]
-        ).lazy.compactMap(CachedItem.init).first { $0.key == key }
-    }
-}
-
-extension CacheStatistics {
-    init(from database: Database) throws {
-        self.init()
-        for row in try Row.fetchAll(
-            database, sql: "SELECT kind, items, contentLength, storedLength, chargedLength FROM total")
-        {
-            chargedBytes += try row.value(4)
-            switch CatalogRow.Kind(rawValue: try row.value(0)) {
-            case .item:
-                items = try row.value(1)
-                contentBytes = try row.value(2)
-                storedBytes = try row.value(3)
-            case .quarantined: quarantinedItems = try row.value(1)
-            case .partial:
-                partials = try row.value(1)
-                partialBytes = try row.value(4)
-            default: break
-            }
-        }
-        for row in try Row.fetchAll(database, sql: "SELECT name, value FROM counter") {
-            count(try row.value(0), try row.value(1))
-        }
-    }
-
-    private mutating func count(_ name: String, _ value: Int64) {
-        if name.hasPrefix(Counter.refusalPrefix) {
-            refusals[String(name.dropFirst(Counter.refusalPrefix.count))] = value
-            return
-        }
-        switch Counter(rawValue: name) {
-        case .hits: hits = value
-        case .misses: misses = value
-        case .stores: stores = value
-        case .promotions: promotions = value
-        case .evictions: evictions = value
-        case .evictedBytes: evictedBytes = value
-        case .sequence, nil: break
         }
     }
 }

@@ -18,8 +18,8 @@ extension Engine {
     /// Whether there is content under an entry: the file is in place, or its promotion is under way.
     func isThere(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         switch entry.state {
-        case .committed: try promoter.existingFile(of: entry) != nil
-        case .intent: try promoter.isUnderWay(entry)
+        case .committed: try files.existingFile(of: entry) != nil
+        case .intent: try files.isUnderWay(entry)
         }
     }
 
@@ -28,7 +28,7 @@ extension Engine {
     ) throws(CacheError) -> Lookup<Value> {
         if entry.state == .intent { return try withFileUnderWay(entry, body) }
         // `body` is not coordinated, since it may run code of the app; the open descriptor keeps the content.
-        let opened = try promoter.coordinated(.readContent, entry) { () throws(CacheError) in
+        let opened = try destinations.coordinated(.readContent, entry) { () throws(CacheError) in
             try openPromotedFile(entry)
         }
         guard let file = opened else {
@@ -37,7 +37,7 @@ extension Engine {
         }
         defer { environment.fileSystem.close(file) }
         // The user may have replaced the file, so its present length counts.
-        let attributes = try promoter.attributes(of: file)
+        let attributes = try files.attributes(of: file)
         guard attributes.kind == .regular else {
             catalog.noteMiss(entry.key.hash)
             return .miss(.absent)
@@ -50,7 +50,7 @@ extension Engine {
     private func withFileUnderWay<Value>(
         _ intent: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
-        guard let file = try promoter.openUnderWay(intent) else {
+        guard let file = try files.openUnderWay(intent) else {
             // It was completed or undone since the entry was read.
             if let now = try ledger.entry(for: intent.key), now != intent {
                 return try withPromotedFile(now, body)
@@ -65,7 +65,7 @@ extension Engine {
     }
 
     private func openPromotedFile(_ entry: LedgerEntry) throws(CacheError) -> Descriptor? {
-        guard let folder = try promoter.existingFolder(of: entry) else { return nil }
+        guard let folder = try destinations.existingFolder(of: entry) else { return nil }
         do throws(FileSystemError) {
             return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
         } catch {

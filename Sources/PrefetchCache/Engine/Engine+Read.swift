@@ -10,6 +10,12 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 extension Engine {
     /// Returns the content of a cached item, or of its promoted file. Never promotes.
     ///
@@ -78,21 +84,24 @@ extension Engine {
     func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
         // First: what was opened and is cached all the same is removed by its next open.
         let promotion = try promotedEntry(key)
-        if let promotion, promotion.state == .committed, let file = try promoter.existingFile(of: promotion) {
+        if let promotion, promotion.state == .committed,
+            let file = try files.existingFile(of: promotion)
+        {
             return .hit(.promoted(file))
         }
         // The catalog may have to be waited for, and may not know yet that another process has removed the item.
         if try isCached(key.hash) {
-            let row = try catalog.reading { database in try CachedItem.fetch(key, from: database) }
+            let row = try catalog.reading { try $0.item(key) }
             if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true { return .hit(.cached(row)) }
         }
         guard let promotion, promotion.state == .intent, try isThere(promotion) else { return .miss(.absent) }
-        return .hit(.promoted(promoter.opened(promotion, isFirstOpen: false)))
+        return .hit(.promoted(destinations.opened(promotion, isFirstOpen: false)))
     }
 
     /// Whether an item has a file.
     func isCached(_ hash: KeyHash) throws(CacheError) -> Bool {
-        try promoter.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind == .regular
+        try files.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind
+            == .regular
     }
 
     /// The metadata of a cached item and the length of its content, read from its file. Does not count as a
@@ -162,7 +171,7 @@ extension Engine {
     ///   - isUse: Whether it counts.
     func expired(_ key: ItemKey, of file: Descriptor? = nil, isUse: Bool = true) throws(CacheError) -> Miss {
         if isUse { catalog.inMemory { $0.pending.count(.misses) } }
-        if try promoter.removeCachedCopy(key, try identity(of: file)) { events.send(.expired(key)) }
+        if try cachedCopies.remove(key, try identity(of: file)) { events.send(.expired(key)) }
         return .expired
     }
 
@@ -182,7 +191,7 @@ extension Engine {
         switch miss {
         case .absent, .expired: break
         case .purged:
-            try promoter.removeCachedCopy(key, identity)
+            try cachedCopies.remove(key, identity)
             events.send(.purged(key))
         case .damaged(let error):
             try setAside(key.hash, identity)
@@ -211,13 +220,56 @@ extension Engine {
 
     private func identity(of file: Descriptor?) throws(CacheError) -> FileAttributes.Identity? {
         guard let file else { return nil }
-        return try promoter.attributes(of: file).identity
+        return try files.attributes(of: file).identity
     }
 
     /// Whether the file with this identity is the one under the item's name; `true` without an identity.
     func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity else { return true }
         let items = folders.current.items
-        return try promoter.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
+        return try files.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
+    }
+}
+
+extension Data {
+    /// Reads a range of an item's content.
+    init(reading range: Range<Int64>, of reader: ItemReader) throws(ItemFormatError) {
+        guard range.lowerBound >= 0, range.upperBound <= reader.footer.contentLength else {
+            throw .rangeOutOfBounds(range, contentLength: reader.footer.contentLength)
+        }
+        self = try .filled(range.count, orThrow: .fileSystem(Self.noMemory)) {
+            buffer throws(ItemFormatError) in
+            try reader.read(range, into: buffer)
+            return range.count
+        }
+    }
+
+    /// Reads a range of a file, or the part of it that exists.
+    init(reading range: Range<Int64>, of file: Descriptor, in fileSystem: any FileSystem)
+        throws(FileSystemError)
+    {
+        self = try .filled(range.count, orThrow: Self.noMemory) { buffer throws(FileSystemError) in
+            try fileSystem.readAll(file, into: buffer, at: range.lowerBound)
+        }
+    }
+
+    private static let noMemory = FileSystemError("malloc", errno: .noMemory)
+
+    /// Lets `body` fill fresh memory, which is neither zeroed before nor copied after.
+    ///
+    /// - Parameter noMemory: Thrown when there is not enough memory: an item can be longer than that.
+    private static func filled<Failure: Error>(
+        _ count: Int, orThrow noMemory: Failure,
+        by body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Data {
+        guard count > 0 else { return Data() }
+        guard let memory = malloc(count) else { throw noMemory }
+        do {
+            let filled = try body(UnsafeMutableRawBufferPointer(start: memory, count: count))
+            return Data(bytesNoCopy: memory, count: filled, deallocator: .free)
+        } catch {
+            free(memory)
+            throw error
+        }
     }
 }

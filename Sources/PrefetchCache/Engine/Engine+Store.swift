@@ -138,7 +138,7 @@ extension Engine {
             // For its folder and its empty file.
             return try admission.makingWay {
                 () throws(CacheError) in
-                try promoter.isOnVolumeOfItems(metadata.destination) ? 0 : nil
+                try promoter.stager.isOnVolumeOfItems(metadata.destination) ? 0 : nil
             } _: { () throws(CacheError) in
                 try .begun(
                     Delivery(

@@ -23,7 +23,12 @@ final class Engine: Sendable {
     let quarantine: Quarantine
     let ledger: any PromotionLedger
     let promotedKeys: PromotedKeys
+    let destinations: Destinations
+    let files: PromotedFiles
+    let cachedCopies: CachedCopies
     let promoter: Promoter
+    /// As footers record it.
+    let boot: UInt64?
     let locks = ItemLocks()
     let stores = OpenStores()
     let usage = Usage()
@@ -43,8 +48,6 @@ final class Engine: Sendable {
     ) throws(CacheError) {
         self.environment = environment
         let fileSystem = environment.fileSystem
-        let events = events
-        let report: @Sendable (CacheEvent) -> Void = { events.send($0) }
 
         try areas.caches.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.catalog)
         try areas.applicationSupport.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.ledger)
@@ -57,19 +60,16 @@ final class Engine: Sendable {
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)
         configuration = ConfigurationFile(in: support.root, Patience(uptime: environment.uptime))
-        let configuration = configuration
-        let policy: @Sendable () -> any EvictionPolicy = { configuration.lastKnown.evictionPolicy.policy }
-        let files = CacheFiles(folders: folders)
-        evictor = Evictor(
-            files: files, policy: policy, environment: environment, report: report)
+        let cataloged = CacheFiles(folders: folders)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
+        evictor = Evictor(
+            files: cataloged, rules: .following(watch), environment: environment, events: events)
         catalog = Catalog(
             folders: folders, environment: environment,
             census: ItemCensus(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            files: files, evictor: evictor, session: session, ceiling: { watch.ceiling($0) }, policy: policy,
-            report: report)
+            files: cataloged, budget: evictor, session: session, events: events)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         self.ledger =
             ledger
@@ -77,15 +77,19 @@ final class Engine: Sendable {
                 in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root),
                 Patience(uptime: environment.uptime))
         promotedKeys = PromotedKeys(self.ledger, now: environment.now)
+        destinations = Destinations(
+            support: support, coordinator: environment.coordinator ?? Self.platformCoordinator)
+        files = PromotedFiles(environment: environment, destinations: destinations)
+        cachedCopies = CachedCopies(folders: folders, files: files, locks: locks, catalog: catalog)
         promoter = Promoter(
-            environment: environment, folders: folders, support: support, ledger: self.ledger,
-            catalog: catalog, itemLocks: locks, codecs: codecs, admission: admission,
-            coordinator: environment.coordinator ?? Self.platformCoordinator(support.staging, environment))
+            environment: environment, folders: folders, files: files, copies: cachedCopies,
+            ledger: self.ledger, codecs: codecs, admission: admission)
+        boot = Checksum.ofBoot(environment.bootIdentifier)
 
         _ = try configuration.current()
         guard isSettling else { return }
         sweepIncoming()
-        Recovery(promoter).run()
+        promoter.recovery.run()
     }
 
     /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not keep the cache from
@@ -114,13 +118,12 @@ final class Engine: Sendable {
         }
     }
 
-    private static func platformCoordinator(_ staging: Directory, _ environment: CacheEnvironment)
-        -> any FileCoordinating
-    {
+    /// `nil` where nobody but the cache works on iCloud Drive.
+    private static var platformCoordinator: (any FileCoordinating)? {
         #if canImport(Darwin)
             SystemFileCoordinator()
         #else
-            LockFileCoordinator(staging: staging, Patience(uptime: environment.uptime))
+            nil
         #endif
     }
 

@@ -54,7 +54,7 @@ final class ItemStore: StoreUnderWay {
         do throws(ItemFormatError) {
             writer = try ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
-                encoding: encoding, boot: engine.promoter.boot,
+                encoding: encoding, boot: engine.boot,
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper?.note(chunks, encoding) }
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {
@@ -85,7 +85,7 @@ final class ItemStore: StoreUnderWay {
         do {
             writer = try ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
-                boot: engine.promoter.boot, after: KeptChunks(journal),
+                boot: engine.boot, after: journal,
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper.note(chunks, encoding) }
             ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
         } catch {
@@ -160,7 +160,7 @@ final class ItemStore: StoreUnderWay {
             }
             if case .success(false) = isHandedOver { return true }
             // Only this one: the key may have been forgotten and stored again since.
-            try promoter.removeCachedCopy(key, promoter.attributes(of: file).identity)
+            try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity)
             return try !isHandedOver.get()
         case .lost(let entry): return try replacePromotion(lost: entry, by: row)
         case .any: return try replacePromotion(lost: nil, by: row)
@@ -210,7 +210,7 @@ final class ItemStore: StoreUnderWay {
         do {
             try keeper.removeJournal()
         } catch {
-            reservation.leaveBesides()
+            reservation.leaveJournalBytes()
             engine.environment.logger.warning("A journal stays behind.", metadata: ["error": "\(error)"])
         }
     }

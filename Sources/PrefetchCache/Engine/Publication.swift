@@ -1,5 +1,6 @@
 internal import FileSystem
 internal import ItemFormat
+internal import Synchronization
 internal import SystemPackage
 
 /// Moves a complete partial into the items. An older item of the key is swapped out and then removed, so that
@@ -65,5 +66,55 @@ struct Publication {
 
     private func rename(in items: Directory, _ mode: RenameMode) throws(FileSystemError) {
         try fileSystem.rename(partial, in: incoming.descriptor, to: target, in: items.descriptor, mode)
+    }
+}
+
+/// The item folders that this process has created or checked. A rename follows a link in the path, so a
+/// folder is checked not to be one before the first item is moved into it.
+final class ItemFolders: Sendable {
+    private let known = Mutex<Set<UInt8>>([])
+
+    /// Creates the folder for an item, unless it is known.
+    ///
+    /// - Throws: `ENOTDIR` when the name is taken by something else, such as a link to a folder.
+    func require(for hash: KeyHash, in items: Directory) throws(FileSystemError) {
+        if known.withLock({ $0.contains(Self.number(of: hash)) }) { return }
+        try make(for: hash, in: items)
+    }
+
+    /// As ``require(for:in:)``, for a folder that may have been removed.
+    func make(for hash: KeyHash, in items: Directory) throws(FileSystemError) {
+        let name = CacheLayout.folder(of: hash)
+        let isNew = try items.fileSystem.makeDirectory(
+            name, in: items.descriptor, permissions: CacheLayout.folderPermissions)
+        if !isNew, let found = try items.fileSystem.attributes(of: name, in: items.descriptor) {
+            guard found.kind == .directory else {
+                throw FileSystemError("open", path: CacheLayout.items.pushing(name), errno: .notDirectory)
+            }
+        }
+        known.withLock { _ = $0.insert(Self.number(of: hash)) }
+    }
+
+    private static func number(of hash: KeyHash) -> UInt8 { UInt8(truncatingIfNeeded: hash.high >> 56) }
+}
+
+/// Keeps files and the catalog's notes about them in step, within this process: placing or removing an item
+/// and noting it happen as one.
+///
+/// Otherwise a store and a removal of one key could change the disk in one order and the notes in the other,
+/// and leave a file that is not charged.
+///
+/// Not recursive: whoever holds one lock takes no other, since two hashes may share a stripe.
+final class ItemLocks: Sendable {
+    private final class Stripe: Sendable {
+        let mutex = Mutex(())
+    }
+
+    private let stripes = (0..<64).map { _ in Stripe() }
+
+    func hold<Result, Failure: Error>(
+        _ hash: KeyHash, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try stripes[Int(hash.low % 64)].mutex.withLock { _ throws(Failure) in try body() }
     }
 }

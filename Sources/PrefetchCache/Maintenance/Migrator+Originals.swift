@@ -26,7 +26,7 @@ extension Migrator {
             throw .fileSystem(error.naming(original.name))
         }
         defer { fileSystem.close(file) }
-        let attributes = try promoter.attributes(of: file)
+        let attributes = try files.attributes(of: file)
         guard attributes.kind == .regular else { return .left(.notARegularFile) }
         return try body(OpenOriginal(file: file, attributes: attributes))
     }
@@ -54,7 +54,7 @@ extension Migrator {
             try fileSystem.isBeingWritten(opened.file)
         }
         guard !isBeingWritten else { return false }
-        return try promoter.attributes(of: original.name, in: original.folder)?
+        return try files.attributes(of: original.name, in: original.folder)?
             .isUnchanged(since: opened.attributes) ?? false
     }
 
@@ -68,9 +68,9 @@ extension Migrator {
     func drop(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
         let name = original.destination.name
         return try onFiles { () throws(FileSystemError) in
-            let removal = try promoter.remove(
+            let removal = try files.remove(
                 opened.file, opened.attributes, name, in: original.folder,
-                by: promoter.nextAsideName(name), in: original.folder)
+                by: files.nextAsideName(name), in: original.folder)
             guard case .removed = removal else { return false }
             try fileSystem.synchronize(original.folder.descriptor)
             return true
@@ -81,7 +81,7 @@ extension Migrator {
     func putBackIfAside(_ entry: inout FolderWalk.Entry) throws(Left) {
         guard !isDryRun, let name = CacheLayout.name(ofAside: entry.name) else { return }
         do {
-            let place = try promoter.putBack(
+            let place = try files.putBack(
                 FilePath(root: nil, [entry.name]), as: name, from: entry.folder, in: entry.folder)
             guard let name = place?.path.lastComponent else { return }
             entry = entry.named(name)
@@ -94,15 +94,15 @@ extension Migrator {
     func isInPlace(_ original: Original, _ opened: OpenOriginal, as name: FileName, in folder: Directory)
         throws(CacheError) -> Bool
     {
-        guard try promoter.attributes(of: name.path, in: folder)?.identity == opened.attributes.identity
+        guard try files.attributes(of: name.path, in: folder)?.identity == opened.attributes.identity
         else {
             return false
         }
         // The same file by another path, or a second link to it, which may be removed.
         guard opened.attributes.linkCount > 1 else { return true }
         let (one, other) = (
-            try promoter.attributes(of: original.folder.descriptor).identity,
-            try promoter.attributes(of: folder.descriptor).identity
+            try files.attributes(of: original.folder.descriptor).identity,
+            try files.attributes(of: folder.descriptor).identity
         )
         return one == other && original.name == name.path
     }
@@ -111,16 +111,16 @@ extension Migrator {
     func merge(_ original: Original, _ opened: OpenOriginal, into entry: LedgerEntry)
         throws(CacheError) -> MigratedFile.Outcome
     {
-        let place = promoter.opened(entry, isFirstOpen: false).location
-        guard let folder = try promoter.existingFolder(of: entry) else { return .left(.keyIsTaken) }
+        let place = destinations.opened(entry, isFirstOpen: false).location
+        guard let folder = try destinations.existingFolder(of: entry) else { return .left(.keyIsTaken) }
         if try isInPlace(original, opened, as: entry.name, in: folder) { return .adopted(place) }
         guard opened.attributes.length == entry.contentLength,
             try checksum(of: opened.file) == entry.contentChecksum
         else { return .left(.keyIsTaken) }
-        let isSame = try promoter.coordinated(.write, entry) { () throws(CacheError) in
-            guard try promoter.isIdentical(entry, in: folder) else { return false }
+        let isSame = try destinations.coordinated(.write, entry) { () throws(CacheError) in
+            guard try files.isIdentical(entry, in: folder) else { return false }
             // An adopted file may never have been flushed.
-            if !isDryRun { try promoter.flushFile(of: entry, in: folder) }
+            if !isDryRun { try files.flushFile(of: entry, in: folder) }
             return true
         }
         guard isSame else { return .left(.keyIsTaken) }

@@ -8,15 +8,15 @@ extension Migrator {
     func promote(_ original: Original) throws(CacheError) -> MigratedFile.Outcome {
         try withOriginal(original) { opened throws(CacheError) in
             if let entry = try engine.ledger.entry(for: original.key),
-                try promoter.existingFile(of: entry) != nil
+                try files.existingFile(of: entry) != nil
             {
                 guard entry.state == .committed else { return .left(.keyIsTaken) }
                 return try merge(original, opened, into: entry)
             }
             guard !isDryRun else { return try preview(original, opened) }
-            let place = try promoter.place(for: original.destination, holding: [])
+            let place = try promoter.stager.place(for: original.destination, holding: [])
             let isOneVolume = try onFiles { () throws(FileSystemError) in
-                try promoter.support.isOneVolume(original.folder, place.folder)
+                try destinations.support.isOneVolume(original.folder, place.folder)
             }
             return isOneVolume
                 ? try move(original, opened, to: place) : try copy(original, opened)
@@ -28,14 +28,14 @@ extension Migrator {
     {
         let (target, place) = (original.destination, place(of: original.destination))
         let folder = try onFiles { () throws(FileSystemError) in
-            try promoter.support.existingDestination(in: target.area, target.folder)
+            try destinations.support.existingDestination(in: target.area, target.folder)
         }
         guard let folder else { return .moved(place) }
         return try isInPlace(original, opened, as: target.name, in: folder) ? .adopted(place) : .moved(place)
     }
 
     private func place(of destination: Destination) -> AreaPath {
-        let relative = promoter.support.relativePath(in: destination.area, destination.folder)
+        let relative = destinations.support.relativePath(in: destination.area, destination.folder)
             .pushing(destination.name.path)
         guard let place = AreaPath(area: destination.area, relative: relative) else {
             preconditionFailure("neither a file name nor a folder has a component '..'")
@@ -67,11 +67,11 @@ extension Migrator {
     private func move(_ original: Original, _ opened: OpenOriginal, to place: PromotionPlace)
         throws(CacheError) -> MigratedFile.Outcome
     {
-        try promoter.requireWritable(place, in: original.destination)
-        try promoter.admission.makeRoomToOpen(0, in: promoter.support.staging)
+        try destinations.requireWritable(place, in: original.destination)
+        try engine.admission.makeRoomToOpen(0, in: destinations.support.staging)
         let checksum = try checksum(of: opened.file)
         try onFiles { () throws(FileSystemError) in
-            try promoter.mark(opened.file, original.destination.backup)
+            try files.mark(opened.file, original.destination.backup)
             try fileSystem.synchronize(opened.file)
         }
         guard try isUnchanged(original, opened) else { return .left(.changed) }
@@ -80,13 +80,13 @@ extension Migrator {
             key: original.key, state: .intent, mode: .rename, area: target.area, folder: place.path,
             name: target.name, plainName: target.name, backup: target.backup,
             contentLength: opened.attributes.length, contentChecksum: checksum,
-            stagedName: promoter.nextStagedName(original.key), inode: opened.attributes.identity.inode,
-            birthTime: try promoter.birthTime(of: opened.file), openedAt: engine.environment.now())
+            stagedName: files.nextStagedName(original.key), inode: opened.attributes.identity.inode,
+            birthTime: try files.birthTime(of: opened.file), openedAt: engine.environment.now())
         return try promoter.locks.hold(original.key.hash) { () throws(CacheError) in
             // Handed over by another process meanwhile: the next run compares the two.
             let earlier = try engine.ledger.entry(for: original.key)
             if earlier?.state == .intent { return .left(.keyIsTaken) }
-            if let earlier, try promoter.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
+            if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
             try engine.ledger.put(intent, replacing: earlier)
             do throws(CacheError) {
                 return try publish(original, opened, intent, replacing: earlier, in: place.folder)
@@ -127,7 +127,9 @@ extension Migrator {
             return .left(.changed)
         }
         if placing != .moved { entry = entry.adopted }
-        let location = promoter.opened(try promoter.commit(entry, in: folder), isFirstOpen: false).location
+        let location = destinations.opened(
+            try promoter.publisher.commit(entry, in: folder), isFirstOpen: false
+        ).location
         switch placing {
         case .moved:
             // The other half of the rename.
@@ -143,7 +145,7 @@ extension Migrator {
     private func coordinatedPlace(
         _ original: Original, _ opened: OpenOriginal, _ entry: LedgerEntry, in folder: Directory
     ) throws(CacheError) -> Placing {
-        try promoter.coordinated(.publish, entry) { () throws(CacheError) in
+        try destinations.coordinated(.publish, entry) { () throws(CacheError) in
             try place(original, opened, entry, in: folder)
         }
     }
@@ -159,12 +161,13 @@ extension Migrator {
                 .exclusive)
         } catch {
             if error.isNotFound { return .changed }
-            guard error.errno == .fileExists else { throw .destination(promoter.path(of: entry), error) }
+            guard error.errno == .fileExists else { throw .destination(destinations.path(of: entry), error) }
             return try placeBeside(original, opened, entry, in: folder)
         }
-        guard try promoter.attributes(of: entry, in: folder)?.identity == opened.attributes.identity else {
+        guard try files.attributes(of: entry, in: folder)?.identity == opened.attributes.identity
+        else {
             // The file was replaced since it was opened: this is another one, and is moved back.
-            try promoter.onDestination(entry) { () throws(FileSystemError) in
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
                 try fileSystem.rename(
                     entry.name.path, in: folder.descriptor, to: original.name,
                     in: original.folder.descriptor, .exclusive)
@@ -179,8 +182,8 @@ extension Migrator {
         _ original: Original, _ opened: OpenOriginal, _ entry: LedgerEntry, in folder: Directory
     ) throws(CacheError) -> Placing {
         if try isInPlace(original, opened, as: entry.name, in: folder) { return .adopted }
-        guard try promoter.isIdentical(entry, in: folder) else { return .isTaken }
-        try promoter.flushFile(of: entry, in: folder)
+        guard try files.isIdentical(entry, in: folder) else { return .isTaken }
+        try files.flushFile(of: entry, in: folder)
         return .merged
     }
 }

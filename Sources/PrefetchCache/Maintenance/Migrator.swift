@@ -26,6 +26,8 @@ struct Migrator {
     }
 
     var promoter: Promoter { engine.promoter }
+    var files: PromotedFiles { engine.files }
+    var destinations: Destinations { engine.destinations }
     var fileSystem: any FileSystem { engine.environment.fileSystem }
 
     /// A file to migrate.
@@ -43,7 +45,7 @@ struct Migrator {
             }, of: fileSystem)
         if !isDryRun { try settleIntents() }
         let own = try ownFolders()
-        let identity = try promoter.attributes(of: top.descriptor).identity
+        let identity = try files.attributes(of: top.descriptor).identity
         guard try !isBelow(own, top) else {
             return report(MigratedFile(path: ".", key: nil, outcome: .left(.ours)))
         }
@@ -84,16 +86,16 @@ struct Migrator {
         for intent in try engine.ledger.intents() {
             try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
                 guard try engine.ledger.entry(for: intent.key) == intent else { return }
-                try Recovery(promoter).complete(intent)
+                try promoter.recovery.complete(intent)
             }
         }
     }
 
     private func ownFolders() throws(CacheError) -> Set<FileAttributes.Identity> {
         var own: Set<FileAttributes.Identity> = []
-        var folders = [engine.folders.current.root, promoter.support.root]
-        folders += try onFiles { () throws(FileSystemError) in try promoter.support.stagingFolders() }
-        for folder in folders { own.insert(try promoter.attributes(of: folder.descriptor).identity) }
+        var folders = [engine.folders.current.root, destinations.support.root]
+        folders += try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
+        for folder in folders { own.insert(try files.attributes(of: folder.descriptor).identity) }
         return own
     }
 
@@ -104,7 +106,7 @@ struct Migrator {
         var current = folder
         var last: FileAttributes.Identity?
         while true {
-            let identity = try promoter.attributes(of: current.descriptor).identity
+            let identity = try files.attributes(of: current.descriptor).identity
             if folders.contains(identity) { return true }
             // The root is its own parent.
             guard identity != last else { return false }
@@ -124,10 +126,10 @@ struct Migrator {
     private func destinationRoot() throws(CacheError) -> FileAttributes.Identity? {
         guard case .promoted(let area) = request.role else { return nil }
         let folder = try onFiles { () throws(FileSystemError) in
-            try promoter.support.existingDestination(in: area, nil)
+            try destinations.support.existingDestination(in: area, nil)
         }
         return try folder.map { folder throws(CacheError) in
-            try promoter.attributes(of: folder.descriptor).identity
+            try files.attributes(of: folder.descriptor).identity
         }
     }
 

@@ -7,7 +7,7 @@ internal import SystemPackage
 extension Repair {
     func settlePromotions() throws(CacheError) {
         for intent in try engine.ledger.intents() {
-            let place = engine.promoter.opened(intent, isFirstOpen: false).location
+            let place = engine.destinations.opened(intent, isFirstOpen: false).location
             attempt(place) { () throws(CacheError) in
                 // A held lock means that a living process is at work.
                 try engine.promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
@@ -48,29 +48,29 @@ extension Repair {
     private func putBack(_ name: FilePath, _ hash: KeyHash, in folder: Directory, _ place: AreaPath)
         throws(CacheError)
     {
-        guard try engine.promoter.attributes(of: name, in: folder) != nil,
+        guard try engine.files.attributes(of: name, in: folder) != nil,
             let entry = try engine.ledger.entry(for: hash)
         else { return }
-        if !isDryRun { try engine.promoter.putBack(name, hash, from: folder) }
+        if !isDryRun { try engine.promoter.recovery.leftovers.putBack(name, hash, from: folder) }
         note(.promotionSettled, place, key: entry.key, "moved back, as it was not purged")
     }
 
     private func settle(_ intent: LedgerEntry, _ place: AreaPath) throws(CacheError) {
         guard try engine.ledger.entry(for: intent.key) == intent else { return }
         guard !isDryRun else { return note(.promotionSettled, place, key: intent.key) }
-        try Recovery(engine.promoter).complete(intent)
+        try engine.promoter.recovery.complete(intent)
         let entry = try engine.ledger.entry(for: intent.key)
-        let settled = entry.map { engine.promoter.opened($0, isFirstOpen: false).location } ?? place
+        let settled = entry.map { engine.destinations.opened($0, isFirstOpen: false).location } ?? place
         note(.promotionSettled, settled, key: intent.key, entry == nil ? "taken back" : "completed")
     }
 
     /// The staging folders, each with its location. The usual one comes first.
     private func stagingFolders() throws(CacheError) -> [(Directory, AreaPath)] {
         let folders = try onFiles { () throws(FileSystemError) in
-            try engine.promoter.support.stagingFolders()
+            try engine.destinations.support.stagingFolders()
         }
         return folders.compactMap { folder in
-            if folder === engine.promoter.support.staging {
+            if folder === engine.destinations.support.staging {
                 return (folder, .ours(CacheLayout.staging, in: .applicationSupport))
             }
             return AreaPath(area: .documents, relative: CacheLayout.foreignStaging).map { (folder, $0) }
@@ -83,8 +83,8 @@ extension Repair {
         let isClaimed = try engine.ledger.intents().contains { $0.stagedName == name.string }
         guard !isClaimed, try isAbandoned(name, in: folder) else { return }
         if !isDryRun {
-            try Recovery(engine.promoter).discardLeftover(name, in: folder)
-            guard try engine.promoter.attributes(of: name, in: folder) == nil else { return }
+            try engine.promoter.recovery.leftovers.discardLeftover(name, in: folder)
+            guard try engine.files.attributes(of: name, in: folder) == nil else { return }
         }
         note(.stagedFileRemoved, place)
     }
@@ -114,7 +114,7 @@ extension Repair {
         }
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
             guard entry.backup == .exclude, entry.origin != .adopted else { return }
-            let place = engine.promoter.opened(entry, isFirstOpen: false).location
+            let place = engine.destinations.opened(entry, isFirstOpen: false).location
             attempt(place) { () throws(CacheError) in
                 try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
                     try renewMark(of: entry, at: place)
@@ -124,18 +124,18 @@ extension Repair {
     }
 
     private func renewMark(of entry: LedgerEntry, at place: AreaPath) throws(CacheError) {
-        guard let folder = try engine.promoter.existingFolder(of: entry) else { return }
+        guard let folder = try engine.destinations.existingFolder(of: entry) else { return }
         let file: Descriptor
         do {
             file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
         } catch {
             guard error.isNotFound || error.isNoRegularFile else {
-                throw .destination(engine.promoter.path(of: entry), error)
+                throw .destination(engine.destinations.path(of: entry), error)
             }
             return
         }
         defer { fileSystem.close(file) }
-        let attributes = try engine.promoter.attributes(of: file)
+        let attributes = try engine.files.attributes(of: file)
         guard attributes.kind == .regular, attributes.length == entry.contentLength,
             try !isMarked(file), try isOurs(file, entry)
         else { return }
@@ -150,7 +150,7 @@ extension Repair {
 
     private func isOurs(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
         try onFiles { () throws(FileSystemError) in
-            guard try engine.promoter.isOurs(file, by: entry) else { return false }
+            guard try engine.files.isOurs(file, by: entry) else { return false }
             return try fileSystem.contentChecksum(of: file) == entry.contentChecksum
         }
     }
@@ -159,7 +159,7 @@ extension Repair {
         guard try !isMarked(file) else { return }
         if !isDryRun {
             let isMarked = try onFiles { () throws(FileSystemError) in
-                guard try engine.promoter.mark(file, .exclude) else { return false }
+                guard try engine.files.mark(file, .exclude) else { return false }
                 try fileSystem.synchronize(file)
                 return true
             }

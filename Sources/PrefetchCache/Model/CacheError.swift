@@ -1,8 +1,13 @@
 public import FileSystem
-internal import GRDB
 public import ItemFormat
 public import StorageAreas
 public import SystemPackage
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// Why an operation of the cache failed.
 ///
@@ -22,8 +27,8 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The destination of an item cannot be written to. Nothing is lost: the item stays cached or, when the
     /// destination failed late, prepared for the next open.
     case destination(FilePath, FileSystemError)
-    /// The destination of an item is in an area that is unavailable: ``Area/iCloudDrive`` where the user has
-    /// no account. Nothing is lost: the item stays cached, and a file that is there already stays.
+    /// The destination of an item is in an area that is unavailable: ``Area/iCloudDrive`` where the user is
+    /// not signed in. Nothing is lost: the item stays cached, and a file that is there already stays.
     case destinationUnavailable(Area)
     /// The volume has too little room for what the user asked for, in bytes, even if cached items were
     /// evicted: `available` is the most that there could be. Nothing is lost.
@@ -53,7 +58,7 @@ public enum CacheError: Error, Hashable, Sendable {
     case tooManyPins(openFiles: Int)
     /// `configuration.json` cannot be used, and why.
     case configuration(String)
-    /// The task that opened an item was cancelled before the item was handed over; it stays cached.
+    /// The task that opened an item was cancelled before the item was promoted; it stays cached.
     case cancelled
     /// The writer was used after it had ended.
     case writerIsFinished
@@ -95,10 +100,10 @@ extension CacheError: CustomStringConvertible {
             "\(path) belongs to another user or can be written by others; "
                 + "give the cache a folder of its own, or repair owner and permissions"
         case .destination(let path, let error):
-            "cannot write to \(path): \(error); nothing is lost, open it again when that is repaired"
+            "cannot write to \(path): \(error); nothing is lost: open the item again once that is fixed"
         case .destinationUnavailable(let area):
-            "there is no \(area.title) here: has the user an account? Nothing is lost, "
-                + "open it again when there is"
+            "\(area.title) is unavailable: is the user signed in? Nothing is lost; "
+                + "open the item again when it is available"
         case .insufficientSpace(let needed, let available):
             "\(needed) bytes are needed, and \(available) bytes are available; make room on the volume"
         case .movedOrDeleted(let key, let path):
@@ -110,8 +115,8 @@ extension CacheError: CustomStringConvertible {
             "the \(what) is locked by \(holder.map { "process \($0.processID) (\($0.name))" } ?? "another process"), "
                 + Self.advice(on: holder)
         case .catalogOverBudget:
-            "the catalog finds no room in the budget beside what may not be evicted; "
-                + "make the budget larger, or let go of what is pinned"
+            "the budget has no room for the catalog beside what may not be evicted; "
+                + "raise the budget, or release pins"
         case .pathTooLong(let path, let bytes, let limit):
             "the path \(path) is too long: with all links followed it has \(bytes) bytes, and SQLite opens at most "
                 + "\(limit); give the cache a container with a shorter path"
@@ -121,7 +126,7 @@ extension CacheError: CustomStringConvertible {
             "no further item can be pinned: a pin holds a file open, and this process may have \(openFiles) open; "
                 + "release pins, or raise the limit (ulimit -n)"
         case .configuration(let message): message
-        case .cancelled: "the item was not opened, because that was cancelled; it is still in the cache"
+        case .cancelled: "opening the item was cancelled; it is still in the cache"
         case .writerIsFinished:
             "the writer has ended: it was committed, cancelled, suspended or refused, or it failed"
         case .closed: "the cache is closed"
@@ -130,10 +135,9 @@ extension CacheError: CustomStringConvertible {
 
     private static func advice(on holder: LockHolder?) -> String {
         switch holder?.isStopped {
-        case true?: "which is stopped; let it go on or end it, then try again"
-        case false?: "which runs and does not let go of it; wait or, if it hangs, end it, then try again"
-        case nil:
-            "which does not let go of it and may have been stopped; let it go on or end it, then try again"
+        case true?: "which is stopped; resume it or end it, then try again"
+        case false?: "which is running and has not released it; wait, or end it if it hangs, then try again"
+        case nil: "which has not released it and may be stopped; resume it or end it, then try again"
         }
     }
 }
@@ -158,3 +162,14 @@ func onItem<Result>(_ body: () throws(ItemFormatError) -> Result) throws(CacheEr
         throw .item(error)
     }
 }
+
+// `localizedDescription` is what many apps log: without these conformances it would be "The operation couldn't be
+// completed" and a number. The texts are for developers and in English; an app shows its users its own.
+
+extension CacheError: LocalizedError { public var errorDescription: String? { description } }
+extension FileSystemError: LocalizedError { public var errorDescription: String? { description } }
+extension StorageAreasError: LocalizedError { public var errorDescription: String? { description } }
+extension ItemFormatError: LocalizedError { public var errorDescription: String? { description } }
+extension ItemKeyError: LocalizedError { public var errorDescription: String? { description } }
+extension FolderPathError: LocalizedError { public var errorDescription: String? { description } }
+extension FileNameError: LocalizedError { public var errorDescription: String? { description } }

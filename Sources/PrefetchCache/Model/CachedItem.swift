@@ -1,6 +1,5 @@
 public import ItemFormat
 public import StorageAreas
-public import SystemPackage
 
 /// One cached item, as the catalog lists it.
 public struct CachedItem: Hashable, Sendable {
@@ -42,19 +41,34 @@ public enum ItemStatus: Hashable, Sendable {
     case promoted(OpenedItem)
 }
 
-/// The file of an item that was opened.
-public struct OpenedItem: Hashable, Sendable {
-    /// The key of the item.
-    public let key: ItemKey
-    /// The present path of the file. Absolute paths change when an app is updated: keep the key, and open it
-    /// again.
-    public let path: FilePath
-    /// The location of the file, in a form that can be stored.
-    public let location: AreaPath
-    /// The folder of the destination below its area; `nil` for the area itself.
-    public let folder: FolderPath?
-    /// Bytes of content when the item was handed over.
-    public let contentLength: Int64
-    /// Whether this call handed the item over, rather than an earlier one.
-    public let isFirstOpen: Bool
+/// The result of looking an item up.
+public enum Lookup<Value> {
+    /// The item is there.
+    case hit(Value)
+    /// The item is not there, and why.
+    case miss(Miss)
+
+    /// The value of a hit; `nil` for a miss.
+    public var value: Value? {
+        switch self {
+        case .hit(let value): value
+        case .miss: nil
+        }
+    }
+}
+
+extension Lookup: Sendable where Value: Sendable {}
+
+/// Why an item is not there.
+public enum Miss: Error, Hashable, Sendable {
+    /// The item was never stored, or was evicted or removed.
+    case absent
+    /// The item had expired, and was removed.
+    case expired
+    /// The system emptied the item's file.
+    case purged
+    /// The item's file does not hold what was stored, and was moved to the quarantine.
+    case damaged(ItemFormatError)
+    /// The item was written by a newer version of this package and was left alone.
+    case newerFormat(version: UInt16)
 }

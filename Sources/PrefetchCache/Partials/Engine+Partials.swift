@@ -8,7 +8,7 @@ extension Engine {
         case kept(PartialItem)
         case newer(UInt16)
         /// It can never be resumed.
-        case useless
+        case unusable
     }
 
     /// Returns the partial of an item; `nil` when there is none, or a living process is writing it.
@@ -20,7 +20,7 @@ extension Engine {
         case .inUse: return nil
         case .none: catalog.notePartialAbsent(key.hash)
         case .newer(let version): events.send(.newerFormat(key, version: version))
-        case .useless: try discardPartial(key)
+        case .unusable: try discardPartial(key)
         }
         return nil
     }
@@ -31,12 +31,12 @@ extension Engine {
             let files = PartialFiles(incoming: folders.current.incoming)
             let length = try onFiles { () throws(FileSystemError) in try files.lengthOfChunks(key.hash) }
             let file = try onFiles { () throws(FileSystemError) in try files.openJournal(key.hash) }
-            guard let file else { return length == nil ? .none : .useless }
+            guard let file else { return length == nil ? .none : .unusable }
             defer { fileSystem.close(file) }
             let head = try onFiles { () throws(FileSystemError) in
                 try PartialHead(of: file, in: fileSystem)
             }
-            guard let head else { return .useless }
+            guard let head else { return .unusable }
             let writer = try onFiles { () throws(FileSystemError) in try files.livingWriter(head) }
             if writer != nil { return .inUse }
             return try find(key, in: file, head, length)
@@ -56,13 +56,13 @@ extension Engine {
             let now = environment.now()
             guard journal.metadata.key == key, !journal.chunks.isEmpty,
                 PartialItem.expiry(keptAt: head.keptAt, now: now, of: journal.metadata) > now
-            else { return .useless }
+            else { return .unusable }
             return .kept(PartialItem(journal))
         } catch {
             switch error {
             case .newerVersion(let version): return .newer(version)
             case .fileSystem(let error): throw .fileSystem(error)
-            default: return .useless
+            default: return .unusable
             }
         }
     }
@@ -220,7 +220,7 @@ extension Engine {
     /// Reserves the worst case of the rest, if the length is known.
     private func reserve(_ journal: PartialJournal, _ reservation: Reservation) throws(CacheError) -> Refusal?
     {
-        reservation.besides = charge(storedLength: journal.length)
+        reservation.journalBytes = charge(storedLength: journal.length)
         guard let length = journal.expectedLength else { return nil }
         let whole = max(length, journal.contentLength)
         PartialKeeper.reserve(reservation, journal.metadata, expectedLength: whole, charge: charge)
@@ -242,7 +242,7 @@ extension Engine {
         let fileSystem = environment.fileSystem
         let sound: Int
         do {
-            sound = try KeptChunks(journal).verify(
+            sound = try journal.verify(
                 in: file, of: fileSystem, codecs: codecs, handing: replay)
         } catch {
             guard case .fileSystem(let error) = error else { throw .item(error) }

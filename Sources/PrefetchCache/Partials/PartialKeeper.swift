@@ -81,7 +81,7 @@ final class PartialKeeper {
         _ reservation: Reservation, _ metadata: ItemMetadata, expectedLength: Int64?, charge: ChargedLength
     ) {
         guard let expectedLength, expectedLength >= Int64(ItemLimits.chunkLength) else { return }
-        reservation.besides = charge(
+        reservation.journalBytes = charge(
             storedLength: PartialJournal.length(metadata: metadata, contentLength: expectedLength))
     }
 
@@ -100,8 +100,8 @@ final class PartialKeeper {
     private func cover(chunkCount: Int) throws(ItemFormatError) {
         let needed = charge(
             storedLength: PartialJournal.length(metadata: metadata, chunkCount: chunkCount))
-        guard needed > reservation.besides else { return }
-        reservation.besides = needed
+        guard needed > reservation.journalBytes else { return }
+        reservation.journalBytes = needed
         try reservation.cover(storedLength: storedLength)
     }
 

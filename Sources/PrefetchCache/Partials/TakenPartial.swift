@@ -1,5 +1,4 @@
 internal import FileSystem
-internal import GRDB
 internal import ItemFormat
 internal import Logging
 
@@ -38,15 +37,14 @@ extension Admission {
     /// of this partial meanwhile. It comes after the bound of this process was raised: a process that
     /// rebuilds the catalog either charges for the partial or finds it in the bound.
     func takeOver(_ hash: KeyHash, priority: Float, charge: ChargedLength) throws(CacheError) -> TakeOver {
-        defer { evictor.report() }
         var transfer = Transfer()
         var taken: TakenPartial?
         do {
-            let decision = try run(&transfer) { database, transfer in
+            let decision = try run(&transfer) { transaction, transfer in
                 // A transaction may be run again.
                 if taken == nil { taken = try lock(hash) }
                 guard let taken else { return Decision.gone }
-                return try decide(on: taken, priority, charge, &transfer, database)
+                return try decide(on: taken, priority, charge, &transfer, transaction)
             } committed: { decision, allowance in
                 if case .granted(let bytes) = decision { _ = allowance.reserve(bytes) }
             }
@@ -81,23 +79,23 @@ extension Admission {
 
     private func decide(
         on partial: TakenPartial, _ priority: Float, _ charge: ChargedLength, _ transfer: inout Transfer,
-        _ database: Database
+        _ transaction: CatalogTransaction
     ) throws -> Decision {
         let environment = catalog.environment
         guard let storedLength = try partial.files.lengthOfChunks(partial.hash) else { return .gone }
         let journalLength = try environment.fileSystem.attributes(of: partial.journal).length
         let charged = charge(storedLength: storedLength) + charge(storedLength: journalLength)
 
-        var known = try Partials.chargedLength(partial.hash, in: database)
+        var known = try transaction.chargedLength(ofPartial: partial.hash)
         // Its writer may have died, and then still holds it.
-        if known == nil, try catalog.settleDeadWriters(database) {
-            known = try Partials.chargedLength(partial.hash, in: database)
+        if known == nil, try catalog.settleDeadWriters(transaction) {
+            known = try transaction.chargedLength(ofPartial: partial.hash)
         }
-        let used = try Self.usedBytes(database)
-        let ceiling = try watch.standing(database).ceiling
+        let used = try transaction.usedBytes()
+        let ceiling = try watch.snapshot(transaction).ceiling
         let excess = used - (known ?? 0) + charged - max(ceiling, used)
         if excess > 0 {
-            let made = try evictor.makeRoom(excess, priority: priority, from: database)
+            let made = try evictor.makeRoom(excess, priority: priority, from: transaction)
             guard made.freed >= excess else {
                 return .refused(.overBudget(needed: charged, budget: ceiling))
             }
@@ -107,8 +105,8 @@ extension Admission {
         try PartialHead.write(
             writer: PartialFiles.number(ofSession: environment.session), keptAt: environment.now(),
             to: partial.journal, in: environment.fileSystem)
-        try Partials.delete(partial.hash, from: database)
-        try catalog.changeAllowance(by: charged, in: database)
+        try transaction.deletePartial(partial.hash)
+        try transaction.changeAllowance(of: catalog.environment.session, by: charged)
         return .granted(charged)
     }
 

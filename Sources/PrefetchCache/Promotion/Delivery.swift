@@ -33,8 +33,7 @@ final class Delivery: StoreUnderWay {
     private var isFinished = false
 
     var contentLength: Int64 { length }
-    private var promoter: Promoter { engine.promoter }
-    private var destination: FilePath { promoter.path(of: metadata.destination) }
+    private var destination: FilePath { engine.destinations.path(of: metadata.destination) }
     private var fileSystem: any FileSystem { engine.environment.fileSystem }
 
     /// - Parameters:
@@ -53,16 +52,16 @@ final class Delivery: StoreUnderWay {
         // Created at once, so that a destination that refuses the item does so before the download.
         let target = metadata.destination
         var path = target.folder
-        let folder = try engine.promoter.destination(in: target.area, &path)
-        staging = try engine.promoter.stagingFolder(for: folder, target.area, path)
+        let folder = try engine.destinations.destination(in: target.area, &path)
+        staging = try engine.destinations.stagingFolder(for: folder, target.area, path)
         self.path = path
-        if path != nil, staging !== engine.promoter.support.staging {
-            try Recovery(engine.promoter).sweep(staging)
+        if path != nil, staging !== engine.destinations.support.staging {
+            try engine.promoter.recovery.leftovers.sweep(staging)
         }
         do {
-            (name, file) = try Self.create(in: staging) { engine.promoter.nextStagedName(metadata.key) }
+            (name, file) = try Self.create(in: staging) { engine.files.nextStagedName(metadata.key) }
         } catch {
-            throw .destination(engine.promoter.path(of: metadata.destination), error)
+            throw .destination(engine.destinations.path(of: metadata.destination), error)
         }
         if let expectedLength { try makeRoom(for: expectedLength) }
     }
@@ -133,7 +132,7 @@ final class Delivery: StoreUnderWay {
         isFinished = true
         defer { fileSystem.close(file) }
         return .delivered(
-            engine.delivered(try promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)))
+            engine.delivered(try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)))
     }
 
     func cancel() {
@@ -141,7 +140,7 @@ final class Delivery: StoreUnderWay {
         isFinished = true
         fileSystem.close(file)
         do {
-            try promoter.discard(FilePath(name), in: staging)
+            try engine.files.discard(FilePath(name), in: staging)
         } catch {
             // It bears this process's name, and is removed when the next process starts.
             engine.environment.logger.warning("A staged file stays behind.", metadata: ["error": "\(error)"])
@@ -200,7 +199,7 @@ final class Delivery: StoreUnderWay {
         do {
             // Returns the space that was allocated and not needed.
             if allocated > length { try fileSystem.resize(file, to: length) }
-            try promoter.mark(file, metadata.destination.backup)
+            try engine.files.mark(file, metadata.destination.backup)
             try fileSystem.synchronize(file)
             try fileSystem.synchronize(staging.descriptor)
         } catch {
@@ -214,7 +213,7 @@ final class Delivery: StoreUnderWay {
             folder: path, name: metadata.destination.name,
             plainName: metadata.destination.name, backup: metadata.destination.backup, contentLength: length,
             contentChecksum: checksum.finalize(), stagedName: name,
-            inode: try promoter.attributes(of: file).identity.inode,
-            birthTime: try promoter.birthTime(of: file), openedAt: engine.environment.now())
+            inode: try engine.files.attributes(of: file).identity.inode,
+            birthTime: try engine.files.birthTime(of: file), openedAt: engine.environment.now())
     }
 }

@@ -1,7 +1,5 @@
 internal import FileSystem
 internal import ItemFormat
-internal import StorageAreas
-internal import Synchronization
 internal import SystemPackage
 
 /// Hands an item over to the user at its first open, complete, durable, and exactly once.
@@ -10,39 +8,29 @@ internal import SystemPackage
 /// durable before the file appears under its name; the name is durable before the promotion is committed; and
 /// only then is the cached copy removed. A crash between any two steps leaves what ``Recovery`` needs.
 final class Promoter: Sendable {
-    let environment: CacheEnvironment
-    let folders: CacheFolders
-    let support: SupportFolders
-    let ledger: any PromotionLedger
-    let catalog: Catalog
-    let itemLocks: ItemLocks
-    let codecs: CodecPool
-    let admission: Admission
-    let coordinator: any FileCoordinating
+    let files: PromotedFiles
     let locks: KeyLock
-    /// As footers record it.
-    let boot: UInt64?
-    private let lastNumber = Atomic<UInt64>(0)
+    private let ledger: any PromotionLedger
+    private let copies: CachedCopies
+    let stager: Stager
+    let publisher: Publisher
+    let recovery: Recovery
 
     init(
-        environment: CacheEnvironment, folders: CacheFolders, support: SupportFolders,
-        ledger: any PromotionLedger, catalog: Catalog, itemLocks: ItemLocks, codecs: CodecPool,
-        admission: Admission, coordinator: any FileCoordinating
+        environment: CacheEnvironment, folders: CacheFolders, files: PromotedFiles, copies: CachedCopies,
+        ledger: any PromotionLedger, codecs: CodecPool, admission: Admission
     ) {
-        self.environment = environment
-        self.folders = folders
-        self.support = support
+        self.files = files
+        self.copies = copies
         self.ledger = ledger
-        self.catalog = catalog
-        self.itemLocks = itemLocks
-        self.codecs = codecs
-        self.admission = admission
-        self.coordinator = coordinator
-        locks = KeyLock(staging: support.staging, Patience(uptime: environment.uptime))
-        boot = Checksum.ofBoot(environment.bootIdentifier)
+        locks = KeyLock(staging: files.destinations.support.staging, Patience(uptime: environment.uptime))
+        let leftovers = Leftovers(files: files, ledger: ledger, locks: locks)
+        stager = Stager(
+            environment: environment, folders: folders, files: files, copies: copies, ledger: ledger,
+            admission: admission, codecs: codecs, leftovers: leftovers)
+        publisher = Publisher(files: files, copies: copies, ledger: ledger, admission: admission)
+        recovery = Recovery(leftovers: leftovers, stager: stager, publisher: publisher)
     }
-
-    var fileSystem: any FileSystem { environment.fileSystem }
 
     /// Returns the file of a promoted item, handing the item over first if necessary.
     ///
@@ -54,10 +42,10 @@ final class Promoter: Sendable {
     func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
         // Whether an item was handed over can be seen without a lock, but not with certainty. One with a
         // cached copy most probably was not.
-        if try !hasCachedCopy(key), let entry = try ledger.entry(for: key), entry.state == .committed,
-            let opened = try existingFile(of: entry)
+        if try !copies.isThere(key), let entry = try ledger.entry(for: key), entry.state == .committed,
+            let opened = try files.existingFile(of: entry)
         {
-            noteUse(of: entry)
+            files.noteUse(of: entry)
             return .hit(opened)
         }
         do {
@@ -75,9 +63,9 @@ final class Promoter: Sendable {
             let opened = try recoveredFile(of: entry)
             // A leftover, whether its user has kept the file or not: a store of a key whose file is gone drops the
             // entry.
-            dropCachedCopy(key)
-            guard let opened else { throw .movedOrDeleted(key: key, path(of: entry)) }
-            noteUse(of: entry)
+            copies.drop(key)
+            guard let opened else { throw .movedOrDeleted(key: key, files.destinations.path(of: entry)) }
+            files.noteUse(of: entry)
             return .hit(opened)
         }
     }
@@ -87,7 +75,7 @@ final class Promoter: Sendable {
     private func settledEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
         let entry = try ledger.entry(for: key)
         guard let entry, entry.state == .intent else { return entry }
-        try Recovery(self).complete(entry)
+        try recovery.complete(entry)
         return try ledger.entry(for: key)
     }
 
@@ -111,7 +99,7 @@ final class Promoter: Sendable {
                 try ledger.remove(entry)
             } catch .destination(_, let error) where error.isRefusedName {
                 guard let intent = try ledger.entry(for: key) else { return false }
-                try Recovery(self).abandon(intent, takingBack: takeBack)
+                try recovery.abandon(intent, takingBack: takeBack)
             }
             return true
         }
@@ -135,7 +123,7 @@ final class Promoter: Sendable {
                 if let entry { try ledger.remove(entry) }
             } catch {
                 // Beside the record it would be a leftover.
-                dropCachedCopy(key)
+                copies.drop(key)
                 throw error
             }
             return true
@@ -151,31 +139,23 @@ final class Promoter: Sendable {
     {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
             let earlier = try settledEntry(of: entry.key)
-            if !isAnew, let earlier, let opened = try existingFile(of: earlier) {
-                try discard(FilePath(entry.stagedName), in: staging)
+            if !isAnew, let earlier, let opened = try files.existingFile(of: earlier) {
+                try files.discard(FilePath(entry.stagedName), in: staging)
                 return opened
             }
-            try enter(entry, replacing: earlier, stagedIn: staging)
+            try stager.enter(entry, replacing: earlier, stagedIn: staging)
             var entry = entry
-            let folder = try destination(of: &entry)
-            return opened(try publish(entry, from: staging, in: folder), isFirstOpen: true)
+            let folder = try stager.destination(of: &entry)
+            let committed = try publisher.publish(entry, from: staging, in: folder)
+            return files.destinations.opened(committed, isFirstOpen: true)
         }
-    }
-
-    /// The file of a committed promotion, or `nil` when it is no longer there.
-    func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
-        let isInPlace = try coordinated(.readMetadata, entry) { () throws(CacheError) in
-            guard let folder = try existingFolder(of: entry) else { return false }
-            return try attributes(of: entry, in: folder)?.kind == .regular
-        }
-        return isInPlace ? opened(entry, isFirstOpen: false) : nil
     }
 
     /// As ``existingFile(of:)``, after a file that a purge had moved aside when its process died was moved back: with
     /// its entry it would lose its name. The caller holds the lock of the key.
     private func recoveredFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
-        if let opened = try existingFile(of: entry) { return opened }
-        return try Recovery(self).putBack(entry.key.hash) ? existingFile(of: entry) : nil
+        if let opened = try files.existingFile(of: entry) { return opened }
+        return try recovery.leftovers.putBack(entry.key.hash) ? files.existingFile(of: entry) : nil
     }
 
     /// How often an item that was replaced while it was being promoted is looked up again.
@@ -184,62 +164,28 @@ final class Promoter: Sendable {
     private func promote(_ key: ItemKey, for watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {
         for _ in 0..<Self.attempts {
             try watcher.requireInterest()
-            guard let file = try folders.openItem(key.hash) else { break }
-            defer { fileSystem.close(file) }
-            switch try reader(of: file, for: key) {
-            case .miss(let miss): return .miss(miss)
-            case .hit(let reader):
-                let result = try promote(key, file, reader, for: watcher)
-                if let result { return result }
+            switch Promotion(of: [key], stager, publisher, for: watcher).run()[0] {
+            case .ended(let result): return try result.get()
+            case .again(leasing: nil): return .miss(.absent)
+            case .again(leasing: let file?): stager.fileSystem.close(file)
             }
         }
         return .miss(.absent)
     }
 
-    /// - Returns: `nil` when the item was evicted or replaced in the meantime; nothing has changed then.
-    private func promote(
-        _ key: ItemKey, _ file: Descriptor, _ reader: ItemReader, for watcher: OpenWatcher
-    ) throws(CacheError) -> Lookup<OpenedItem>? {
-        // The ledger, and folders that are created now, need room whatever the encoding.
-        try admission.makeRoomToOpen(0, in: support.staging)
-        let place = try place(for: reader.footer.metadata.destination, holding: [key.hash])
-        var (entry, item) = try intent(reader.footer, of: file, to: place)
-        switch entry.mode {
-        case .decode:
-            try admission.makeRoomToOpen(entry.contentLength, in: place.staging)
-            do {
-                try decode(reader, to: &entry, in: place.staging, for: watcher) {
-                    entry, file throws(CacheError) in
-                    try flush(file, entering: entry)
-                }
-            } catch .item(let damage) {
-                return .miss(try Miss(damage))
+    /// Opens several keys with one set of flushes, as far as they are first opens.
+    ///
+    /// - Parameter keys: At most ``Promotion/most``.
+    /// - Returns: The outcome for each key, in the order of the keys.
+    func openTogether(_ keys: [ItemKey], for watcher: OpenWatcher) -> [Promotion.Outcome] {
+        guard keys.count > 1 else { return keys.map { _ in .again(leasing: nil) } }
+        do {
+            return try locks.hold(keys.map(\.hash)) {
+                Promotion(of: keys, stager, publisher, for: watcher).run()
             }
-        case .rename:
-            try requireWritable(place, for: entry)
-            if let damage = try damage(reader, for: watcher) { return .miss(damage) }
-            try ledger.put(entry, replacing: nil)
-            guard try take(item, as: entry, into: place.staging) else {
-                try ledger.remove(entry)
-                return nil
-            }
+        } catch {
+            // Possibly the lock of one key only, whose own open will report the error.
+            return keys.map { .again(leasing: stager.lease($0)) }
         }
-        let committed = try publish(entry, from: place.staging, in: place.folder)
-        return .hit(opened(committed, isFirstOpen: true))
-    }
-
-    func nextAsideName(_ key: ItemKey) -> FilePath {
-        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-        return CacheLayout.aside(key.hash, session: environment.session, number: number)
-    }
-
-    func nextAsideName(_ name: FileName) -> FilePath {
-        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-        return CacheLayout.aside(name, session: environment.session, number: number)
-    }
-
-    func nextStagedName(_ key: ItemKey) -> String {
-        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-        return CacheLayout.staged(key.hash, session: environment.session, number: number).string
     }
 }

@@ -1,4 +1,6 @@
+internal import Dispatch
 internal import Foundation
+internal import Synchronization
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking
@@ -27,3 +29,214 @@ protocol Exchange: AnyObject, Sendable {
     /// Ends the exchange. Does nothing when it is over.
     func cancel()
 }
+
+/// HTTP by `URLSession`.
+final class SessionTransport: Transport {
+    /// In seconds. The downloader detects silent servers itself, and this would also run while waiting for the disk.
+    static let timeout: TimeInterval = 86_400
+
+    private let session: URLSession
+    private let delegate = SessionDelegate()
+    /// Calls of a session wait for its own queue, where a delegate may be waiting for the disk. They are made
+    /// on this queue, not on a cooperative thread, which the writing to disk may need.
+    private let calls = DispatchQueue(label: "PrefetchDownloader.SessionTransport")
+
+    init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        // Storing is up to the cache, and nothing that a server sends is sent back to it.
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // The downloader has its own limits.
+        configuration.httpMaximumConnectionsPerHost = 64
+        configuration.timeoutIntervalForRequest = Self.timeout
+        #if canImport(FoundationNetworking)
+            let queue = InlineQueue()
+        #else
+            let queue = OperationQueue()
+        #endif
+        queue.maxConcurrentOperationCount = 1
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    }
+
+    deinit {
+        // After the requests that are waiting: an invalidated session accepts none, and would end the
+        // process.
+        calls.async { [session] in session.finishTasksAndInvalidate() }
+    }
+
+    func start(_ request: URLRequest) -> any Exchange {
+        let exchange = SessionExchange(on: calls)
+        calls.async { [session, delegate] in
+            let task = session.dataTask(with: request)
+            delegate.add(task, exchange.pipe)
+            exchange.begin(task)
+        }
+        return exchange
+    }
+}
+
+/// A task of a session, and the pipe for its response.
+private final class SessionExchange: Exchange {
+    let pipe = BodyPipe()
+    private let calls: DispatchQueue
+    private let task = Mutex<URLSessionDataTask?>(nil)
+
+    init(on calls: DispatchQueue) {
+        self.calls = calls
+    }
+
+    deinit {
+        guard pipe.cancel() else { return }
+        let task = task.withLock { $0 }
+        calls.async { task?.cancel() }
+    }
+
+    func begin(_ task: URLSessionDataTask) {
+        self.task.withLock { $0 = task }
+        task.resume()
+    }
+
+    func head() async throws(TransferFailure) -> ResponseHead {
+        try await untilCancelled { () async throws(TransferFailure) in try await pipe.head() }
+    }
+
+    func next() async throws(TransferFailure) -> Data? {
+        try await untilCancelled { () async throws(TransferFailure) in try await pipe.next() }
+    }
+
+    /// Runs a wait that ends when the task is cancelled.
+    private func untilCancelled<Value: Sendable>(
+        _ body: () async throws(TransferFailure) -> Value
+    ) async throws(TransferFailure) -> Value {
+        let result = await withTaskCancellationHandler {
+            do throws(TransferFailure) {
+                return Result<Value, TransferFailure>.success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            cancel()
+        }
+        return try result.get()
+    }
+
+    func cancel() {
+        guard pipe.cancel() else { return }
+        calls.async { [self] in task.withLock { $0 }?.cancel() }
+    }
+}
+
+/// Passes the events of a session to the pipe of the task concerned.
+final class SessionDelegate: NSObject, URLSessionDataDelegate {
+    private let pipes = Mutex<[Int: BodyPipe]>([:])
+
+    func add(_ task: URLSessionTask, _ pipe: BodyPipe) {
+        pipes.withLock { $0[task.taskIdentifier] = pipe }
+    }
+
+    private func pipe(of task: URLSessionTask) -> BodyPipe? {
+        pipes.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        if let head = ResponseHead(response) { pipe(of: dataTask)?.receive(head) }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard let pipe = pipe(of: dataTask) else { return }
+        #if canImport(FoundationNetworking)
+            pipe.receive(data)
+        #else
+            // A suspended task reads nothing.
+            let isFull = pipe.isFull
+            if isFull { dataTask.suspend() }
+            pipe.receive(data)
+            if isFull { dataTask.resume() }
+        #endif
+    }
+
+    /// Treats the redirect itself as the response: whether to follow it is the downloader's decision.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        if let head = ResponseHead(response) { pipe(of: task)?.receive(head) }
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        guard let pipe = pipes.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        if let error {
+            pipe.finish(.failure(TransferFailure(error)))
+        } else {
+            // A redirect without a target is not reported separately.
+            if let response = task.response, let head = ResponseHead(response) { pipe.receive(head) }
+            pipe.finish(.success(()))
+        }
+    }
+}
+
+extension ResponseHead {
+    init?(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else { return nil }
+        self.init(
+            status: response.statusCode,
+            fields: response.allHeaderFields.compactMap { name, value in
+                guard let name = name as? String, let value = value as? String else { return nil }
+                return (name, value)
+            })
+    }
+}
+
+extension TransferFailure {
+    /// Leaves out the message of the error, which may contain the URL.
+    init(_ error: any Error) {
+        switch (error as? URLError)?.code {
+        case .cannotFindHost?, .dnsLookupFailed?: self = .cannotFindHost
+        case .cannotConnectToHost?: self = .cannotConnect
+        // libcurl reports a connection that is closed before the response as a bad response.
+        case .networkConnectionLost?, .badServerResponse?: self = .connectionLost
+        case .timedOut?: self = .timedOut
+        case .notConnectedToInternet?: self = .offline
+        case .serverCertificateUntrusted?, .serverCertificateHasBadDate?, .serverCertificateHasUnknownRoot?,
+            .serverCertificateNotYetValid?, .secureConnectionFailed?:
+            self = .notTrusted
+        case .cannotParseResponse?: self = .malformed
+        case .cancelled?: self = .cancelled
+        default: self = .other
+        }
+    }
+}
+
+#if canImport(FoundationNetworking)
+    internal import Foundation
+
+    /// Runs operations at once, on the thread that adds them.
+    ///
+    /// This is what holds a server up. The `URLSession` of swift-corelibs-foundation adds every piece that
+    /// libcurl has read to its delegate's queue and reads on, however long the queue is: 1 GiB for a sink
+    /// that takes 160 MB/s grew the process by 560 MB. Its `suspend()` closes the connection, and it does not
+    /// wait for the decision about a response (`allow` or `cancel`). With this queue the delegate is called
+    /// where libcurl hands its bytes over, so that a waiting delegate keeps libcurl from reading, and TCP
+    /// slows the server down.
+    ///
+    /// - Important: That thread is the work queue of the session, which all sessions of a process share:
+    ///   while a delegate waits, no session of the process makes progress. The delegate waits for the disk
+    ///   only, which they would all have to wait for, and nothing that it waits for may wait for a session.
+    final class InlineQueue: OperationQueue, @unchecked Sendable {
+        // Unchecked because the superclass is; there is no further state.
+
+        override func addOperation(_ block: @escaping @Sendable () -> Void) {
+            block()
+        }
+    }
+#endif

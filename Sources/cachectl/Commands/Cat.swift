@@ -1,20 +1,21 @@
 internal import ArgumentParser
 internal import FileSystem
+internal import Foundation
 internal import PrefetchCache
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// `cachectl cat`
 struct Cat: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
         abstract: "Writes the content of an item to standard output.",
-        discussion: Examples.cat.discussion(
-            "The item stays in the cache: only 'open' hands it over."))
+        discussion: """
+            The item stays in the cache: only 'open' hands it over.
+
+            EXAMPLES:
+              # Copy the content; the item stays cached
+              cachectl cat paper --app org.example.reader >paper.pdf
+              # Print the first 100 bytes
+              cachectl cat film --range 0-99 --app org.example.reader
+            """)
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
     var key: ItemKey
@@ -23,7 +24,7 @@ struct Cat: CacheCommand {
         parsing: .unconditional,
         help: ArgumentHelp(
             "A part of the content, both ends included: 0-99, 100- or -5.", valueName: "range"),
-        transform: { try ByteRange($0) })
+        transform: ByteRange.init(_:))
     var range: ByteRange?
 
     @OptionGroup var shared: SharedOptions
@@ -32,7 +33,7 @@ struct Cat: CacheCommand {
         let wanted = try await wantedBytes(in: session.cache)
         let lookup = try await session.cache.stream(key, range: wanted) { piece throws(CacheError) in
             do throws(FileSystemError) {
-                try StandardStreams.writeOutput(piece)
+                try StandardStreams.write(piece)
             } catch {
                 throw .fileSystem(error)
             }
@@ -42,17 +43,11 @@ struct Cat: CacheCommand {
 
     private func wantedBytes(in cache: PrefetchCache) async throws -> Range<Int64>? {
         guard let range else { return nil }
-        let length = try await contentLength(in: cache)
-        do throws(ByteRangeError) {
-            return try range.resolved(length: length)
-        } catch {
-            throw CommandFailure(.usage, error.description)
-        }
+        return try range.resolved(length: try await contentLength(in: cache))
     }
 
-    /// The current length of the content. The catalog may be a second behind another process, and the
-    /// user may have changed an opened file, so the content itself is asked, for bytes beyond any
-    /// content.
+    /// The current length of the content. The catalog may be a second behind another process, and the user may have
+    /// changed an opened file: only reading past the end tells.
     private func contentLength(in cache: PrefetchCache) async throws -> Int64 {
         let lookup: Lookup<Data>
         do throws(CacheError) {

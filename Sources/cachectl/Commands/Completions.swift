@@ -1,11 +1,18 @@
 internal import ArgumentParser
 
-/// `cachectl completions`
 struct Completions: TextCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",
         abstract: "Prints a shell completion script.",
-        discussion: Examples.completions.discussion())
+        discussion: """
+            EXAMPLES:
+              # For bash
+              cachectl completions bash >~/.local/share/bash-completion/completions/cachectl
+              # For zsh, in a folder of $fpath
+              cachectl completions zsh >~/.zsh/completions/_cachectl
+              # For fish
+              cachectl completions fish >~/.config/fish/completions/cachectl.fish
+            """)
 
     @Argument(help: "The shell.")
     var shell: Shell

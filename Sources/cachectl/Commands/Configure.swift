@@ -1,16 +1,22 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl configure`
 struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "configure",
         abstract: "Changes or prints the configuration, which the app and all commands share.",
-        discussion: Examples.configure.discussion(
-            """
+        discussion: """
             Settings that are not given stay unchanged. A smaller budget takes effect at once: the coldest items \
             are evicted. 'cachectl capacity' shows how an automatic budget is computed.
-            """))
+
+            EXAMPLES:
+              # Print the configuration
+              cachectl configure --app org.example.podcasts
+              # Fix the budget
+              cachectl configure --budget 2GiB --app org.example.podcasts
+              # Limit an automatic budget
+              cachectl configure --cap 500MB --policy sieve --app org.example.podcasts
+            """)
 
     @Option(
         parsing: .unconditional,
@@ -63,13 +69,8 @@ struct Configure: CacheCommand {
                 try await session.cache.configuration()
             }
         let report = try await session.cache.capacity()
-        guard session.output.isJSON else {
-            for line in ConfigurationTable(new, report).lines {
-                if isChange { try session.output.confirm(line) } else { try session.output.print(line) }
-            }
-            return
-        }
-        try session.output.print(json: ConfigurationRecord(new, report))
+        if session.output.isJSON { return try session.output.print(json: new.json(report)) }
+        for line in new.lines(report) { try session.output.confirm(line, evenIfQuiet: !isChange) }
     }
 
     private var isChange: Bool {
@@ -102,26 +103,39 @@ struct Configure: CacheCommand {
     }
 }
 
-/// The configuration as JSON.
-private struct ConfigurationRecord: Encodable {
-    let budget: String
-    /// The budget in force.
-    let budgetBytes: Int64
-    let budgetCapBytes: Nullable<Int64>
-    let largestItemBytes: Nullable<Int64>
-    let storing: Bool
-    let evictionPolicy: String
-    let isDefaultBudget: Bool
-    let isDefaultCapacityModel: Bool
-
-    init(_ configuration: CacheConfiguration, _ report: CapacityReport) {
-        budget = configuration.budget.name
-        budgetBytes = report.budgetBytes
-        budgetCapBytes = Nullable(configuration.budget.capBytes)
-        largestItemBytes = Nullable(configuration.largestItem?.bytes)
-        storing = configuration.isStoringEnabled
-        evictionPolicy = configuration.evictionPolicy.rawValue
-        isDefaultBudget = configuration.budget == .automatic
-        isDefaultCapacityModel = configuration.capacityModel == CapacityModel()
+extension CacheConfiguration {
+    /// - Parameter report: The capacity under this configuration.
+    fileprivate func json(_ report: CapacityReport) -> JSONObject {
+        [
+            "budget": budget.name, "budgetBytes": report.budgetBytes,
+            "budgetCapBytes": budget.capBytes.orNull,
+            "largestItemBytes": (largestItem?.bytes).orNull, "storing": isStoringEnabled,
+            "evictionPolicy": evictionPolicy.rawValue, "isDefaultBudget": budget == .automatic,
+            "isDefaultCapacityModel": capacityModel == CapacityModel(),
+        ]
     }
+
+    fileprivate func lines(_ report: CapacityReport) -> [String] {
+        let budgetNow = Size.exactText(report.budgetBytes)
+        return TextTable([
+            "budget": budget.isFixed ? "\(budgetNow), fixed" : "automatic, now \(budgetNow)",
+            "cap": budget.capBytes.map(Size.exactText) ?? "none",
+            "largest item": largestItem.map { Size.exactText($0.bytes) }
+                ?? "automatic, half the budget, now \(Size.exactText(report.largestItemBytes))",
+            "storing": Switch(isStoringEnabled).rawValue,
+            "policy": evictionPolicy.rawValue,
+            "capacity model": capacityModel == CapacityModel()
+                ? "default" : "customised, see configuration.json",
+        ]).lines
+    }
+}
+
+extension CacheConfiguration.Budget {
+    /// The name in JSON.
+    var name: String { isFixed ? "fixed" : "automatic" }
+
+    var isFixed: Bool { if case .fixed = self { true } else { false } }
+
+    /// The limit of an automatic budget.
+    var capBytes: Int64? { if case .automaticUpTo(let cap) = self { cap.bytes } else { nil } }
 }

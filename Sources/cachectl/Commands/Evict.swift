@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl evict`
 struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict",
@@ -11,12 +10,21 @@ struct Evict: CacheCommand {
             cachectl evict --all | --bytes <size> | --to-bytes <size> [--dry-run]
             cachectl evict [--source <source>] [--older-than <duration>] [--to-bytes <size>] [--dry-run]
             """,
-        discussion: Examples.evict.discussion(
-            """
-            Items that an app has pinned, or is reading or opening, stay, unless they are named: then they are \
-            evicted all the same, and readers can still read them to the end. The coldest items are evicted first. \
-            --source, --older-than and --to-bytes can be combined: items are evicted only if all of them apply.
-            """))
+        discussion: """
+            Items that an app has pinned, or is reading or opening, stay unless they are named; a reader can \
+            finish reading an item that is evicted. The coldest items are evicted first. With several of --source, \
+            --older-than and --to-bytes, only items that match all of them are evicted.
+
+            EXAMPLES:
+              # Remove two items
+              cachectl evict old-1 old-2 --app org.example.podcasts
+              # Make room, the coldest items first
+              cachectl evict --bytes 100MB --app org.example.podcasts
+              # Items stored more than 30 days ago
+              cachectl evict --older-than 30d --dry-run --app org.example.podcasts
+              # Reduce a source to 100 MB
+              cachectl evict --source feeds.example.org --to-bytes 100MB --app org.example.podcasts
+            """)
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)
     var keys: [ItemKey] = []
@@ -43,7 +51,7 @@ struct Evict: CacheCommand {
     @Option(
         name: .customLong("older-than"), parsing: .unconditional,
         help: ArgumentHelp("Evict items stored longer ago than this: 12h, 7d or 2w.", valueName: "duration"),
-        transform: { try Lifetime($0) })
+        transform: Lifetime.init(_:))
     var age: Lifetime?
 
     @Flag(help: "Only list what would be evicted.")
@@ -51,8 +59,8 @@ struct Evict: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    var settlesAtOpening: Bool { !dryRun }
-    var onlyLooks: Bool { dryRun }
+    var recoversOnOpening: Bool { !dryRun }
+    var isReadOnly: Bool { dryRun }
 
     func validate() throws {
         let isChosen = source != nil || age != nil || toBytes != nil
@@ -67,16 +75,14 @@ struct Evict: CacheCommand {
     func perform(in session: Session) async throws {
         if !keys.isEmpty { return try await evictKeys(in: session) }
         guard let request else {
-            let freed =
-                if let bytes { try await session.cache.evict(bytes) } else {
-                    try await session.cache.evictAll()
-                }
+            let cache = session.cache
+            let freed = if let bytes { try await cache.evict(bytes) } else { try await cache.evictAll() }
             return try report(freed, in: session)
         }
         try report(try await session.cache.evict(request, dryRun: dryRun), in: session)
     }
 
-    /// `nil` for evictions that are not listed file by file.
+    /// `nil` for evictions that the library does not list file by file.
     private var request: EvictionRequest? {
         if all || bytes != nil {
             return dryRun ? EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all) : nil
@@ -88,7 +94,7 @@ struct Evict: CacheCommand {
 
     private func report(_ freed: Int64, in session: Session) throws {
         if session.output.isJSON {
-            try session.output.print(json: EvictionRecord(freedBytes: freed))
+            try session.output.print(json: ["freedBytes": freed, "dryRun": false])
         } else {
             try session.output.confirm(freed == 0 ? "nothing was evicted" : "freed \(Size.text(freed))")
         }
@@ -98,20 +104,29 @@ struct Evict: CacheCommand {
         let freed = files.reduce(0) { $0 + $1.chargedLength }
         guard !session.output.isJSON else {
             return try session.output.print(
-                json: EvictionRecord(
-                    evicted: files.compactMap { $0.kind == .item ? $0.key?.string : nil }, freedBytes: freed,
-                    others: files.count { $0.kind != .item }, dryRun: dryRun))
+                json: [
+                    "evicted": files.compactMap { $0.kind == .item ? $0.key?.string : nil },
+                    // Partials and quarantined items.
+                    "others": files.count { $0.kind != .item }, "freedBytes": freed, "dryRun": dryRun,
+                ])
         }
         for file in files {
-            let name =
-                file.kind == .item
-                ? "" : file.kind == .partial ? "the partial of " : "a damaged item set aside "
-            let key = (file.key?.string ?? "").escapedForTerminal
-            try session.output.report(
-                "\(dryRun ? "would evict" : "evicted") \(name)\(key)", isDryRun: dryRun)
+            let kind =
+                switch file.kind {
+                case .item: ""
+                case .partial: "the partial of "
+                case .quarantined: "a quarantined item "
+                }
+            try report(kind, file.key, in: session)
         }
         guard dryRun else { return try report(freed, in: session) }
         try session.output.print(freed == 0 ? "nothing would be evicted" : "would free \(Size.text(freed))")
+    }
+
+    private func report(_ kind: String, _ key: ItemKey?, in session: Session) throws {
+        let name = (key?.string ?? "").escapedForTerminal
+        try session.output.confirm(
+            "\(dryRun ? "would evict" : "evicted") \(kind)\(name)", evenIfQuiet: dryRun)
     }
 
     private func evictKeys(in session: Session) async throws {
@@ -133,14 +148,9 @@ struct Evict: CacheCommand {
             }
         }
         if session.output.isJSON {
-            try session.output.print(
-                json: EvictionRecord(evicted: evicted.map(\.string), dryRun: dryRun))
+            try session.output.print(json: ["evicted": evicted.map(\.string), "dryRun": dryRun])
         } else {
-            for key in evicted {
-                try session.output.report(
-                    "\(dryRun ? "would evict" : "evicted") \(key.string.escapedForTerminal)", isDryRun: dryRun
-                )
-            }
+            for key in evicted { try report("", key, in: session) }
         }
         if let failure { throw failure }
         guard unknown.isEmpty else {
@@ -154,15 +164,4 @@ struct Evict: CacheCommand {
         if case .cached = try await cache.status(of: key) { return true }
         return false
     }
-}
-
-private struct EvictionRecord: Encodable {
-    /// The keys of evicted items.
-    var evicted: [String]?
-    /// Charged bytes.
-    var freedBytes: Int64?
-    /// The number of partials, and of damaged items that were set aside.
-    var others: Int?
-    /// Whether nothing was evicted.
-    var dryRun = false
 }

@@ -1,16 +1,18 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl forget`
 struct Forget: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Forgets that an item was opened; its file stays.",
-        discussion: Examples.forget.discussion(
-            """
+        discussion: """
             The key can then be stored again, even while its file is at its destination. A key whose file was \
             moved or deleted can be stored again anyway.
-            """))
+
+            EXAMPLES:
+              # Let the key be stored again; its file stays
+              cachectl forget paper --app org.example.reader
+            """)
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
     var key: ItemKey
@@ -22,13 +24,9 @@ struct Forget: CacheCommand {
             throw CommandFailure(.notFound, "the item '\(key)' was never opened, or was forgotten before")
         }
         if session.output.isJSON {
-            try session.output.print(json: ForgottenRecord(forgotten: key.string))
+            try session.output.print(json: ["forgotten": key.string])
         } else {
             try session.output.confirm("forgot \(key.string.escapedForTerminal); its file stays")
         }
     }
-}
-
-private struct ForgottenRecord: Encodable {
-    let forgotten: String
 }

@@ -1,18 +1,24 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl list`
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the cached items, lowest priority first, and coldest first within a priority.",
-        discussion: Examples.list.discussion(
-            """
-            The kept part of an item whose storing was interrupted is not an item yet: --partials lists it after \
-            the items. Items that are being written are not listed. --opened lists instead the files that items \
-            were handed over as, in the order of their first open, including those that the user has since moved \
-            or deleted, and those that cannot be accessed: NOW shows the present length, or none.
-            """))
+        discussion: """
+            --partials also lists, after the items, what was kept of interrupted ones. Items that are being written \
+            are not listed. --opened lists the files of opened items instead, in the order in which they were first \
+            opened, including those that the user has since moved or deleted and those that cannot be accessed: NOW \
+            shows the current length, or none.
+
+            EXAMPLES:
+              # List the cached items
+              cachectl list --app org.example.podcasts
+              # The same as JSON, with interrupted items
+              cachectl list --partials --json --container ./AppData
+              # List the files that opened items became
+              cachectl list --opened --app org.example.podcasts
+            """)
 
     @Flag(help: "Also list the kept parts of interrupted items.")
     var partials = false
@@ -26,25 +32,20 @@ struct List: CacheCommand {
         if opened, partials { throw ValidationError("give either --opened or --partials, not both") }
     }
 
+    /// What the command lists, one kind below the other.
+    private enum Entry {
+        case item(CachedItem)
+        case partial(KeptPartial)
+        case promoted(PromotedFile)
+    }
+
     func perform(in session: Session) async throws {
-        let listed = try await subjects(in: session.cache)
-        if session.output.isJSON {
-            try session.output.print(
-                json: listed.lazy.map { ListedRecord($0, in: session.place) }, as: "items")
-        } else if listed.isEmpty {
-            try session.output.print(opened ? "nothing was opened" : "no items")
-        } else {
-            try printTable(of: listed, in: session)
+        let (place, output) = (session.place, session.output)
+        let entries = try await entries(in: session.cache)
+        if output.isJSON {
+            return try output.print(json: entries.lazy.map { json($0, in: place) }, as: "items")
         }
-    }
-
-    private func subjects(in cache: PrefetchCache) async throws(CacheError) -> [ListedRecord.Subject] {
-        if opened { return try await cache.promotedFiles().map(ListedRecord.Subject.promoted) }
-        let items = try await cache.items().map(ListedRecord.Subject.item)
-        return partials ? items + (try await cache.partials().map(ListedRecord.Subject.partial)) : items
-    }
-
-    private func printTable(of listed: [ListedRecord.Subject], in session: Session) throws {
+        if entries.isEmpty { return try output.print(opened ? "nothing was opened" : "no items") }
         var table =
             opened
             ? TextTable([.left, .right, .right, .left, .left, .left, .left])
@@ -53,12 +54,27 @@ struct List: CacheCommand {
             opened
                 ? ["OPENED", "CONTENT", "NOW", "BACKUP", "AREA", "KEY", "PATH"]
                 : ["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
-        for subject in listed { table.add(row(of: subject, in: session.place)) }
-        for line in table.lines { try session.output.print(line) }
+        for entry in entries { table.add(row(of: entry, in: place)) }
+        try output.print(table.lines)
     }
 
-    private func row(of subject: ListedRecord.Subject, in place: Place) -> [String] {
-        switch subject {
+    private func entries(in cache: PrefetchCache) async throws(CacheError) -> [Entry] {
+        if opened { return try await cache.promotedFiles().map(Entry.promoted) }
+        let items = try await cache.items().map(Entry.item)
+        return partials ? items + (try await cache.partials().map(Entry.partial)) : items
+    }
+
+    /// `status` distinguishes items, partials and opened files.
+    private func json(_ entry: Entry, in place: Place) -> JSONObject {
+        switch entry {
+        case .item(let item): item.json(in: place)
+        case .partial(let partial): partial.json
+        case .promoted(let file): file.json(in: place)
+        }
+    }
+
+    private func row(of entry: Entry, in place: Place) -> [String] {
+        switch entry {
         case .item(let item):
             [
                 Size.text(item.contentLength), Size.text(item.storedLength), item.encoding.name,

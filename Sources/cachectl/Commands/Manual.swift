@@ -1,16 +1,196 @@
 internal import ArgumentParser
+internal import Foundation
 
-/// `cachectl manual`
 struct Manual: TextCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual", abstract: "Prints the manual page, for man(1).",
-        discussion: Examples.manual.discussion())
+        discussion: """
+            EXAMPLES:
+              # Install the page for 'man cachectl'
+              cachectl manual >~/.local/share/man/man1/cachectl.1
+              # Read it now
+              cachectl manual | man -l -
+            """)
 
     func text() throws(CommandFailure) -> String {
         do {
-            return ManualPage(try CommandTree.ofCachectl(), date: Timestamp.day(of: Timestamp.now)).text
+            return ManualPage(tree: try CommandTree.ofCachectl(), date: Timestamp.day(of: Timestamp.now)).text
         } catch {
             throw CommandFailure(.software, "the commands cannot be described: \(error)")
         }
+    }
+}
+
+/// A command with its arguments and subcommands, as ArgumentParser describes them (`ToolInfoV0`).
+struct CommandTree: Decodable {
+    struct Argument: Decodable {
+        enum Kind: String, Decodable {
+            case positional, option, flag
+        }
+
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+
+            /// The name as typed.
+            var text: String { (kind == "long" ? "--" : "-") + name }
+        }
+
+        let kind: Kind
+        let shouldDisplay: Bool
+        let isOptional: Bool
+        let isRepeating: Bool
+        let names: [Name]?
+        let valueName: String?
+        let defaultValue: String?
+        let allValues: [String]?
+        let abstract: String?
+    }
+
+    let commandName: String
+    let abstract: String?
+    let discussion: String?
+    let subcommands: [CommandTree]?
+    let arguments: [Argument]?
+
+    static func ofCachectl() throws -> CommandTree {
+        struct Tool: Decodable {
+            let command: CommandTree
+        }
+        do {
+            _ = try Cachectl.parseAsRoot(["--experimental-dump-help"])
+        } catch {
+            let description = Cachectl.fullMessage(for: error)
+            return try JSONDecoder().decode(Tool.self, from: Data(description.utf8)).command
+        }
+        throw CommandFailure(.software, "ArgumentParser does not describe the commands")
+    }
+}
+
+/// The manual page of a command and its subcommands, in the macros of man(7).
+struct ManualPage {
+    /// The heading of the examples, with which each discussion ends.
+    static let examplesTitle = "EXAMPLES:"
+
+    let tree: CommandTree
+    /// The date in the last line, as `2026-03-01`.
+    let date: String
+
+    var text: String {
+        // Options that all commands have are described once.
+        let commands = (tree.subcommands ?? []).filter { $0.commandName != "help" }
+        let shared = commands.flatMap(\.options).map(\.title).filter { title in
+            commands.count { $0.options.map(\.title).contains(title) } > commands.count / 2
+        }
+        var lines = [
+            ".TH \(Roff.text(tree.commandName.uppercased())) 1 \(date) PrefetchCache",
+            ".SH NAME", Roff.text("\(tree.commandName) - \(tree.abstract ?? "")"),
+            ".SH SYNOPSIS", ".B \(Roff.text(tree.commandName))",
+            Roff.text("[--container <dir> | --app <id>] [<options>] <command> ..."),
+            ".SH DESCRIPTION",
+        ]
+        lines += discussion(tree)
+        lines.append(".SH OPTIONS OF ALL COMMANDS THAT WORK ON A CACHE")
+        if let example = commands.first(where: { command in shared.allSatisfy(command.has) }) {
+            for option in example.options where shared.contains(option.title) { lines += entry(option) }
+        }
+        lines.append(".SH COMMANDS")
+        for command in commands {
+            lines += [
+                ".SS \(Roff.text(synopsis(command, without: shared)))", Roff.filled(command.abstract ?? ""),
+            ]
+            for argument in command.displayed where !shared.contains(argument.title) {
+                lines += entry(argument)
+            }
+            let discussion = discussion(command)
+            if !discussion.isEmpty { lines += [".PP"] + discussion }
+        }
+        lines.append(".SH EXIT STATUS")
+        for code in ExitCode.allCases { lines += [".TP", ".B \(code.rawValue)", Roff.text(code.meaning)] }
+        lines += [
+            ".SH ENVIRONMENT", ".TP", ".B NO_COLOR", "If set and not empty, disables colour.",
+            ".SH SEE ALSO", ".BR lz4 (1)",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    private func synopsis(_ command: CommandTree, without shared: [String]) -> String {
+        let positional = command.displayed.filter { $0.kind == .positional }.map { argument in
+            let name = "<\(argument.valueName ?? "")>" + (argument.isRepeating ? " ..." : "")
+            return argument.isOptional ? "[\(name)]" : name
+        }
+        let hasOptions = command.options.contains { !shared.contains($0.title) && $0.title != "-h, --help" }
+        return ([command.commandName] + (hasOptions ? ["[<options>]"] : []) + positional).joined(
+            separator: " ")
+    }
+
+    private func entry(_ argument: CommandTree.Argument) -> [String] {
+        var text = argument.abstract ?? ""
+        if let values = argument.allValues { text += " One of \(values.joined(separator: ", "))." }
+        if let value = argument.defaultValue { text += " Default: \(value)." }
+        return [".TP", ".B \(Roff.text(argument.title))", text.isEmpty ? "\\&" : Roff.filled(text)]
+    }
+
+    private func discussion(_ command: CommandTree) -> [String] {
+        guard let discussion = command.discussion else { return [] }
+        let parts = discussion.split(separator: "\(Self.examplesTitle)\n", maxSplits: 1)
+        let prose = discussion.hasPrefix(Self.examplesTitle) ? "" : String(parts.first ?? "")
+        let paragraphs = prose.split(separator: "\n\n").map { Roff.filled(String($0)) }
+        var lines = Array(paragraphs.map { [$0] }.joined(separator: [".PP"]))
+        guard let examples = discussion.hasPrefix(Self.examplesTitle) ? parts.first : parts.dropFirst().first
+        else {
+            return lines
+        }
+        if !lines.isEmpty { lines.append(".PP") }
+        lines += ["Examples:", ".PP", ".nf", ".RS"]
+        lines += examples.split(separator: "\n").map { Roff.text(String($0.dropFirst(2))) }
+        return lines + [".RE", ".fi"]
+    }
+}
+
+extension CommandTree {
+    fileprivate var displayed: [Argument] {
+        (arguments ?? []).filter { $0.shouldDisplay && $0.title != "--version" && $0.title != "-h, --help" }
+    }
+
+    fileprivate var options: [Argument] { displayed.filter { $0.kind != .positional } }
+
+    fileprivate func has(_ title: String) -> Bool { options.contains { $0.title == title } }
+}
+
+extension CommandTree.Argument {
+    /// The argument as typed: `--key <key>`.
+    fileprivate var title: String {
+        let value = valueName.map { "<\($0)>" } ?? ""
+        guard kind != .positional else { return value }
+        let name = (names ?? []).map(\.text).joined(separator: ", ")
+        return kind == .option ? "\(name) \(value)" : name
+    }
+}
+
+/// The language of man(7).
+enum Roff {
+    private static let columns = 72
+
+    /// Text that roff fills, in lines of moderate length.
+    static func filled(_ text: String) -> String {
+        var lines = [""]
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            let last = lines.removeLast()
+            lines +=
+                last.isEmpty
+                ? ["\(word)"] : last.count + word.count < columns ? ["\(last) \(word)"] : [last, "\(word)"]
+        }
+        return lines.map(Self.text).joined(separator: "\n")
+    }
+
+    /// Text in which nothing means anything to roff.
+    static func text(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            // A minus sign, so that options can be copied from the page.
+            let escaped = String(line).replacing({ $0 == "\\" || $0 == "-" }) { $0 == "-" ? "\\-" : "\\e" }
+            // At the beginning of a line, these start requests.
+            return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+        }.joined(separator: "\n")
     }
 }

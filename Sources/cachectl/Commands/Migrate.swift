@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import FileSystem
 internal import PrefetchCache
+internal import Synchronization
 internal import SystemPackage
 
-/// `cachectl migrate`
 struct Migrate: CacheCommand {
     enum Role: String, CaseIterable, ExpressibleByArgument {
         case cached, support, documents
@@ -17,19 +17,27 @@ struct Migrate: CacheCommand {
             cachectl migrate --from <dir> --as <role> [--to <area>] [--source <source>] [--key-prefix <text>] \
                 [--backup <choice>] [--dry-run]
             """,
-        discussion: Examples.migrate.discussion(
-            """
-            Without --from it upgrades a catalog and a ledger of older versions, and reports the versions. This \
-            also happens automatically when they are first used.
+        discussion: """
+            Without --from it upgrades a catalog and a ledger of older versions, and reports the versions. The \
+            cache also does so by itself when it first uses them.
 
-            The key of each file is its path below the folder, after --key-prefix. As cached, files become items, \
-            which are evicted like any other: use it only for files that can be downloaded again. An imported item \
-            never displaces another. As support or documents, files become the user's, as if they had been opened, \
-            under the next free name if theirs is taken. A file is removed from the folder once its new copy is \
-            durable. The command can be killed at any moment and run again. Links, pipes and the like, hidden files \
-            and names that are not UTF-8 stay; each is reported on a line. A dry run checks each file by itself: against \
-            the room that there is now, and without numbering a name that is taken.
-            """))
+            The key of each file is --key-prefix followed by its path below the folder. With --as cached, files \
+            become items, which are evicted like any other: use it only for files that can be downloaded again. An \
+            imported item never displaces another. With --as support or documents, files become the user's, as if \
+            they had been opened; if a name is taken, the next free number is added to it. A file is removed from \
+            the folder once its new copy is durable. The command can be killed at any moment and run again. Links, \
+            pipes and the like, hidden files and names that are not UTF-8 are left alone, each with a line that says \
+            so. A dry run checks each file on its own, against the room there is now, and does not number names \
+            that are taken.
+
+            EXAMPLES:
+              # Show what would happen to downloads among the documents
+              cachectl migrate --from ./AppData/Documents/Downloads --as support --dry-run --container ./AppData
+              # Take over another library's cache
+              cachectl migrate --from ./old-cache --as cached --source feeds.example.org --container ./AppData
+              # Check whether an upgrade is due
+              cachectl migrate --dry-run --app org.example.podcasts
+            """)
 
     @Option(
         help: ArgumentHelp("The folder to import.", valueName: "dir"), completion: .directory,
@@ -59,10 +67,10 @@ struct Migrate: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    // Settling uses the ledger, and would upgrade it before the command has reported its version.
-    var settlesAtOpening: Bool { !dryRun && from != nil }
+    // Recovery uses the ledger, and would upgrade it before the command has reported its version.
+    var recoversOnOpening: Bool { !dryRun && from != nil }
     var needsCache: Bool { from == nil }
-    var onlyLooks: Bool { dryRun }
+    var isReadOnly: Bool { dryRun }
 
     func validate() throws {
         guard (from == nil) == (role == nil) else {
@@ -89,32 +97,58 @@ struct Migrate: CacheCommand {
         let request = MigrationRequest(
             of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix,
             backup: backup.policy)
-        let log = MigrationLog(
-            in: session.place, isJSON: session.output.isJSON, isQuiet: session.output.isQuiet,
-            isDryRun: dryRun)
+        let (place, isJSON) = (session.place, session.output.isJSON)
+        let log = MigrationLog { isJSON ? nil : line(of: $0, in: place) }
         do {
             try await session.cache.migrate(request, dryRun: dryRun) { log.note($0) }
         } catch {
             // What was migrated before is reported all the same, and this is the failure.
-            try log.printSummary(to: session.output)
+            try printSummary(of: log, in: session)
             throw error
         }
-        try log.finish(to: session.output)
+        try printSummary(of: log, in: session)
+        if let failure = CommandFailure(log.files) { throw failure }
+    }
+
+    /// `--quiet` hides imported files. Files that stay are reported: they were meant to go.
+    private func line(of file: MigratedFile, in place: Place) -> String? {
+        let path = file.path.escapedForTerminal
+        let (outcome, location, reason) = file.outcome.parts
+        if let reason { return "\(outcome) \(path): \(reason.escapedForTerminal)" }
+        if shared.quiet, !dryRun { return nil }
+        let target = location.map(place.relativePath)?.escapedForTerminal ?? ""
+        return "\(dryRun ? "would be " : "")\(outcome) \(path) → \(target)"
+    }
+
+    private func printSummary(of log: MigrationLog, in session: Session) throws {
+        let files = log.files
+        if let failure = log.failure, failure.errno != .brokenPipe { throw failure }
+        if session.output.isJSON {
+            let json = files.map { $0.json(in: session.place) }
+            return try session.output.print(json: ["dryRun": dryRun, "files": json])
+        }
+        let left = files.count { if case .left = $0.outcome { true } else { false } }
+        try session.output.confirm(
+            "\(files.count - left) files\(dryRun ? " would be imported" : " imported"), \(left) left",
+            evenIfQuiet: dryRun)
     }
 
     private func upgrade(in session: Session) async throws {
         let report = try await session.cache.upgrade(dryRun: dryRun)
-        guard !session.output.isJSON else {
-            return try session.output.print(json: UpgradeRecord(report, isDryRun: dryRun))
+        if session.output.isJSON {
+            func json(_ versions: UpgradeReport.Versions?) -> any Encodable {
+                versions.map { ["before": $0.before, "after": $0.after] as JSONObject }.orNull
+            }
+            return try session.output.print(
+                json: ["dryRun": dryRun, "catalog": json(report.catalog), "ledger": json(report.ledger)])
         }
-        let files = [
+        for (name, action, versions) in [
             ("catalog", "rebuilt", report.catalog), ("ledger", "upgraded", report.ledger),
-        ]
-        for (name, deed, versions) in files {
+        ] {
             guard let versions, versions.isChange else { continue }
-            try session.output.report(
-                "\(dryRun ? "would be " : "")\(deed): \(name), version \(versions.before) → \(versions.after)",
-                isDryRun: dryRun)
+            try session.output.confirm(
+                "\(dryRun ? "would be " : "")\(action): \(name), version \(versions.before) → \(versions.after)",
+                evenIfQuiet: dryRun)
         }
         if !report.isChange { try session.output.confirm("nothing to upgrade") }
     }
@@ -129,9 +163,7 @@ struct Migrate: CacheCommand {
 
     private func requireFolder(_ from: FilePath) throws(CommandFailure) {
         do {
-            try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) {
-                _ in
-            }
+            try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) { _ in }
         } catch {
             if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(from.displayText)") }
             if error.errno == .notDirectory {
@@ -142,24 +174,76 @@ struct Migrate: CacheCommand {
     }
 }
 
-private struct UpgradeRecord: Encodable {
-    struct Versions: Encodable {
-        let before: Int
-        let after: Int
+/// The outcomes of a migration, which prints a line per file while it runs.
+private final class MigrationLog: Sendable {
+    private let line: @Sendable (MigratedFile) -> String?
+    private let state = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
 
-        init(_ versions: UpgradeReport.Versions) {
-            before = versions.before
-            after = versions.after
+    init(_ line: @escaping @Sendable (MigratedFile) -> String?) { self.line = line }
+
+    var files: [MigratedFile] { state.withLock { $0.files } }
+    var failure: FileSystemError? { state.withLock { $0.failure } }
+
+    func note(_ file: MigratedFile) {
+        let line = line(file)
+        state.withLock { state in
+            state.files.append(file)
+            guard let line, state.failure == nil else { return }
+            do throws(FileSystemError) {
+                try StandardStreams.write(line + "\n")
+            } catch {
+                // The output has no reader any more; the migration continues.
+                state.failure = error
+            }
         }
     }
+}
 
-    let dryRun: Bool
-    let catalog: Nullable<Versions>
-    let ledger: Nullable<Versions>
+extension MigratedFile {
+    fileprivate func json(in place: Place) -> JSONObject {
+        let (name, location, reason) = outcome.parts
+        return [
+            "path": path, "key": key?.string, "outcome": name, "to": location.map(place.relativePath),
+            "reason": reason,
+        ]
+    }
+}
 
-    init(_ report: UpgradeReport, isDryRun: Bool) {
-        dryRun = isDryRun
-        catalog = Nullable(report.catalog.map(Versions.init))
-        ledger = Nullable(report.ledger.map(Versions.init))
+extension MigratedFile.Outcome {
+    /// The outcome, where the file is now, and why it was left.
+    fileprivate var parts: (name: String, location: AreaPath?, reason: String?) {
+        switch self {
+        case .stored(let location): ("stored", location, nil)
+        case .moved(let location): ("moved", location, nil)
+        case .merged(let location): ("merged", location, nil)
+        case .adopted(let location): ("adopted", location, nil)
+        case .left(let obstacle): ("left", nil, obstacle.description)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// `nil` unless something failed or was refused that may succeed another time.
+    fileprivate init?(_ files: [MigratedFile]) {
+        var worst: CommandFailure?
+        for file in files {
+            guard case .left(let obstacle) = file.outcome else { continue }
+            switch obstacle {
+            case .failed(let error):
+                self.init(ExitCode(error), "'\(file.path)' and perhaps others: \(error)")
+                return
+            case .refused(let refusal) where worst == nil:
+                worst = CommandFailure(
+                    .refused,
+                    "'\(file.path)' and perhaps others were refused: \(refusal); 'cachectl capacity' shows why"
+                )
+            case .changed where worst == nil:
+                worst = CommandFailure(
+                    .refused, "'\(file.path)' changed meanwhile, or is being migrated; run the command again")
+            case .refused, .changed, .notARegularFile, .name, .keyIsTaken, .ours: break
+            }
+        }
+        guard let worst else { return nil }
+        self = worst
     }
 }

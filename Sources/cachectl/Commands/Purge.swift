@@ -1,19 +1,22 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl purge`
 struct Purge: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
         abstract: "Removes opened files that are excluded from backups and have long been unused.",
         usage: "cachectl purge --excluded --older-than <duration> [--dry-run]",
-        discussion: Examples.purge.discussion(
-            """
+        discussion: """
             Files that are excluded from backups can be downloaded again, and stay on the device until their app \
             removes them. A file counts as used when it is opened through the cache, read or written to: its last \
-            use is the latest of the times when it was handed over, modified and accessed. Only a file that is \
-            byte for byte as it was handed over, and that no other key shares, is purged. Its key can then be stored and opened again.
-            """))
+            use is the latest of the times when it was opened, modified and accessed. Only files that are still \
+            byte for byte as they were opened, and that no other key shares, are purged. Their keys can then be \
+            stored and opened again.
+
+            EXAMPLES:
+              # List excluded files unused for 30 days
+              cachectl purge --excluded --older-than 30d --dry-run --app org.example.podcasts
+            """)
 
     @Flag(help: "Required: only files excluded from backup can be purged.")
     var excluded = false
@@ -21,7 +24,7 @@ struct Purge: CacheCommand {
     @Option(
         name: .customLong("older-than"), parsing: .unconditional,
         help: ArgumentHelp("Only files unused this long: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
-        transform: { try Lifetime($0) })
+        transform: Lifetime.init(_:))
     var age: Lifetime
 
     @Flag(help: "Only list what would be purged.")
@@ -29,8 +32,8 @@ struct Purge: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    var settlesAtOpening: Bool { !dryRun }
-    var onlyLooks: Bool { dryRun }
+    var recoversOnOpening: Bool { !dryRun }
+    var isReadOnly: Bool { dryRun }
 
     func validate() throws {
         guard excluded else {
@@ -42,7 +45,7 @@ struct Purge: CacheCommand {
         let report = try await session.cache.purgeExcluded(
             unusedSince: age.start(before: Timestamp.now), dryRun: dryRun)
         if session.output.isJSON {
-            try session.output.print(json: PurgeRecord(report, isDryRun: dryRun, in: session.place))
+            try session.output.print(json: json(report, in: session.place))
         } else {
             try show(report, in: session)
         }
@@ -57,56 +60,36 @@ struct Purge: CacheCommand {
 
     private func show(_ report: PurgeReport, in session: Session) throws {
         var table = TextTable([.left, .right, .left, .left])
-        for (file, what) in report.purged.map({ ($0, dryRun ? "would purge" : "purged") })
+        for (file, outcome) in report.purged.map({ ($0, dryRun ? "would purge" : "purged") })
             + report.changed.map({ ($0, "kept, changed") }) + report.shared.map({ ($0, "kept, shared") })
         {
             table.add([
-                what, Size.text(file.length), Timestamp.text(milliseconds: file.lastUse),
+                outcome, Size.text(file.length), Timestamp.text(milliseconds: file.lastUse),
                 session.place.relativePath(file.location).escapedForTerminal,
             ])
         }
-        for line in table.lines { try session.output.report(line, isDryRun: dryRun) }
+        for line in table.lines { try session.output.confirm(line, evenIfQuiet: dryRun) }
         let sum = "\(report.purged.count) files, \(Size.text(report.purgedBytes))"
-        try session.output.report(
+        try session.output.confirm(
             report.purged.isEmpty ? "nothing to purge" : dryRun ? "would free \(sum)" : "freed \(sum)",
-            isDryRun: dryRun)
-    }
-}
-
-private struct PurgeRecord: Encodable {
-    struct File: Encodable {
-        let key: String
-        let path: String
-        let bytes: Int64
-        let lastUseMilliseconds: Int64
+            evenIfQuiet: dryRun)
     }
 
-    struct Failure: Encodable {
-        let key: String
-        let path: String
-        let reason: String
-    }
-
-    let dryRun: Bool
-    let purgedBytes: Int64
-    let purged: [File]
-    let changed: [File]
-    let shared: [File]
-    let failures: [Failure]
-
-    init(_ report: PurgeReport, isDryRun: Bool, in place: Place) {
-        func record(_ file: PurgeReport.File) -> File {
-            File(
-                key: file.key.string, path: place.relativePath(file.location), bytes: file.length,
-                lastUseMilliseconds: file.lastUse)
+    private func json(_ report: PurgeReport, in place: Place) -> JSONObject {
+        func json(_ file: PurgeReport.File) -> JSONObject {
+            [
+                "key": file.key.string, "path": place.relativePath(file.location), "bytes": file.length,
+                "lastUseMilliseconds": file.lastUse,
+            ]
         }
-        dryRun = isDryRun
-        purgedBytes = report.purgedBytes
-        purged = report.purged.map(record)
-        changed = report.changed.map(record)
-        shared = report.shared.map(record)
-        failures = report.failures.map {
-            Failure(key: $0.key.string, path: place.relativePath($0.location), reason: $0.error.description)
+        let failures: [JSONObject] = report.failures.map {
+            [
+                "key": $0.key.string, "path": place.relativePath($0.location), "reason": $0.error.description,
+            ]
         }
+        return [
+            "dryRun": dryRun, "purgedBytes": report.purgedBytes, "purged": report.purged.map(json),
+            "changed": report.changed.map(json), "shared": report.shared.map(json), "failures": failures,
+        ]
     }
 }

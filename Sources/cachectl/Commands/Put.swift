@@ -1,17 +1,24 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCache
 internal import SystemPackage
 
-/// `cachectl put`
 struct Put: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "put", abstract: "Stores a file, or standard input, as an item.",
-        discussion: Examples.put.discussion(
-            """
+        discussion: """
             An item waits in the cache until 'open' hands it over. Use --requested for an item that the user \
-            has asked for: it goes straight to its destination, cached items make way for it, and the path of \
+            has asked for: it goes straight to its destination, cached items make room for it, and the path of \
             its file is printed.
-            """))
+
+            EXAMPLES:
+              # Store a file for later
+              cachectl put paper paper.pdf --to documents --app org.example.reader
+              # Hand a file over at once
+              cachectl put film film.mp4 --requested --container ./AppData
+              # Store standard input, for 12 hours
+              cachectl put feed - --expires 12h --app org.example.reader <feed.xml
+            """)
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)
     var key: ItemKey
@@ -40,11 +47,26 @@ struct Put: CacheCommand {
     func checkInput() throws(CommandFailure) { try InputFile.check(file) }
 
     func perform(in session: Session) async throws {
-        let outcome = try await store(InputFile(file), in: session.cache)
-        switch outcome {
-        case .stored(let summary): try report(summary, to: session.output)
-        case .delivered(let item): try report(item, to: session.output)
-        case .refused(let refusal): try report(refusal, to: session.output)
+        let output = session.output
+        switch try await store(InputFile(file), in: session.cache) {
+        case .stored(let summary) where output.isJSON:
+            try output.print(
+                json: [
+                    "key": key.string, "encoding": summary.encoding.name,
+                    "contentBytes": summary.contentLength,
+                    "storedBytes": summary.storedLength,
+                ])
+        case .stored(let summary): try output.confirm(summary.confirmation(of: key))
+        case .delivered(let item) where output.isJSON:
+            try output.print(json: item.json.adding(["firstOpen": item.isFirstOpen, "delivered": true]))
+        case .delivered(let item):
+            // Verbatim, as 'open' prints it.
+            try output.print(item.path)
+        case .refused(let refusal):
+            if output.isJSON {
+                try output.print(json: ["refused": refusal.reason, "message": refusal.description])
+            }
+            throw CommandFailure(refusal, of: key)
         }
     }
 
@@ -52,13 +74,19 @@ struct Put: CacheCommand {
         let metadata = ItemMetadata(
             key: key, source: item.source ?? "", intent: item.intent, destination: item.destination(fileName),
             priority: item.priority ?? 0, expiresAt: item.expiresAt)
-        let isWatched =
+        let isShown =
             !shared.quiet && StandardStreams.isErrorTerminal && input.length ?? 0 > ProgressLine.smallestTotal
-        if input.length != nil, !isWatched {
+        if input.length != nil, !isShown {
             return try await cache.store(contentsOf: file, as: metadata, encoding: encoding.choice)
         }
-        return try await InputTransfer(input, to: cache).run(
-            metadata, encoding: encoding.choice, isShown: isWatched)
+        let begun = try await cache.beginStoring(
+            metadata, expectedLength: input.length, encoding: encoding.choice)
+        switch begun {
+        case .refused(let refusal): return .refused(refusal)
+        case .writer(let writer):
+            if let refusal = try await copy(input, to: writer, isShown: isShown) { return .refused(refusal) }
+            return try await writer.commit()
+        }
     }
 
     private var fileName: FileName {
@@ -66,45 +94,38 @@ struct Put: CacheCommand {
         return FileName(sanitizing: file.lastComponent?.string ?? key.string)
     }
 
-    private func report(_ summary: ItemSummary, to output: Output) throws {
-        guard output.isJSON else {
-            let content = Size.text(summary.contentLength)
-            let stored = Size.text(summary.storedLength)
-            try output.confirm(
-                "stored \(key.string.escapedForTerminal): \(content) as \(stored) (\(summary.encoding.name))")
-            return
-        }
-        try output.print(
-            json: StoredRecord(
-                key: key.string, encoding: summary.encoding.name, contentBytes: summary.contentLength,
-                storedBytes: summary.storedLength))
-    }
+    /// A few chunks of the item format, so that they are compressed in parallel.
+    private static let pieceLength = 4 << 20
 
-    private func report(_ item: OpenedItem, to output: Output) throws {
-        // Verbatim, as 'open' prints it.
-        guard output.isJSON else { return try output.print(item.path) }
-        var record = OpenedRecord(item)
-        record.firstOpen = item.isFirstOpen
-        record.delivered = true
-        try output.print(json: record)
-    }
-
-    private func report(_ refusal: Refusal, to output: Output) throws {
-        if output.isJSON {
-            try output.print(json: RefusalRecord(refused: refusal.reason, message: refusal.description))
+    /// Copies the input piece by piece, with bounded memory.
+    ///
+    /// - Returns: The refusal when there was no more room for the item, otherwise `nil`.
+    private func copy(_ input: InputFile, to writer: CacheWriter, isShown: Bool) async throws -> Refusal? {
+        var progress = ProgressLine(label: input.name, total: input.length ?? 0) {
+            StandardStreams.writeErrorVerbatim($0)
         }
-        throw CommandFailure(refusal, of: key)
+        defer { progress.clear() }
+        var piece = Data(count: Self.pieceLength)
+        var done: Int64 = 0
+        while true {
+            let count: Int
+            do {
+                count = try input.read(into: &piece)
+            } catch {
+                try await writer.cancel()
+                throw error
+            }
+            if let refusal = try await writer.write(piece.prefix(count)) { return refusal }
+            done += Int64(count)
+            if isShown { progress.show(done) }
+            if count < piece.count { return nil }
+        }
     }
 }
 
-private struct StoredRecord: Encodable {
-    let key: String
-    let encoding: String
-    let contentBytes: Int64
-    let storedBytes: Int64
-}
-
-private struct RefusalRecord: Encodable {
-    let refused: String
-    let message: String
+extension ItemSummary {
+    func confirmation(of key: ItemKey) -> String {
+        "stored \(key.string.escapedForTerminal): \(Size.text(contentLength)) as \(Size.text(storedLength)) "
+            + "(\(encoding.name))"
+    }
 }

@@ -1,32 +1,36 @@
 internal import ArgumentParser
 internal import PrefetchCache
 
-/// `cachectl repair`
 struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
         abstract: "Repairs damage left by crashes and other programs, and reports each step.",
-        discussion: Examples.repair.discussion(
-            """
-            Interrupted promotions are settled; abandoned staged files and partials, emptied items, and damaged ones \
-            that were set aside are removed; the catalog is corrected to match the items; files that are excluded \
-            from backups regain a lost mark. Files that are not the cache's are not touched. The content of items is \
-            not read: use 'cachectl verify' for that.
-            """))
+        discussion: """
+            Finishes or rolls back interrupted promotions; removes abandoned staged files and partials, emptied items \
+            and quarantined ones; corrects the catalog to match the items; and restores lost marks on files that are \
+            excluded from backups. Files of others are not touched. The content of items is not read: use \
+            'cachectl verify' for that.
+
+            EXAMPLES:
+              # Show what would be done
+              cachectl repair --dry-run --container ./AppData
+              # Repair the cache
+              cachectl repair --container ./AppData
+            """)
 
     @Flag(help: "Only show what would be done.")
     var dryRun = false
 
     @OptionGroup var shared: SharedOptions
 
-    // The command itself settles the cache, and reports what it did.
-    var settlesAtOpening: Bool { false }
-    var onlyLooks: Bool { dryRun }
+    // The command recovers itself, and reports each step.
+    var recoversOnOpening: Bool { false }
+    var isReadOnly: Bool { dryRun }
 
     func perform(in session: Session) async throws {
         let report = try await session.cache.repair(dryRun: dryRun)
         if session.output.isJSON {
-            try session.output.print(json: RepairRecord(report, isDryRun: dryRun, in: session.place))
+            try session.output.print(json: json(report, in: session.place))
         } else {
             try show(report, in: session)
         }
@@ -50,64 +54,42 @@ struct Repair: CacheCommand {
                 "\(session.place.relativePath(step.location))\(remark)".escapedForTerminal,
             ])
         }
-        for line in table.lines { try session.output.report(line, isDryRun: dryRun) }
+        for line in table.lines { try session.output.confirm(line, evenIfQuiet: dryRun) }
         if report.steps.isEmpty, report.failures.isEmpty { try session.output.confirm("nothing to repair") }
+    }
+
+    private func json(_ report: RepairReport, in place: Place) -> JSONObject {
+        let steps: [JSONObject] = report.steps.map {
+            [
+                "action": $0.action.rawValue, "path": place.relativePath($0.location), "key": $0.key?.string,
+                "remark": $0.remark,
+            ]
+        }
+        let failures: [JSONObject] = report.failures.map {
+            ["path": place.relativePath($0.location), "error": $0.error.description]
+        }
+        return ["dryRun": dryRun, "steps": steps, "failures": failures]
     }
 }
 
 extension RepairReport.Action {
-    /// The verb in the past, the verb as an intention, and the object.
-    private var words: (deed: String, wish: String, object: String) {
-        switch self {
-        case .promotionSettled: ("settled", "settle", "promotion")
-        case .stagedFileRemoved: ("removed", "remove", "staged file")
-        case .partialRemoved: ("removed", "remove", "partial")
-        case .itemSetAside: ("set aside", "set aside", "damaged item")
-        case .purgedItemRemoved: ("removed", "remove", "emptied item")
-        case .rowAdded: ("added", "add", "to catalog")
-        case .rowRemoved: ("removed", "remove", "from catalog")
-        case .rowCorrected: ("corrected", "correct", "in catalog")
-        case .catalogRemade: ("rebuilt", "rebuild", "catalog")
-        case .statisticsCorrected: ("corrected", "correct", "statistics")
-        case .quarantinedItemRemoved: ("removed", "remove", "quarantined item")
-        case .markRenewed: ("restored", "restore", "backup mark")
-        }
-    }
-
-    /// The action as text.
+    /// The action as text: what was done, or in a dry run what would be.
     func text(isDryRun: Bool) -> String {
-        let (deed, wish, object) = words
-        return "\(isDryRun ? "would \(wish)" : deed) \(object)"
-    }
-}
-
-private struct RepairRecord: Encodable {
-    struct Step: Encodable {
-        let action: String
-        let path: String
-        /// Left out when unknown.
-        let key: String?
-        let remark: String?
-    }
-
-    struct Failure: Encodable {
-        let path: String
-        let error: String
-    }
-
-    let dryRun: Bool
-    let steps: [Step]
-    let failures: [Failure]
-
-    init(_ report: RepairReport, isDryRun: Bool, in place: Place) {
-        dryRun = isDryRun
-        steps = report.steps.map {
-            Step(
-                action: $0.action.rawValue, path: place.relativePath($0.location), key: $0.key?.string,
-                remark: $0.remark)
-        }
-        failures = report.failures.map {
-            Failure(path: place.relativePath($0.location), error: $0.error.description)
-        }
+        let (infinitive, past, object) =
+            switch self {
+            case .promotionSettled: ("recover", "recovered", "promotion")
+            case .stagedFileRemoved: ("remove", "removed", "staged file")
+            case .partialRemoved: ("remove", "removed", "partial")
+            case .itemSetAside: ("quarantine", "quarantined", "damaged item")
+            case .purgedItemRemoved: ("remove", "removed", "emptied item")
+            case .rowAdded: ("add", "added", "to catalog")
+            case .rowRemoved: ("remove", "removed", "from catalog")
+            case .rowCorrected: ("correct", "corrected", "in catalog")
+            case .catalogRemade: ("rebuild", "rebuilt", "catalog")
+            case .statisticsCorrected: ("correct", "corrected", "statistics")
+            case .quarantinedItemRemoved: ("remove", "removed", "quarantined item")
+            case .markRenewed: ("restore", "restored", "backup mark")
+            }
+        return "\(isDryRun ? "would \(infinitive)" : past) \(object)"
     }
 }

@@ -1,19 +1,23 @@
 internal import ArgumentParser
 internal import PrefetchCache
-internal import Synchronization
+internal import SystemPackage
 
-/// `cachectl verify`
 struct Verify: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Reads every byte of the cache and of opened files, and compares checksums.",
-        discussion: Examples.verify.discussion(
-            """
-            Nothing is changed, and nothing counts as used, unless --repair is given: damaged items are then set \
-            aside, as they would be when the app reads them. An opened file is the user's: a changed one is \
-            distinguished from a damaged one, and neither is touched. Ctrl-C ends the command early and prints the \
-            findings so far. The exit code is 65 when something is damaged.
-            """))
+        discussion: """
+            Changes nothing, and nothing counts as used, unless --repair is given: it quarantines damaged items, as \
+            they would be when the app reads them. An opened file is the user's: modified files are told from damaged \
+            ones, and neither are touched. Ctrl-C ends the command early and prints the findings so far. The exit \
+            code is 65 when something is damaged.
+
+            EXAMPLES:
+              # Verify every byte
+              cachectl verify --app org.example.podcasts
+              # A thousand files, the same each time
+              cachectl verify --sample 1000 --seed 7 --app org.example.podcasts
+            """)
 
     @Option(help: ArgumentHelp("Verify only this many files, chosen at random.", valueName: "count"))
     var sample: Int?
@@ -22,13 +26,13 @@ struct Verify: CacheCommand {
         help: ArgumentHelp("Seed of --sample: the same seed selects the same files.", valueName: "number"))
     var seed: UInt64?
 
-    @Flag(help: "Set damaged items aside.")
+    @Flag(help: "Quarantine damaged items.")
     var repair = false
 
     @OptionGroup var shared: SharedOptions
 
-    var settlesAtOpening: Bool { repair }
-    var onlyLooks: Bool { !repair }
+    var recoversOnOpening: Bool { repair }
+    var isReadOnly: Bool { !repair }
 
     func validate() throws {
         if let sample, sample < 1 { throw ValidationError("--sample must be at least 1") }
@@ -39,7 +43,7 @@ struct Verify: CacheCommand {
         let request = VerificationRequest(
             sample: sample, seed: sample == nil ? 0 : seed ?? .random(in: 0...999_999), isRepairing: repair)
         let cache = session.cache
-        let progress = session.output.isQuiet ? nil : VerifyingProgress.onTerminal()
+        let progress = session.output.isQuiet ? nil : WorkProgress.onTerminal()
         let work = Task { try await cache.verify(request) { progress?.show($0) } }
         let watch = InterruptionWatch { work.cancel() }
         let result = await work.result
@@ -47,11 +51,9 @@ struct Verify: CacheCommand {
         progress?.clear()
         let report = try result.get()
         if session.output.isJSON {
-            try session.output.print(json: VerificationRecord(report, request, in: session.place))
+            try session.output.print(json: report.json(request, in: session.place))
         } else {
-            for line in VerificationTable(report, request, in: session.place).lines {
-                try session.output.print(line)
-            }
+            try session.output.print(report.lines(request, in: session.place))
         }
         if let failure = CommandFailure(report, endedBy: watch.firstSignal) { throw failure }
     }
@@ -63,8 +65,8 @@ extension CommandFailure {
         if report.damaged > 0 {
             let advice =
                 report.damaged == report.setAside
-                ? "they were set aside; store them again"
-                : "'cachectl verify --repair' sets damaged items aside; an opened file must be downloaded again: "
+                ? "they were quarantined; store them again"
+                : "'cachectl verify --repair' quarantines damaged items; an opened file must be downloaded again: "
                     + "'cachectl forget' its key, and store it again"
             self.init(.damaged, "damaged: \(report.damaged); \(advice)")
         } else if report.unreadable > 0 {
@@ -77,31 +79,69 @@ extension CommandFailure {
     }
 }
 
-/// Shows the progress of a verification on a terminal. Its threads call this.
-private final class VerifyingProgress: Sendable {
-    private let line = Mutex<ProgressLine?>(nil)
-
-    /// `nil` when standard error is not a terminal.
-    static func onTerminal() -> VerifyingProgress? {
-        StandardStreams.isErrorTerminal ? VerifyingProgress() : nil
+extension VerificationReport {
+    /// A line for each file that is not as it was, then the counts.
+    fileprivate func lines(_ request: VerificationRequest, in place: Place) -> [String] {
+        var table = TextTable([.left, .left, .left, .left])
+        for finding in sortedFindings {
+            let (verdict, reason) = finding.verdict.parts
+            let path = place.relativePath(finding.location)
+            table.add([
+                verdict + (finding.isSetAside ? ", quarantined" : ""), finding.isPromoted ? "file" : "item",
+                (finding.key?.string ?? "?").escapedForTerminal,
+                (path + (reason.map { ": \($0)" } ?? "")).escapedForTerminal,
+            ])
+        }
+        var counts = TextTable([
+            "verified": "\(verifiedItems) items, \(verifiedFiles) opened files",
+            "damaged": "\(damaged)" + (setAside > 0 ? ", quarantined \(setAside)" : ""),
+            "missing": "\(missing)",
+            "modified": "\(modified)",
+        ])
+        if newerFormat > 0 { counts.add(["newer format", "\(newerFormat)"]) }
+        if unreadable > 0 { counts.add(["unreadable", "\(unreadable)"]) }
+        counts.add(["read", Size.text(bytes)])
+        counts.add(["seconds", duration.secondsText])
+        if request.sample != nil { counts.add(["seed", "\(request.seed)"]) }
+        return table.lines + counts.lines
     }
 
-    func show(_ progress: VerificationProgress) {
-        let (done, total) =
-            progress.totalBytes.map { (progress.bytes, $0) } ?? (
-                Int64(progress.files), Int64(progress.totalFiles)
+    fileprivate func json(_ request: VerificationRequest, in place: Place) -> JSONObject {
+        let findings: [JSONObject] = sortedFindings.map {
+            [
+                "verdict": $0.verdict.parts.name, "kind": $0.isPromoted ? "file" : "item",
+                "key": ($0.key?.string).orNull, "path": place.relativePath($0.location),
+                "reason": $0.verdict.parts.reason, "setAside": $0.isSetAside,
+            ]
+        }
+        return [
+            "complete": isComplete, "verifiedItems": verifiedItems, "verifiedFiles": verifiedFiles,
+            "damaged": damaged, "setAside": setAside, "missing": missing, "modified": modified,
+            "newerFormat": newerFormat, "unreadable": unreadable, "readBytes": bytes,
+            "seconds": duration / .seconds(1), "seed": request.sample == nil ? nil : request.seed,
+            "findings": findings,
+        ]
+    }
+
+    /// By path: the threads that found them have no order.
+    private var sortedFindings: [VerificationFinding] {
+        findings.sorted {
+            ($0.isPromoted ? 1 : 0, $0.location.relative.string) < (
+                $1.isPromoted ? 1 : 0, $1.location.relative.string
             )
-        guard total > 0 else { return }
-        line.withLock { line in
-            var current =
-                line
-                ?? ProgressLine(label: "verifying", total: total) { StandardStreams.writeErrorVerbatim($0) }
-            current.show(done)
-            line = current
         }
     }
+}
 
-    func clear() {
-        line.withLock { $0?.clear() }
+extension VerificationFinding.Verdict {
+    /// The name in JSON, and the reason unless the name says everything.
+    fileprivate var parts: (name: String, reason: String?) {
+        switch self {
+        case .damaged(let error): ("damaged", error.description)
+        case .modified: ("modified", nil)
+        case .missing: ("missing", nil)
+        case .newerFormat(let version): ("newerFormat", "format version \(version)")
+        case .unreadable(let error): ("unreadable", error.description)
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import Foundation
 internal import PrefetchCache
 internal import PrefetchDownloader
 internal import SystemPackage
@@ -8,7 +9,8 @@ struct FetchReport {
     private let targets: [FetchTarget]
     private let output: Output
     private var board: ProgressBoard?
-    private var steps: [Int: ProgressSteps] = [:]
+    /// The last progress printed of each download, in percent or mebibytes.
+    private var steps: [Int: Int64] = [:]
     private var finished = 0
     private var failed = 0
     /// The exit code so far; `nil` when nothing failed.
@@ -38,15 +40,15 @@ struct FetchReport {
         }
         if output.isJSON {
             if isWorthALine(event, of: index) {
-                try output.print(jsonLine: FetchRecord(event, of: target, failure))
+                try output.print(jsonLine: event.json(of: target, failure))
             }
         } else if case .finished(.delivered(let item)) = event {
             // Verbatim, as 'put --requested' prints it.
             try output.print(item.path)
-        } else if case .finished(let outcome) = event, let line = FetchLine.text(of: outcome, target) {
+        } else if case .finished(let outcome) = event, let line = outcome.confirmation(of: target.key) {
             try output.confirm(line)
         }
-        // At once, for a reader that follows.
+        // At once, for a reader that follows along.
         try output.flush()
         if let failure {
             // In JSON the event contains the failure.
@@ -57,56 +59,134 @@ struct FetchReport {
         show(event, of: index)
     }
 
-    mutating func clear() {
-        board?.clear()
-    }
+    mutating func clear() { board?.clear() }
 
     private mutating func isWorthALine(_ event: DownloadEvent, of index: Int) -> Bool {
         guard case .progress(let progress) = event else { return true }
-        return steps[index, default: ProgressSteps()].isNew(progress)
+        // Once per percent, or per mebibyte when the total is unknown.
+        let step =
+            progress.totalBytes.map { Bar.percent(progress.completedBytes, of: $0) }
+            ?? progress.completedBytes >> 20
+        return steps.updateValue(step, forKey: index) != step
     }
 
     private mutating func show(_ event: DownloadEvent, of index: Int) {
-        let label = targets[index].key.string
-        let footer = "\(finished) of \(targets.count) done"
         switch event {
         case .progress(let progress):
+            let label = targets[index].key.string
             board?.show(index, label, progress.completedBytes, of: progress.totalBytes)
         case .retrying, .finished: board?.remove(index)
         case .started, .resumed: break
         }
+        let footer = "\(finished) of \(targets.count) done"
         board?.draw(footer: footer)
     }
 }
 
-/// Thins out progress: once per percent, or per mebibyte when the total is unknown.
-struct ProgressSteps {
-    private var last: Int64 = -1
-
-    mutating func isNew(_ progress: DownloadProgress) -> Bool {
-        let step =
-            progress.totalBytes.map { Bar.percent(progress.completedBytes, of: $0) }
-            ?? progress.completedBytes >> 20
-        defer { last = step }
-        return step != last
+extension DownloadEvent {
+    /// - Parameter failure: The failure that the event is, if any.
+    func json(of target: FetchTarget, _ failure: CommandFailure?) -> JSONObject {
+        let (name, details): (String, JSONObject) =
+            switch self {
+            case .started: ("started", [:])
+            case .resumed(let offset): ("resumed", ["completedBytes": offset])
+            case .progress(let progress):
+                (
+                    "progress",
+                    ["completedBytes": progress.completedBytes, "totalBytes": progress.totalBytes]
+                )
+            case .retrying(let delay, let error):
+                (
+                    "retrying",
+                    ["waitMilliseconds": Int64(delay / .milliseconds(1)), "message": error.description]
+                )
+            case .finished(let outcome): ("finished", outcome.json)
+            }
+        // The URL has no user and no password.
+        let event: JSONObject = ["event": name, "key": target.key.string, "url": target.url.absoluteString]
+        guard let failure else { return event.adding(details) }
+        return event.adding(details).adding(["message": failure.message, "exitCode": failure.code.rawValue])
     }
 }
 
-/// The line about a finished download.
-enum FetchLine {
-    /// `nil` for an outcome that is reported in another way.
-    static func text(of outcome: DownloadOutcome, _ target: FetchTarget) -> String? {
-        let key = target.key.string.escapedForTerminal
-        switch outcome {
+extension DownloadOutcome {
+    fileprivate var json: JSONObject {
+        switch self {
         case .stored(let summary):
-            let content = Size.text(summary.contentLength)
-            let stored = Size.text(summary.storedLength)
-            return "stored \(key): \(content) as \(stored) (\(summary.encoding.name))"
-        case .notModified: return "unchanged \(key)"
-        case .alreadyCached: return "kept \(key)"
+            [
+                "outcome": "stored", "contentBytes": summary.contentLength,
+                "storedBytes": summary.storedLength, "encoding": summary.encoding.name,
+            ]
+        case .delivered(let item):
+            ["outcome": "delivered", "contentBytes": item.contentLength, "path": item.path.json]
         case .alreadyPromoted(let item):
-            return "opened before \(key): \(item.path.displayText.escapedForTerminal)"
+            ["outcome": "alreadyPromoted", "contentBytes": item.contentLength, "path": item.path.json]
+        case .notModified: ["outcome": "notModified"]
+        case .alreadyCached: ["outcome": "alreadyCached"]
+        case .refused(let refusal, let kept):
+            ["outcome": "refused", "refused": refusal.reason, "keptBytes": kept]
+        case .cancelled(let kept): ["outcome": "cancelled", "keptBytes": kept]
+        case .failed(let error): ["outcome": "failed", "keptBytes": error.keptLength]
+        }
+    }
+
+    /// The line about a finished download; `nil` for an outcome that is reported in another way.
+    fileprivate func confirmation(of key: ItemKey) -> String? {
+        let name = key.string.escapedForTerminal
+        switch self {
+        case .stored(let summary): return summary.confirmation(of: key)
+        case .notModified: return "unchanged \(name)"
+        case .alreadyCached: return "kept \(name)"
+        case .alreadyPromoted(let item):
+            return "opened before \(name): \(item.path.displayText.escapedForTerminal)"
         case .delivered, .refused, .cancelled, .failed: return nil
         }
+    }
+}
+
+extension CommandFailure {
+    /// `nil` for an outcome that is not a failure.
+    init?(_ outcome: DownloadOutcome, of target: FetchTarget) {
+        switch outcome {
+        case .stored, .delivered, .notModified, .alreadyCached, .alreadyPromoted: return nil
+        case .refused(let refusal, let kept):
+            let failure = CommandFailure(refusal, of: target.key)
+            self.init(failure.code, (failure.message ?? "") + Self.remark(onKept: kept))
+        case .cancelled(let kept):
+            self.init(.interrupted, "'\(target.key)' was interrupted\(Self.remark(onKept: kept))")
+        case .failed(let error):
+            self.init(ExitCode(error.reason), error.description + Self.advice(on: error.reason))
+        }
+    }
+
+    private static func remark(onKept length: Int64) -> String {
+        length > 0 ? "; \(Size.text(length)) were kept, and the next 'fetch' resumes there" : ""
+    }
+
+    private static func advice(on reason: DownloadError.Reason) -> String {
+        switch reason {
+        case .insecure: ": --allow-insecure"
+        case .hostNotAllowed: ""
+        case .redirect: "; --allow-host allows another host"
+        case .status(401, _), .status(403, _):
+            "; user and password can be given in the URL: https://user:password@host/…"
+        case .unmarkedEnd: "; a list of --from-file takes the SHA-256 as its third column"
+        case .cache(let error): advice(on: error)
+        default: ""
+        }
+    }
+}
+
+extension ExitCode {
+    init(_ reason: DownloadError.Reason) {
+        self =
+            switch reason {
+            case .unsupportedURL, .hostNotAllowed, .insecure: .usage
+            case .wrongLength, .wrongDigest: .damaged
+            case .cache(let error): ExitCode(error)
+            case .tooManyRedirects, .redirect, .status, .connection, .stalled, .truncated, .tooLong,
+                .wrongRange, .unmarkedEnd, .encoded, .partialGone:
+                .unavailable
+            }
     }
 }

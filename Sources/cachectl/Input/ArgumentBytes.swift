@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import PrefetchCache
 internal import SystemPackage
 
 #if canImport(Darwin)
@@ -8,8 +9,8 @@ internal import SystemPackage
 #endif
 
 /// Arguments of the process are bytes, and ArgumentParser wants text. So a byte that is not UTF-8 is written as
-/// NUL, which no argument contains, and as `xFF`. A path is turned back into bytes; all other values are text, and
-/// refuse it.
+/// NUL, which no argument contains, and as `xFF`. Only paths are turned back into bytes: all other values are text,
+/// and refuse such bytes.
 enum ArgumentBytes {
     private static let mark: UInt8 = 0
 
@@ -21,7 +22,7 @@ enum ArgumentBytes {
 
     static func text(of bytes: [UInt8]) -> String { String(bytes, escapingWith: "\0") }
 
-    /// A message that quotes arguments, fit to be read.
+    /// A message that quotes arguments, made readable.
     static func shown(_ message: String) -> String { message.replacing("\0", with: "\\") }
 
     fileprivate static func isText(_ argument: String) -> Bool { !argument.utf8.contains(mark) }
@@ -40,13 +41,14 @@ enum ArgumentBytes {
     }
 }
 
-/// Why an argument is no text. ArgumentParser names the argument.
+/// Why an argument is not text. ArgumentParser names the argument.
 struct NotText: Error, CustomStringConvertible {
     var description: String { "it is not UTF-8; only the names of files and folders may have any bytes" }
 }
 
+// The parsers of options and arguments of these types.
+
 extension String {
-    /// A text from the command line.
     static func parse(_ argument: String) throws -> String {
         guard ArgumentBytes.isText(argument) else { throw NotText() }
         return argument
@@ -54,8 +56,21 @@ extension String {
 }
 
 extension FilePath {
-    /// A path from the command line, byte for byte.
+    /// Byte for byte.
     static func parse(_ argument: String) throws -> FilePath {
         FilePath(bytes: try ArgumentBytes.bytes(of: argument))
     }
+}
+
+extension ItemKey {
+    static func parse(_ argument: String) throws -> ItemKey { try ItemKey(.parse(argument)) }
+}
+
+extension FolderPath {
+    static func parse(_ argument: String) throws -> FolderPath { try FolderPath(.parse(argument)) }
+}
+
+extension FileName {
+    /// An invalid name is refused rather than changed: the user asked for this one.
+    static func parse(_ argument: String) throws -> FileName { try FileName(.parse(argument)) }
 }

@@ -1,15 +1,9 @@
 internal import FileSystem
+internal import Foundation
 internal import SystemPackage
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// The content for a new item: a file that the user named, or standard input.
 final class InputFile {
-    /// The path that stands for standard input.
     static let standardInput: FilePath = "-"
 
     let name: String
@@ -39,15 +33,11 @@ final class InputFile {
         }
     }
 
-    /// Checks that there is such a file, without opening it: to open a pipe twice would lose what is in it.
+    /// Checks that there is such a file, without opening it: opening a pipe twice would lose its content.
     static func check(_ path: FilePath) throws(CommandFailure) {
         guard path != standardInput else { return }
         do throws(FileSystemError) {
-            let fileSystem = LiveFileSystem()
-            guard let found = try fileSystem.attributes(of: path, in: .workingDirectory) else {
-                throw FileSystemError("open", errno: .noSuchFileOrDirectory)
-            }
-            if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
+            try refuseFolder(LiveFileSystem().attributes(of: path, in: .workingDirectory))
         } catch {
             throw CommandFailure(path.displayText, error)
         }
@@ -58,7 +48,7 @@ final class InputFile {
         let file = try fileSystem.open(path, in: .workingDirectory, .readFollowingLinks)
         do throws(FileSystemError) {
             let attributes = try fileSystem.attributes(of: file)
-            if attributes.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
+            try refuseFolder(attributes)
             let hasLength = attributes.kind == .regular && attributes.length > 0
             return (file, hasLength ? attributes.length : nil)
         } catch {
@@ -67,11 +57,14 @@ final class InputFile {
         }
     }
 
-    deinit {
-        if isOwned { LiveFileSystem().close(descriptor) }
+    private static func refuseFolder(_ found: FileAttributes?) throws(FileSystemError) {
+        guard let found else { throw FileSystemError("open", errno: .noSuchFileOrDirectory) }
+        if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
     }
 
-    /// Fills `piece` from the input, which has ended when fewer bytes came than fit.
+    deinit { if isOwned { LiveFileSystem().close(descriptor) } }
+
+    /// Fills `piece` from the input. Fewer bytes than fit mean that the input has ended.
     ///
     /// - Returns: The number of bytes.
     func read(into piece: inout Data) throws(CommandFailure) -> Int {

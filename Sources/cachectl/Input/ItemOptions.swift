@@ -1,5 +1,5 @@
-internal import ArgumentParser
-internal import PrefetchCache
+public import ArgumentParser
+public import PrefetchCache
 
 /// The options of 'put' and 'fetch' for an item that they store: its source, its destination, and how long it is
 /// worth keeping.
@@ -32,7 +32,7 @@ struct ItemOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             "How long the item is worth keeping: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
-        transform: { try Lifetime($0) })
+        transform: Lifetime.init(_:))
     var expires: Lifetime?
 
     @Option(
@@ -66,3 +66,43 @@ struct ItemOptions: ParsableArguments {
     /// When an item that is stored now expires, in milliseconds since 1970.
     var expiresAt: Int64? { expires?.end(from: Timestamp.now) }
 }
+
+/// The areas that an item can be moved to when it is opened.
+enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
+    case documents, support, icloud
+
+    func destination(_ name: FileName, in folder: FolderPath?, backup: BackupChoice) -> Destination {
+        switch self {
+        case .documents: .documents(name, in: folder, backup: backup.policy)
+        case .support: .applicationSupport(name, in: folder, backup: backup.policy)
+        // `ItemOptions.validate()` has refused to exclude it from backups.
+        case .icloud: .iCloudDrive(name, in: folder)
+        }
+    }
+}
+
+enum BackupChoice: String, CaseIterable, ExpressibleByArgument {
+    case include, exclude
+
+    var policy: BackupPolicy { self == .include ? .include : .exclude }
+}
+
+enum EncodingOption: String, CaseIterable, ExpressibleByArgument {
+    case automatic, lz4, identity
+
+    var choice: EncodingChoice {
+        switch self {
+        case .automatic: .automatic
+        case .lz4: .forced(.lz4)
+        case .identity: .forced(.identity)
+        }
+    }
+}
+
+enum Switch: String, CaseIterable, ExpressibleByArgument {
+    case on, off
+
+    init(_ isOn: Bool) { self = isOn ? .on : .off }
+}
+
+extension EvictionPolicyChoice: ExpressibleByArgument {}

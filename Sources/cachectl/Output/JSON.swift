@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
+internal import Foundation
 
 /// JSON that is the same for equal values, and harmless on a terminal.
 enum JSON {
@@ -11,22 +7,8 @@ enum JSON {
     static let schemaVersion = 1
 
     /// The text of a top-level object, with its ``schemaVersion``.
-    static func document(_ object: some Encodable, isPretty: Bool) throws -> String {
-        try text(of: Versioned(object: object), isPretty: isPretty)
-    }
-
-    private struct Versioned<Object: Encodable>: Encodable {
-        enum CodingKeys: CodingKey {
-            case schemaVersion
-        }
-
-        let object: Object
-
-        func encode(to encoder: any Encoder) throws {
-            try object.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(JSON.schemaVersion, forKey: .schemaVersion)
-        }
+    static func document(_ object: JSONObject, isPretty: Bool) throws -> String {
+        try text(of: object.adding(["schemaVersion": schemaVersion]), isPretty: isPretty)
     }
 
     static func text(of value: some Encodable, isPretty: Bool) throws -> String {
@@ -34,28 +16,48 @@ enum JSON {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-        return escapingControls(text)
-    }
-
-    /// Escapes characters that JSON allows in a string and a terminal obeys: DEL, the controls above it,
-    /// and those of bidirectional text. Outside of strings JSON has none of them.
-    private static func escapingControls(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isHarmful) else { return text }
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            if isHarmful(scalar) {
-                // All of them have at most four digits.
-                let digits = String(scalar.value, radix: 16)
-                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            } else {
-                escaped.unicodeScalars.append(scalar)
-            }
+        // JSON allows in a string what a terminal obeys: DEL, the controls above it, and those of bidirectional text. The
+        // encoder has escaped the controls below the space; any that are left are layout.
+        return text.replacing({ $0.value >= 0x7F && $0.isTerminalHazard }) { scalar in
+            // All of them have at most four digits.
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
-        return escaped
+    }
+}
+
+/// A JSON object: what a value of the library encodes itself as. Its names are written out, so that those that scripts
+/// rely on stay when the library's change.
+struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+    private var members: [(name: Name, value: any Encodable)]
+
+    /// - Parameter members: Those that are `nil` are left out; ``Swift/Optional/orNull`` writes them as `null`.
+    init(dictionaryLiteral members: (String, (any Encodable)?)...) {
+        self.members = members.compactMap { name, value in value.map { (Name(stringValue: name), $0) } }
     }
 
-    /// The encoder has escaped the controls below the space; any that are left are layout.
-    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value >= 0x7F && scalar.isTerminalHazard
+    func adding(_ more: JSONObject) -> JSONObject {
+        var sum = self
+        sum.members += more.members
+        return sum
     }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, value) in members { try container.encode(value, forKey: name) }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+
+        init?(intValue: Int) { nil }
+    }
+}
+
+extension Optional where Wrapped: Encodable {
+    /// The value, or `null` in JSON, where the name must not be missing.
+    var orNull: any Encodable { self as any Encodable }
 }

@@ -7,7 +7,7 @@ internal import SystemPackage
 /// `escapedForTerminal`.
 final class Output {
     let isJSON: Bool
-    /// Whether to print only what was asked for.
+    /// Whether to print only requested output, and no confirmations.
     let isQuiet: Bool
     /// Whether a reader that closes the pipe ends the command. Otherwise the rest is not printed, and the exit code is
     /// that of the command's own result.
@@ -20,24 +20,21 @@ final class Output {
         self.isQuiet = isQuiet
     }
 
-    /// Prints a line that confirms an action, unless ``isQuiet``.
-    func confirm(_ line: String) throws(FileSystemError) {
-        if !isQuiet { try print(line) }
+    /// Prints a line that confirms an action, which `--quiet` hides.
+    ///
+    /// - Parameter evenIfQuiet: Whether the line is what was asked for, as in a dry run.
+    func confirm(_ line: String, evenIfQuiet: Bool = false) throws(FileSystemError) {
+        if !isQuiet || evenIfQuiet { try print(line) }
     }
 
-    /// Prints a line about a deed; of a dry run, whose answer it is.
-    func report(_ line: String, isDryRun: Bool) throws(FileSystemError) {
-        if isDryRun { try print(line) } else { try confirm(line) }
+    func print(_ lines: [String]) throws(FileSystemError) {
+        for line in lines { try print(line) }
     }
 
-    func print(_ line: String) throws(FileSystemError) {
-        try print(bytes: line.utf8)
-    }
+    func print(_ line: String) throws(FileSystemError) { try print(bytes: line.utf8) }
 
     /// Prints a path as it is, byte for byte.
-    func print(_ path: FilePath) throws(FileSystemError) {
-        try print(bytes: path.bytes)
-    }
+    func print(_ path: FilePath) throws(FileSystemError) { try print(bytes: path.bytes) }
 
     private func print(bytes: some Sequence<UInt8>) throws(FileSystemError) {
         pending += bytes
@@ -45,41 +42,26 @@ final class Output {
         if pending.count >= 64 << 10 { try flush() }
     }
 
-    /// Prints one JSON object; see ``print(json:as:)`` for several.
-    func print(json object: some Encodable) throws {
-        try print(JSON.document(object, isPretty: true))
-    }
+    /// Prints one JSON object on several lines.
+    func print(json object: JSONObject) throws { try print(JSON.document(object, isPretty: true)) }
 
     /// Prints one JSON object on one line.
-    func print(jsonLine object: some Encodable) throws {
+    func print(jsonLine object: JSONObject) throws {
         try print(JSON.document(object, isPretty: false))
     }
 
-    /// Prints one JSON object with an array of objects in it, each on its own line.
+    /// Prints one JSON object with an array of objects in it, each on its own line: they may be too many for memory.
     ///
     /// - Parameters:
     ///   - name: The name of the array.
     ///   - head: An object whose values precede the array.
     func print(
-        json objects: some Collection<some Encodable>, as name: String, behind head: some Encodable
+        json objects: some Collection<JSONObject>, as name: String, behind head: JSONObject = [:]
     ) throws {
         // Without its closing brace.
-        let text = try JSON.text(of: head, isPretty: false).dropLast()
-        try print(json: objects, as: name, opening: text.count > 1 ? text + "," : text)
-    }
-
-    /// Prints one JSON object that contains only an array of objects, each on its own line.
-    ///
-    /// - Parameter name: The name of the array.
-    func print(json objects: some Collection<some Encodable>, as name: String) throws {
-        try print(json: objects, as: name, opening: "{")
-    }
-
-    private func print(
-        json objects: some Collection<some Encodable>, as name: String, opening: Substring
-    ) throws {
+        let opening = try JSON.text(of: head, isPretty: false).dropLast()
+        pending += "\(opening)\(opening.count > 1 ? "," : "")\n\"\(name)\" : [".utf8
         var separator = "\n"
-        pending += "\(opening)\n\"\(name)\" : [".utf8
         for object in objects {
             pending += separator.utf8
             pending += try JSON.text(of: object, isPretty: false).utf8
@@ -94,7 +76,7 @@ final class Output {
         pending = []
         guard hasReader, !bytes.isEmpty else { return }
         do throws(FileSystemError) {
-            try bytes.withBytes { bytes throws(FileSystemError) in try StandardStreams.writeOutput(bytes) }
+            try bytes.withBytes { bytes throws(FileSystemError) in try StandardStreams.write(bytes) }
         } catch {
             guard error.errno == .brokenPipe, !endsWithItsReader else { throw error }
             hasReader = false

@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import Logging
 internal import SystemPackage
 
 #if canImport(Darwin)
@@ -42,31 +43,22 @@ enum StandardStreams {
         getenv(name).map { String(cString: $0) }
     }
 
-    static func writeOutput(_ text: String) throws(FileSystemError) {
-        try write(text, to: STDOUT_FILENO)
+    static func write(_ text: String, to descriptor: CInt = STDOUT_FILENO) throws(FileSystemError) {
+        try Array(text.utf8).withBytes { bytes throws(FileSystemError) in try write(bytes, to: descriptor) }
     }
 
-    static func write(_ text: String, to descriptor: CInt) throws(FileSystemError) {
-        var text = text
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: CInt = STDOUT_FILENO
+    ) throws(FileSystemError) {
         do {
-            _ = try text.withUTF8 { try FileDescriptor(rawValue: descriptor).writeAll($0) }
+            try FileDescriptor(rawValue: descriptor).writeAll(bytes)
         } catch {
-            throw Self.error(error)
-        }
-    }
-
-    static func writeOutput(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
-        do {
-            try FileDescriptor.standardOutput.writeAll(bytes)
-        } catch {
-            throw Self.error(error)
+            throw FileSystemError("write", path: "standard output", errno: error as? Errno ?? .ioError)
         }
     }
 
     /// Writes one line, escaped, to standard error.
-    static func writeError(_ line: String) {
-        writeErrorVerbatim(line.escapedForTerminal + "\n")
-    }
+    static func writeError(_ line: String) { writeErrorVerbatim(line.escapedForTerminal + "\n") }
 
     /// Writes text that may contain terminal controls.
     static func writeErrorVerbatim(_ text: String) {
@@ -76,8 +68,25 @@ enum StandardStreams {
             // There is no other place to report it.
         }
     }
+}
 
-    private static func error(_ error: any Error) -> FileSystemError {
-        FileSystemError("write", path: "standard output", errno: error as? Errno ?? .ioError)
+/// Writes the library's log to standard error, one escaped line per event.
+struct StandardErrorLog: LogHandler {
+    var logLevel = Logger.Level.error
+    var metadata = Logger.Metadata()
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        StandardStreams.writeError("cachectl: \(event.level): \(Self.text(of: event, metadata))")
+    }
+
+    static func text(of event: LogEvent, _ shared: Logger.Metadata) -> String {
+        let metadata = shared.merging(event.metadata ?? [:]) { _, own in own }
+        return metadata.sorted { $0.key < $1.key }
+            .reduce(event.message.description) { $0 + " \($1.key)=\($1.value)" }
     }
 }

@@ -1,20 +1,54 @@
-/// Rows of text in columns; see ``TableLayout``.
+/// Rows of text in aligned columns. The last column is not padded, so long texts belong there.
 struct TextTable {
-    private let columns: [TableLayout.Alignment]
+    enum Alignment {
+        case left, right
+    }
+
+    /// Longer text is printed in full, and shifts only the rest of its own row.
+    static let widestPadding = 40
+
+    private let columns: [Alignment]
+    private var widths: [Int]
     private var rows: [[String]] = []
 
-    init(_ columns: [TableLayout.Alignment]) {
+    init(_ columns: [Alignment]) {
         self.columns = columns
+        widths = columns.map { _ in 0 }
+    }
+
+    /// A table of names and their values.
+    init(_ pairs: KeyValuePairs<String, String>) {
+        self.init([.left, .left])
+        for (name, value) in pairs { add([name, value]) }
     }
 
     mutating func add(_ row: [String]) {
+        measure(row)
         rows.append(row)
     }
 
-    /// The rows, one line each.
-    var lines: [String] {
-        var layout = TableLayout(columns)
-        for row in rows { layout.measure(row) }
-        return rows.map(layout.line)
+    /// Makes the columns wide enough for a row that is not kept: of a table that is too long for memory, each row is
+    /// created twice, to be measured and to be printed.
+    mutating func measure(_ row: [String]) {
+        for (column, text) in row.enumerated() {
+            let width = text.columns
+            if width <= Self.widestPadding { widths[column] = max(widths[column], width) }
+        }
+    }
+
+    /// The rows that were added, one line each.
+    var lines: [String] { rows.map(line) }
+
+    func line(of row: [String]) -> String {
+        var line = ""
+        for (column, text) in row.enumerated() {
+            let padding = String(repeating: " ", count: max(0, widths[column] - text.columns))
+            if column > 0 { line += "  " }
+            switch columns[column] {
+            case .right: line += padding + text
+            case .left: line += column == row.count - 1 ? text : text + padding
+            }
+        }
+        return line
     }
 }

@@ -9,10 +9,16 @@ struct Holdings {
         /// The number of files, items or partials.
         let count: Int
         /// Whether the name comes from outside.
-        var isForeign = false
+        let isForeign: Bool
+
+        init(_ name: String, _ sum: (bytes: Int64, count: Int)?, isForeign: Bool = false) {
+            self.name = name
+            (bytes, count) = sum ?? (0, 0)
+            self.isForeign = isForeign
+        }
     }
 
-    /// The number of sources that are named; the rest are added up.
+    /// The number of sources that are named; the others are added up.
     static let mostSources = 12
     /// The number of items and files that are listed.
     static let mostRows = 20
@@ -50,9 +56,9 @@ struct Holdings {
     private static func areas(_ files: [PromotedFile], _ cached: Int, _ cachedBytes: Int64) -> [Part] {
         let promoted = [Area.documents, .applicationSupport, .iCloudDrive].map { area in
             let lengths = files.lazy.filter { $0.location.area == area }.map { $0.presentLength ?? 0 }
-            return Part(name: title(of: area), bytes: lengths.reduce(0, +), count: lengths.count)
+            return Part(title(of: area), (lengths.reduce(0, +), lengths.count))
         }
-        return [Part(name: title(of: .caches), bytes: cachedBytes, count: cached)] + promoted
+        return [Part(title(of: .caches), (cachedBytes, cached))] + promoted
     }
 
     private static func title(of area: Area) -> String {
@@ -68,18 +74,14 @@ struct Holdings {
     private static func sources(_ items: [CachedItem]) -> [Part] {
         // By bytes: Swift calls strings equal that are only canonically equivalent.
         let parts = sum(items, by: { Array($0.source.utf8) }).map {
-            Part(
-                name: $0.key.isEmpty ? "no source" : String(decoding: $0.key, as: UTF8.self),
-                bytes: $0.value.bytes, count: $0.value.count,
-                isForeign: !$0.key.isEmpty)
+            $0.key.isEmpty
+                ? Part("no source", $0.value)
+                : Part(String(decoding: $0.key, as: UTF8.self), $0.value, isForeign: true)
         }.sorted { ($0.bytes, $1.name) > ($1.bytes, $0.name) }
         guard parts.count > mostSources else { return parts }
         let rest = parts.dropFirst(mostSources)
-        return parts.prefix(mostSources) + [
-            Part(
-                name: "\(rest.count) others", bytes: rest.reduce(0) { $0 + $1.bytes },
-                count: rest.reduce(0) { $0 + $1.count })
-        ]
+        let others = rest.reduce((0, 0)) { ($0.0 + $1.bytes, $0.1 + $1.count) }
+        return parts.prefix(mostSources) + [Part("\(rest.count) others", others)]
     }
 
     /// The ends of the age groups, in milliseconds, youngest first.
@@ -94,18 +96,14 @@ struct Holdings {
             let age = max(0, now.subtractingReportingOverflow(item.storedAt).partialValue)
             return limits.firstIndex { age < $0.end } ?? limits.count - 1
         }
-        return limits.indices.map { index in
-            Part(
-                name: limits[index].name, bytes: byAge[index]?.bytes ?? 0, count: byAge[index]?.count ?? 0)
-        }
+        return limits.enumerated().map { Part($1.name, byAge[$0]) }
     }
 
     private static func encodings(_ items: [CachedItem]) -> [Part] {
         let byEncoding = sum(items, by: \.encoding)
-        return [(ItemEncoding.lz4, "compressed (LZ4)"), (.identity, "as it came (identity)")].map {
-            encoding, name in
-            Part(name: name, bytes: byEncoding[encoding]?.bytes ?? 0, count: byEncoding[encoding]?.count ?? 0)
-        }
+        return [
+            Part("compressed (LZ4)", byEncoding[.lz4]), Part("as it came (identity)", byEncoding[.identity]),
+        ]
     }
 
     private static func sum<Key: Hashable>(

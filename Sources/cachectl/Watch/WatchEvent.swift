@@ -1,6 +1,6 @@
 internal import PrefetchCache
 
-/// A change of the cache between two looks, by any process.
+/// A change of the cache between two samples, by any process.
 struct WatchEvent: Hashable {
     enum Kind: String {
         case stored, opened, evicted, refused, damaged, pressure, budget, rebuilt
@@ -22,8 +22,8 @@ extension WatchEvent {
     /// The number of keys that are named.
     static let mostKeys = 3
 
-    /// The events between two looks, the later one second.
-    static func events(from old: CacheLook, to new: CacheLook) -> [WatchEvent] {
+    /// The events between two samples, the later one second.
+    static func events(from old: CacheSample, to new: CacheSample) -> [WatchEvent] {
         let (before, after) = (old.statistics, new.statistics)
         let time = new.time
         // The counters are in the catalog, and are lost with it.
@@ -68,7 +68,7 @@ extension WatchEvent {
         var storedBytes: Int64?
         var gone: [String] = []
 
-        init(from old: CacheLook, to new: CacheLook) {
+        init(from old: CacheSample, to new: CacheSample) {
             guard let before = old.items, let after = new.items else { return }
             let added = after.filter { key, item in before[key]?.storedAt != item.storedAt }
             stored = Self.some(
@@ -77,7 +77,7 @@ extension WatchEvent {
             gone = Self.some(before.filter { after[$0.key] == nil }.sorted { $0.key.string < $1.key.string })
         }
 
-        private static func some(_ items: [(key: ItemKey, value: CacheLook.Seen)]) -> [String] {
+        private static func some(_ items: [(key: ItemKey, value: CacheSample.Seen)]) -> [String] {
             items.prefix(mostKeys).map(\.key.string)
         }
     }
@@ -96,10 +96,30 @@ extension WatchEvent {
         case .opened: "opened \(what)\(names)\(more)"
         case .evicted: "evicted \(what)\(size)\(names)\(more)"
         case .refused: "refused \(what) (\((detail ?? "").escapedForTerminal))"
-        case .damaged: "set \(what) aside as damaged"
+        case .damaged: "quarantined \(what) as damaged"
         case .pressure: "pressure is \(detail ?? "") now"
         case .budget: "the budget is \(Size.text(bytes ?? 0)) now"
         case .rebuilt: "the catalog was rebuilt from \(what)"
         }
+    }
+}
+
+extension WatchEvent {
+    fileprivate var json: JSONObject {
+        [
+            "event": kind.rawValue, "count": count, "bytes": bytes, "detail": detail,
+            "keys": keys.isEmpty ? nil : keys,
+        ]
+    }
+}
+
+extension CacheSample {
+    /// - Parameter events: The events since the previous sample.
+    func json(_ events: [WatchEvent]) -> JSONObject {
+        [
+            "timeMilliseconds": time,
+            "volume": ["totalBytes": totalBytes, "availableBytes": availableBytes] as JSONObject,
+            "statistics": statistics.json, "sources": sources.map(\.json), "events": events.map(\.json),
+        ]
     }
 }

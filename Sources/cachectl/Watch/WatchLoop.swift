@@ -1,9 +1,15 @@
-/// Looks, shows and waits, until it is time to end.
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Samples, shows and waits, until it is time to end.
 ///
-/// The look, the display, the waiting and the clock are injected.
+/// The sample, the display, the waiting and the clock are injected.
 struct WatchLoop {
     enum End: Hashable {
-        /// Ended by the user, the reader or the number of looks.
+        /// Ended by the user, the reader or the number of samples.
         case done
         case signal(CInt)
     }
@@ -12,38 +18,39 @@ struct WatchLoop {
     static let mostEvents = 200
 
     let interval: Duration
-    /// The number of looks; `nil` for no end.
+    /// The number of samples; `nil` for no end.
     let count: Int?
     let uptime: () -> Duration
-    let look: () async throws -> CacheLook
-    /// Shows a look, the events since the previous one, and all remembered events.
-    let show: (CacheLook, [WatchEvent], _ all: [WatchEvent]) throws -> Void
-    /// Shows the last look again.
-    let redraw: (CacheLook, _ all: [WatchEvent]) throws -> Void
+    let sample: () async throws -> CacheSample
+    /// Shows a sample, the events since the previous one, and all remembered events.
+    let show: (CacheSample, [WatchEvent], _ all: [WatchEvent]) throws -> Void
+    /// Shows the last sample again.
+    let redraw: (CacheSample, _ all: [WatchEvent]) throws -> Void
     let wait: (Duration) -> WatchWake
     /// Stops the process until it is continued.
     let suspend: () throws -> Void
 
     func run() async throws -> End {
         var all: [WatchEvent] = []
-        var last: CacheLook?
-        var looks = 0
+        var last: CacheSample?
+        var samples = 0
         while true {
             let start = uptime()
-            let current = try await look()
+            let current = try await sample()
             let events = last.map { WatchEvent.events(from: $0, to: current) } ?? []
             all = (all + events).suffix(Self.mostEvents)
             last = current
             try show(current, events, all)
-            looks += 1
-            if let count, looks >= count { return .done }
+            samples += 1
+            if let count, samples >= count { return .done }
             if let end = try waitForNext(from: start, current, all) { return end }
         }
     }
 
-    /// - Returns: `nil` when it is time for the next look.
-    private func waitForNext(from start: Duration, _ current: CacheLook, _ all: [WatchEvent]) throws -> End? {
-        // After a look that takes longer than the interval, wait as long as it took.
+    /// - Returns: `nil` when it is time for the next sample.
+    private func waitForNext(from start: Duration, _ current: CacheSample, _ all: [WatchEvent]) throws -> End?
+    {
+        // After a sample that takes longer than the interval, wait as long as it took.
         let took = uptime() - start
         let end = took > interval ? uptime() + took : start + interval
         while true {
@@ -58,5 +65,69 @@ struct WatchLoop {
                 try redraw(current, all)
             }
         }
+    }
+}
+
+/// Why a wait ended.
+enum WatchWake: Hashable {
+    case due
+    case resized
+    /// The user pressed q.
+    case quit
+    case signal(CInt)
+    /// Ctrl-Z.
+    case suspend
+    /// Standard output has no reader any more.
+    case readerGone
+}
+
+/// Waits for the next sample, for keys, for signals and for the end of the reader.
+final class WatchWait {
+    static let signals = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP]
+
+    private let signals: SignalPipe
+    private let isScreen: Bool
+    private var readsKeys: Bool
+
+    /// - Parameter isScreen: Whether standard output is a terminal; otherwise it has a reader that may go away.
+    init(_ signals: SignalPipe, isScreen: Bool) {
+        self.signals = signals
+        self.isScreen = isScreen
+        readsKeys = isScreen && StandardStreams.isInputTerminal
+    }
+
+    func wait(for duration: Duration) -> WatchWake {
+        if let wake = nextSignal() { return wake }
+        // `poll` ignores negative descriptors.
+        var polled = [
+            pollfd(fd: signals.readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: readsKeys ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: isScreen ? -1 : STDOUT_FILENO, events: 0, revents: 0),
+        ]
+        let count = poll(&polled, nfds_t(polled.count), Int32(clamping: duration.milliseconds))
+        guard count > 0 else { return .due }
+        if polled[0].revents != 0, let wake = nextSignal() { return wake }
+        if polled[2].revents != 0 { return .readerGone }
+        if polled[1].revents != 0 { return takeKey() ?? wait(for: .zero) }
+        return .due
+    }
+
+    private func nextSignal() -> WatchWake? {
+        switch signals.next() {
+        case nil: nil
+        case SIGWINCH?: .resized
+        case SIGTSTP?: .suspend
+        case let signal?: .signal(signal)
+        }
+    }
+
+    private func takeKey() -> WatchWake? {
+        var key: UInt8 = 0
+        guard read(STDIN_FILENO, &key, 1) == 1 else {
+            // The terminal has no more input.
+            readsKeys = false
+            return .resized
+        }
+        return [UInt8(ascii: "q"), UInt8(ascii: "Q")].contains(key) ? .quit : .resized
     }
 }

@@ -1,11 +1,11 @@
 internal import PrefetchCache
 
-/// The screen of `cachectl watch`: a pure function of a look, the events and the size of the terminal.
+/// The screen of `cachectl watch`: a pure function of a sample, the events and the size of the terminal.
 struct WatchScreen {
     /// The cache, as the user named it.
     let title: String
     let interval: Duration
-    let look: CacheLook
+    let sample: CacheSample
     /// The newest last.
     let events: [WatchEvent]
 
@@ -16,13 +16,13 @@ struct WatchScreen {
         // Half of the rest for the sources, more when there are few events.
         let rest = size.lines - lines.count
         let room = max(rest - events.count - 2, rest / 2)
-        lines += sources(columns: size.columns, lines: min(look.sources.count + 2, room))
+        lines += sources(columns: size.columns, lines: min(sample.sources.count + 2, room))
         lines += section("RECENT", recent, lines: size.lines - lines.count)
         return lines
     }
 
     private func heading(_ columns: Int) -> StyledLine {
-        let end = "\(Timestamp.time(of: look.time)) UTC, every \(Self.text(interval)), q quits"
+        let end = "\(Timestamp.time(of: sample.time)) UTC, every \(Self.text(interval)), q quits"
         // The end of a path says more than its beginning.
         let title = title.escapedForTerminal
         let room = columns - end.columns - 2
@@ -32,7 +32,7 @@ struct WatchScreen {
     }
 
     private func budget(_ columns: Int) -> StyledLine {
-        let (charged, budget) = (look.statistics.chargedBytes, look.statistics.budgetBytes)
+        let (charged, budget) = (sample.statistics.chargedBytes, sample.statistics.budgetBytes)
         let percent = Bar.percent(charged, of: budget)
         let cells = max(6, min(40, columns - 46))
         let filled = percent >= 100 ? cells : min(Int(percent) * cells / 100, cells - 1)
@@ -44,20 +44,20 @@ struct WatchScreen {
     }
 
     private var volume: StyledLine {
-        let level = look.statistics.pressure
+        let level = sample.statistics.pressure
         let style: StyledLine.Style =
             switch level {
             case .normal: .good
             case .elevated: .warning
             case .low, .critical: .bad
             }
-        let available = "\(Size.text(look.availableBytes)) of \(Size.text(look.totalBytes)) available"
+        let available = "\(Size.text(sample.availableBytes)) of \(Size.text(sample.totalBytes)) available"
         return label("pressure") + StyledLine(level.rawValue, style)
             + StyledLine(", \(available)" + (level == .normal ? "" : "; nothing is admitted"))
     }
 
     private var items: StyledLine {
-        let statistics = look.statistics
+        let statistics = sample.statistics
         var text =
             "\(statistics.items), \(Size.text(statistics.contentBytes)) as \(Size.text(statistics.storedBytes))"
         if statistics.partials > 0 {
@@ -68,7 +68,7 @@ struct WatchScreen {
     }
 
     private var counters: StyledLine {
-        let statistics = look.statistics
+        let statistics = sample.statistics
         let refusals = statistics.refusals.values.reduce(0, +)
         return label("so far")
             + StyledLine(
@@ -86,9 +86,9 @@ struct WatchScreen {
 
     private func sources(columns: Int, lines: Int) -> [StyledLine] {
         let most = max(0, lines - 2)
-        guard most > 0, !look.sources.isEmpty else { return [] }
-        let isCut = look.sources.count > most
-        let shown = look.sources.prefix(isCut ? most - 1 : most)
+        guard most > 0, !sample.sources.isEmpty else { return [] }
+        let isCut = sample.sources.count > most
+        let shown = sample.sources.prefix(isCut ? most - 1 : most)
         let hasBars = columns >= 60
         let widest = max(8, min(36, columns - (hasBars ? 38 : 22)))
         let width = min(widest, max(8, shown.map { Self.name($0).columns }.max() ?? 0))
@@ -101,7 +101,7 @@ struct WatchScreen {
             return line + StyledLine("  " + String(repeating: "#", count: max(1, cells)), .accent)
         }
         if isCut {
-            let rest = look.sources.dropFirst(shown.count)
+            let rest = sample.sources.dropFirst(shown.count)
             let bytes = rest.reduce(0) { $0 + $1.chargedBytes }
             rows.append(StyledLine("… \(rest.count) more, \(Size.text(bytes))", .dim))
         }

@@ -99,7 +99,7 @@ func fuzzOutput(_ input: [UInt8]) throws {
     let number = input.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
     let printed = Printed(text: text, list: [text, ""], number: number)
     for isPretty in [false, true] {
-        let json = try JSON.document(printed, isPretty: isPretty)
+        let json = try JSON.text(of: printed, isPretty: isPretty)
         let parsed = try JSONDecoder().decode(Printed.self, from: Data(json.utf8))
         try require(
             parsed.text.utf8.elementsEqual(text.utf8) && parsed.number == number, "JSON says what was given")

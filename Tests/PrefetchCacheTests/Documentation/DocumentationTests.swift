@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -22,6 +23,30 @@ import Testing
             }
         }
     }
+
+    @Test func everyFolderHasItsLineInTheArchitecture() throws {
+        let rows = try Article("Architecture").rows(under: "Folder").map { $0[0] }
+        let folders = try FileManager.default.contentsOfDirectory(
+            at: Self.sources, includingPropertiesForKeys: [.isDirectoryKey]
+        ).filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
+        let names = folders.map(\.lastPathComponent).filter { !$0.hasSuffix(".docc") }
+        #expect(Set(rows) == Set(names.map { "`\($0)/`" }))
+    }
+
+    @Test func onlyTheIndexAndTheLedgerSpeakSQL() throws {
+        let files = try #require(
+            FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil)
+        )
+        .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        let speakers = try files.filter {
+            try String(contentsOf: $0, encoding: .utf8).contains("import GRDB")
+        }
+        #expect(!speakers.isEmpty)
+        let folders = speakers.map { $0.deletingLastPathComponent().lastPathComponent }
+        #expect(Set(folders) == ["Index", "Promotion"])
+    }
+
+    private static let sources = Article.package.appending(path: "Sources/PrefetchCache")
 
     @Test func theTableOfAreasIsThatOfTheirPromises() throws {
         #expect(try Article("StorageAreas").text.contains("\n\n\(AreaPromise.markdownTable())\n"))

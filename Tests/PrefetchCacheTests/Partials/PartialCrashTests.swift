@@ -246,12 +246,11 @@ extension FileSystemTestSupport.Operation {
         let chunks = try folder.fileSystem.open(
             CacheLayout.keptPartial(of: hash), in: folder.descriptor, .read)
         let replay = Replay()
-        let kept = KeptChunks(journal)
-        let count = try kept.verify(
+        let count = try journal.verify(
             in: chunks, of: folder.fileSystem, codecs: CodecPool(parallelism: 1)
         ) { replay.add($0) }
         let isSound = isSame(replay.content, Self.content.prefix(count << 20))
         #expect(isSound)
-        return (kept.chunks.count, count)
+        return (journal.chunks.count, count)
     }
 }

@@ -102,7 +102,7 @@ enum HandedWork: String, Sendable, CaseIterable {
     var isMigration: Bool { self == .migrates || self == .merges }
 
     private func migrate(_ engine: Engine, as role: MigrationRequest.Role) throws {
-        let request = MigrationRequest(of: engine.promoter.support.areas.documents, as: role)
+        let request = MigrationRequest(of: engine.destinations.support.areas.documents, as: role)
         try Migrator(engine: engine, request: request, isDryRun: false).run { _ in }
     }
 }

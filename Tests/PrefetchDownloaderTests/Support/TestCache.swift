@@ -57,7 +57,7 @@ final class TestCache: Sendable {
         environment.sleep = { [clock] in try await clock.sleep($0) }
         environment.random = { 1 }
         environment.logger = logger
-        return PrefetchDownloader(CacheStoring(cache: cache), configuration, environment)
+        return PrefetchDownloader(cache, configuration, environment)
     }
 
     /// Downloads to the end. Waits before another try take no time.

@@ -68,7 +68,7 @@ import Testing
         try write("x", to: "Documents/a, \"b\"\n.txt")
         let lines = try container.succeed("inventory", "--csv").text.split(
             separator: "\r\n", omittingEmptySubsequences: false)
-        #expect(String(lines[0]) == InventoryCSV.header.joined(separator: ","))
+        #expect(String(lines[0]) == CSV.header.joined(separator: ","))
         #expect(lines.last == "")
         let files = try #require(try container.json("inventory")["totals"] as? [String: Any])["files"]
         #expect(lines.count - 2 == files as? Int)

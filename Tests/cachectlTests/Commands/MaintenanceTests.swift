@@ -32,7 +32,7 @@ import Testing
         for isRepairing in [false, true] {
             let outcome = try container.cachectl("verify", isRepairing ? "--repair" : "--verbose")
             #expect(outcome.status == 65)
-            #expect(outcome.text.hasPrefix(isRepairing ? "damaged, set aside" : "damaged "))
+            #expect(outcome.text.hasPrefix(isRepairing ? "damaged, quarantined" : "damaged "))
             #expect(!outcome.text.contains("\u{1B}"))
             #expect(outcome.errors.contains("damaged: 1"))
         }

@@ -7,7 +7,7 @@ import Testing
     /// The examples at the end of a command's help.
     private func examples(of command: CommandTree) throws -> [String] {
         let discussion = try #require(command.discussion, "\(command.commandName)")
-        let parts = discussion.components(separatedBy: Examples.title)
+        let parts = discussion.components(separatedBy: ManualPage.examplesTitle)
         try #require(parts.count == 2, "\(command.commandName) has no examples")
         return parts[1].split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.hasPrefix("#") }
@@ -141,7 +141,7 @@ import Testing
 
 @Suite struct ManualPageTests {
     private var page: String {
-        get throws { ManualPage(try CommandTree.ofCachectl(), date: "2026-03-01").text }
+        get throws { ManualPage(tree: try CommandTree.ofCachectl(), date: "2026-03-01").text }
     }
 
     @Test func everyCommandAndOptionIsInIt() throws {
@@ -199,7 +199,7 @@ import Testing
     @Test func theVersionAndTheBoundsAreThoseOfTheCode() throws {
         let article = try article
         #expect(article.contains("`schemaVersion`, \(JSON.schemaVersion) at present"))
-        #expect(CacheLooking.mostItems == 1000 && article.contains("at most 1,000"))
-        #expect(CacheLooking.rest == 20 && article.contains("twenty times as long"))
+        #expect(CacheSampler.mostItems == 1000 && article.contains("at most 1,000"))
+        #expect(CacheSampler.rest == 20 && article.contains("twenty times as long"))
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import cachectl
 
 @Suite struct WatchEventTests {
-    private func texts(_ old: CacheLook, _ new: CacheLook) -> [String] {
+    private func texts(_ old: CacheSample, _ new: CacheSample) -> [String] {
         WatchEvent.events(from: old, to: new).map(\.text)
     }
 
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func storesAreNamed() throws {
-        let old = try CacheLook.sample(["a"])
+        let old = try CacheSample.sample(["a"])
         #expect(
             try texts(old, .sample(["a", "b"], second: 1) { $0.stores = 1 }) == ["stored 1 item (1.0 KiB): b"]
         )
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func evictionsAndOpensAreToldApart() throws {
-        let old = try CacheLook.sample(["a", "b"])
+        let old = try CacheSample.sample(["a", "b"])
         #expect(
             try texts(
                 old,
@@ -33,7 +33,7 @@ import Testing
                 }) == ["evicted 1 item (2.0 KiB): a"])
         #expect(try texts(old, .sample(["a"]) { $0.promotions = 1 }) == ["opened 1 item: b"])
         // Which is which?
-        let both = try CacheLook.sample([]) {
+        let both = try CacheSample.sample([]) {
             $0.promotions = 1
             $0.evictions = 1
         }
@@ -46,30 +46,30 @@ import Testing
     }
 
     @Test func refusalsAreCountedByReason() throws {
-        let old = try CacheLook.sample { $0.refusals = ["pressure": 2] }
-        let new = try CacheLook.sample { $0.refusals = ["pressure": 2, "overBudget": 1, "disabled": 2] }
+        let old = try CacheSample.sample { $0.refusals = ["pressure": 2] }
+        let new = try CacheSample.sample { $0.refusals = ["pressure": 2, "overBudget": 1, "disabled": 2] }
         #expect(texts(old, new) == ["refused 2 items (disabled)", "refused 1 item (overBudget)"])
     }
 
     @Test func levelsBudgetsAndDamageAreTold() throws {
-        let new = try CacheLook.sample {
+        let new = try CacheSample.sample {
             $0.pressure = .low
             $0.budgetBytes = 1 << 20
             $0.quarantinedItems = 1
         }
         #expect(
             try texts(.sample(), new)
-                == ["set 1 item aside as damaged", "pressure is low now", "the budget is 1.0 MiB now"])
+                == ["quarantined 1 item as damaged", "pressure is low now", "the budget is 1.0 MiB now"])
     }
 
     @Test func countersThatFellAreThoseOfANewCatalog() throws {
-        let old = try CacheLook.sample { $0.stores = 9 }
+        let old = try CacheSample.sample { $0.stores = 9 }
         #expect(
             try texts(old, .sample(["a"]) { $0.stores = 1 }) == ["the catalog was rebuilt from 1 item"])
     }
 
     @Test func namesAreHarmless() throws {
-        let new = try CacheLook.sample(["k\u{1B}[2J\u{202E}"]) {
+        let new = try CacheSample.sample(["k\u{1B}[2J\u{202E}"]) {
             $0.stores = 1
             $0.refusals = ["\u{9B}x": 1]
         }

@@ -3,18 +3,18 @@ import Testing
 
 @testable import cachectl
 
-/// The loop, with a time that goes on only while it waits or looks.
+/// The loop, with a time that goes on only while it waits or samples.
 @Suite struct WatchLoopTests {
     private final class World {
         var time = Duration.zero
-        var looks: [Duration] = []
+        var samples: [Duration] = []
         var shown = 0
         var redrawn = 0
         var suspended = 0
         var waits: [Duration] = []
         /// What ends the waits, in their order; after them their time is over.
         var wakes: [WatchWake] = []
-        var lookTakes = Duration.zero
+        var sampleTakes = Duration.zero
         var failure: CommandFailure?
     }
 
@@ -24,15 +24,17 @@ import Testing
         let world = world
         return try await WatchLoop(
             interval: .seconds(1), count: count, uptime: { world.time },
-            look: {
+            sample: {
                 if let failure = world.failure { throw failure }
-                world.looks.append(world.time)
-                world.time += world.lookTakes
-                return try .sample(second: Int64(world.looks.count)) { $0.stores = Int64(world.looks.count) }
+                world.samples.append(world.time)
+                world.time += world.sampleTakes
+                return try .sample(second: Int64(world.samples.count)) {
+                    $0.stores = Int64(world.samples.count)
+                }
             },
             show: { _, events, all in
                 world.shown += 1
-                // The first look has nothing to be compared with.
+                // The first sample has nothing to be compared with.
                 #expect(events.count == (world.shown == 1 ? 0 : 1))
                 #expect(all.count == world.shown - 1)
             },
@@ -48,17 +50,17 @@ import Testing
     }
 
     @Test func looksAreAnIntervalApart() async throws {
-        world.lookTakes = .milliseconds(300)
+        world.sampleTakes = .milliseconds(300)
         #expect(try await run(count: 3) == .done)
-        #expect(world.looks == [.zero, .seconds(1), .seconds(2)])
+        #expect(world.samples == [.zero, .seconds(1), .seconds(2)])
         #expect(world.shown == 3)
         #expect(world.waits == [.milliseconds(700), .milliseconds(700)])
     }
 
     @Test func looksThatTakeLongLeaveTheCacheAloneForAsLong() async throws {
-        world.lookTakes = .seconds(3)
+        world.sampleTakes = .seconds(3)
         _ = try await run(count: 2)
-        #expect(world.looks == [.zero, .seconds(6)])
+        #expect(world.samples == [.zero, .seconds(6)])
     }
 
     @Test(arguments: [
@@ -67,13 +69,13 @@ import Testing
     func itEnds(_ wake: WatchWake, _ end: WatchLoop.End) async throws {
         world.wakes = [wake]
         #expect(try await run() == end)
-        #expect(world.looks.count == 1)
+        #expect(world.samples.count == 1)
     }
 
     @Test func aNewSizeIsDrawnWithoutAnotherLook() async throws {
         world.wakes = [.resized, .resized, .suspend, .quit]
         _ = try await run()
-        #expect(world.looks.count == 1)
+        #expect(world.samples.count == 1)
         #expect(world.redrawn == 3)
         #expect(world.suspended == 1)
     }
@@ -81,7 +83,7 @@ import Testing
     @Test func aWaitThatEndsEarlyIsGoneOnWith() async throws {
         world.wakes = [.due]
         _ = try await run(count: 2)
-        #expect(world.looks == [.zero, .seconds(1)])
+        #expect(world.samples == [.zero, .seconds(1)])
         #expect(world.waits.count == 2)
     }
 

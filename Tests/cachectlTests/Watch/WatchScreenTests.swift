@@ -4,8 +4,8 @@ import Testing
 @testable import cachectl
 
 @Suite struct WatchScreenTests {
-    private func screen(_ look: CacheLook, _ events: [WatchEvent] = []) -> WatchScreen {
-        WatchScreen(title: "cachectl ./AppData", interval: .seconds(1), look: look, events: events)
+    private func screen(_ sample: CacheSample, _ events: [WatchEvent] = []) -> WatchScreen {
+        WatchScreen(title: "cachectl ./AppData", interval: .seconds(1), sample: sample, events: events)
     }
 
     private func texts(_ screen: WatchScreen, columns: Int = 80, lines: Int = 24) -> [String] {
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    private var busy: CacheLook {
+    private var busy: CacheSample {
         get throws {
             try .sample(
                 second: 3661,
@@ -57,11 +57,11 @@ import Testing
         let sources = (0..<30).map {
             SourceUsage.sample("日本-source-\($0).example.org", charged: Int64(1000 - $0))
         }
-        let look = try CacheLook.sample(["k"], sources: sources) { $0.chargedBytes = .max }
+        let sample = try CacheSample.sample(["k"], sources: sources) { $0.chargedBytes = .max }
         let events = (0..<50).map { WatchEvent(time: $0, kind: .stored, count: 1, keys: ["key \($0)"]) }
         for columns in [0, 1, 2, 7, 20, 41, 60, 61, 80, 300] {
             for lines in [0, 1, 2, 5, 8, 9, 10, 24, 200] {
-                let shown = screen(look, events).lines(TerminalSize(columns: columns, lines: lines))
+                let shown = screen(sample, events).lines(TerminalSize(columns: columns, lines: lines))
                 #expect(shown.count <= lines)
                 for line in shown {
                     #expect(line.rendered(columns: columns, isColoured: false).columns <= columns)
@@ -93,8 +93,8 @@ import Testing
 
     @Test func withoutColoursThereIsNoEscapeSequence() throws {
         let hostile = SourceUsage.sample("s\u{1B}[31m\u{202E}\n")
-        let look = try CacheLook.sample(sources: [hostile])
-        let shown = WatchScreen(title: "t\u{1B}c", interval: .seconds(1), look: look, events: [])
+        let sample = try CacheSample.sample(sources: [hostile])
+        let shown = WatchScreen(title: "t\u{1B}c", interval: .seconds(1), sample: sample, events: [])
             .lines(TerminalSize(columns: 80, lines: 24))
         for line in shown {
             let text = line.rendered(columns: 80, isColoured: false)

@@ -44,7 +44,7 @@ struct PromotionJudge {
         // Recovery passes by a lock that is held. One of this process is, for a moment, by every process that
         // other tests start meanwhile.
         for item in plan.items { try engine.promoter.locks.hold(item.key.hash) {} }
-        Recovery(engine.promoter).run()
+        engine.promoter.recovery.run()
         return try stagedFiles().map { fault(.leftover, $0) }
     }
 
@@ -104,7 +104,7 @@ struct PromotionJudge {
         for item in plan.items {
             let entry = try engine.ledger.entry(for: item.key)
             guard let entry, entry.state == .committed else { continue }
-            let path = engine.promoter.path(of: entry).string
+            let path = engine.destinations.path(of: entry).string
             let isAdopted = item.name == .identical && path == container.destination(of: item).path
             if !isAdopted, !expected.insert(path).inserted {
                 faults.append(fault(.foreignTouched, "\(path) is not the file of \(item.key)"))

@@ -1,0 +1,427 @@
+public import SystemPackage
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The operating system's own file system.
+public struct LiveFileSystem: FileSystem {
+    /// Creates the live file system, which has no state.
+    public init() {}
+
+    public var userID: UInt32 { geteuid() }
+
+    public var descriptorLimit: Int {
+        var limit = rlimit()
+        // Fails only for a wrong address or resource.
+        guard getrlimit(Platform.openFiles, &limit) == 0 else { return .max }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
+        throws(FileSystemError) -> Descriptor
+    {
+        let (flags, permissions) = mode.flags
+        do {
+            let file = try Platform.retrying("open", name) {
+                name.withPlatformString { openat(directory.rawValue, $0, flags | O_CLOEXEC, permissions) }
+            }
+            let descriptor = Descriptor(rawValue: file)
+            if mode == .readWrite { try requireOneName(descriptor, name) }
+            return descriptor
+        } catch {
+            // Only the owner of a file may open it with O_NOATIME.
+            guard mode == .readUnnoticed, error.errno == .notPermitted else { throw error }
+        }
+        return try open(name, in: directory, .read)
+    }
+
+    /// Refuses a file with more than one name: a write would change it under the others, too.
+    private func requireOneName(_ file: Descriptor, _ name: FilePath) throws(FileSystemError) {
+        do throws(FileSystemError) {
+            guard try attributes(of: file).linkCount > 1 else { return }
+            throw FileSystemError("open", path: name, errno: .tooManyLinks)
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    // Errors of close are not reported: the descriptor is gone either way, and every path that
+    // promises durability has synchronised before.
+    public func close(_ file: Descriptor) {
+        #if canImport(Darwin)
+            _ = Darwin.close(file.rawValue)
+        #else
+            _ = Glibc.close(file.rawValue)
+        #endif
+    }
+
+    public func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+        throws(FileSystemError) -> Int
+    {
+        try Platform.retrying("read") {
+            pread(file.rawValue, buffer.baseAddress, buffer.count, off_t(offset))
+        }
+    }
+
+    public func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+        throws(FileSystemError) -> Int
+    {
+        try Platform.retrying("write") {
+            pwrite(file.rawValue, bytes.baseAddress, bytes.count, off_t(offset))
+        }
+    }
+
+    public func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
+        _ = try Platform.retrying("ftruncate") { ftruncate(file.rawValue, off_t(length)) }
+    }
+
+    public func synchronize(_ file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
+    }
+
+    public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("syncfs") { Platform.synchronizeVolume(file.rawValue) }
+        // XFS goes on in the background after that, and no call waits for it.
+        var available = try volume(of: file).available
+        var (idle, attempts) = (0, 0)
+        while idle < 4, attempts < 200 {
+            attempts += 1
+            _ = usleep(1000)
+            let now = try volume(of: file).available
+            idle = now > available ? 0 : idle + 1
+            available = max(available, now)
+        }
+    }
+
+    public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fallocate") { Platform.allocate(length, for: file.rawValue) }
+    }
+
+    public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
+        let operation = mode == .exclusive ? LOCK_EX : LOCK_SH
+        do {
+            _ = try Platform.retrying("flock") {
+                flock(file.rawValue, waiting ? operation : operation | LOCK_NB)
+            }
+            return true
+        } catch {
+            if error.errno == .wouldBlock { return false }
+            throw error
+        }
+    }
+
+    public func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            return try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) } == 1
+        } catch {
+            // Only its owner may ask, and not every file system answers.
+            guard error.isNotPermitted || error.isUnsupported else { throw error }
+            return false
+        }
+    }
+
+    public func unlock(_ file: Descriptor) {
+        // A failure means that there was no lock.
+        _ = flock(file.rawValue, LOCK_UN)
+        close(file)
+    }
+
+    public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
+        throws(FileSystemError) -> Bool
+    {
+        do {
+            _ = try Platform.retrying("mkdir", name) {
+                name.withPlatformString { mkdirat(directory.rawValue, $0, mode_t(permissions.rawValue)) }
+            }
+            return true
+        } catch {
+            if error.errno == .fileExists { return false }
+            throw error
+        }
+    }
+
+    /// The absolute path of a file or folder, without links, `.` and `..` (`realpath`).
+    package func resolved(_ path: FilePath) throws(FileSystemError) -> FilePath {
+        guard let resolved = path.withPlatformString({ realpath($0, nil) }) else {
+            throw FileSystemError("realpath", path: path, errno: Platform.lastError)
+        }
+        defer { free(resolved) }
+        return FilePath(platformString: resolved)
+    }
+
+    public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("access") {
+            faccessat(directory.rawValue, ".", W_OK | X_OK, CInt(AT_EACCESS))
+        }
+    }
+
+    public func rename(
+        _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
+        _ mode: RenameMode
+    ) throws(FileSystemError) {
+        do {
+            _ = try Platform.retrying("rename", newName) {
+                name.withPlatformString { old in
+                    newName.withPlatformString { new in
+                        Platform.rename(directory.rawValue, old, newDirectory.rawValue, new, mode)
+                    }
+                }
+            }
+        } catch {
+            // File systems without the flag (some FUSE and network ones) answer EINVAL or ENOTSUP.
+            // Creating a hard link also refuses an existing name; the old name is removed afterwards.
+            guard mode == .exclusive, error.errno == .invalidArgument || error.errno == .notSupported
+            else { throw error }
+            do throws(FileSystemError) {
+                try link(name, in: directory, to: newName, in: newDirectory)
+            } catch let failure {
+                // One that has no links either may know the flag, and have refused the name.
+                throw failure.isMissingLinks ? error : failure
+            }
+            try unlink(name, in: directory)
+        }
+    }
+
+    private func link(
+        _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor
+    ) throws(FileSystemError) {
+        _ = try Platform.retrying("link", newName) {
+            name.withPlatformString { old in
+                newName.withPlatformString { new in
+                    linkat(directory.rawValue, old, newDirectory.rawValue, new, 0)
+                }
+            }
+        }
+    }
+
+    public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("unlink", name) {
+            name.withPlatformString { unlinkat(directory.rawValue, $0, 0) }
+        }
+    }
+
+    public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("rmdir", name) {
+            name.withPlatformString { unlinkat(directory.rawValue, $0, CInt(AT_REMOVEDIR)) }
+        }
+    }
+
+    public func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
+        // The stream takes over its descriptor and moves its offset, so it gets a separate one.
+        let own = try open(".", in: directory, .directory)
+        guard let stream = fdopendir(own.rawValue) else {
+            let error = Platform.lastError
+            close(own)
+            throw FileSystemError("fdopendir", errno: error)
+        }
+        defer { closedir(stream) }
+
+        var entries: [DirectoryEntry] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                let error = Platform.lastError
+                guard error.rawValue == 0 else { throw FileSystemError("readdir", errno: error) }
+                return entries
+            }
+            let text = Platform.name(of: entry)
+            // Cheaper than creating the paths first.
+            guard strcmp(text, ".") != 0, strcmp(text, "..") != 0,
+                let name = FilePath(platformString: text).lastComponent
+            else { continue }
+            entries.append(DirectoryEntry(name: name, kind: Self.kind(CInt(entry.pointee.d_type))))
+        }
+    }
+
+    private static func kind(_ type: CInt) -> FileAttributes.Kind? {
+        switch type {
+        case CInt(DT_REG): .regular
+        case CInt(DT_DIR): .directory
+        case CInt(DT_LNK): .symbolicLink
+        case CInt(DT_UNKNOWN): nil
+        default: .other
+        }
+    }
+
+    public func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
+        var status = stat()
+        _ = try Platform.retrying("fstat") { fstat(file.rawValue, &status) }
+        return FileAttributes(status)
+    }
+
+    public func attributes(of name: FilePath, in directory: Descriptor)
+        throws(FileSystemError) -> FileAttributes?
+    {
+        var status = stat()
+        do {
+            _ = try Platform.retrying("stat", name) {
+                name.withPlatformString {
+                    fstatat(directory.rawValue, $0, &status, CInt(AT_SYMLINK_NOFOLLOW))
+                }
+            }
+            return FileAttributes(status)
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+    }
+
+    public func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
+        var inode: UInt64 = 0
+        do {
+            _ = try Platform.retrying("statx", name) {
+                name.withPlatformString { Platform.inode(directory.rawValue, $0, &inode) }
+            }
+            return inode
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+    }
+
+    public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+        var time: Int64 = 0
+        let isKnown = try Platform.retrying("statx") { Platform.birthTime(file.rawValue, &time) }
+        return isKnown == 1 ? time : nil
+    }
+
+    public func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+        var status = stat()
+        _ = try Platform.retrying("fstat") { fstat(file.rawValue, &status) }
+        return Platform.accessed(status)
+    }
+
+    public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("futimens") { Platform.setAccessTime(file.rawValue, time) }
+    }
+
+    public func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fchown") { fchown(file.rawValue, owner, group) }
+    }
+
+    public func setPermissions(_ permissions: FilePermissions, of file: Descriptor)
+        throws(FileSystemError)
+    {
+        _ = try Platform.retrying("fchmod") { fchmod(file.rawValue, mode_t(permissions.rawValue)) }
+    }
+
+    public func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
+        do {
+            return try extendedAttribute(name, of: file, atMost: 256)
+        } catch {
+            switch error.errno {
+            case Platform.noSuchAttribute: return nil
+            // Linux limits an attribute to 64 KiB (XATTR_SIZE_MAX).
+            case .outOfRange: return try extendedAttribute(name, of: file, atMost: 1 << 16)
+            default: throw error
+            }
+        }
+    }
+
+    private func extendedAttribute(_ name: String, of file: Descriptor, atMost limit: Int)
+        throws(FileSystemError) -> [UInt8]
+    {
+        var value = [UInt8](repeating: 0, count: limit)
+        let count = try value.withMutableBytes { buffer throws(FileSystemError) in
+            try Platform.retrying("fgetxattr") { Platform.getAttribute(file.rawValue, name, buffer) }
+        }
+        value.removeLast(limit - count)
+        return value
+    }
+
+    public func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
+        throws(FileSystemError)
+    {
+        guard let value else {
+            do {
+                _ = try Platform.retrying("fremovexattr") { Platform.removeAttribute(file.rawValue, name) }
+            } catch {
+                if error.errno != Platform.noSuchAttribute { throw error }
+            }
+            return
+        }
+        _ = try Platform.retrying("fsetxattr") {
+            value.withUnsafeBytes { Platform.setAttribute(file.rawValue, name, $0) }
+        }
+    }
+
+    public func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("set no-dump flag") { Platform.setNoDump(file.rawValue, enabled) }
+    }
+
+    public func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try Platform.retrying("get no-dump flag") { Platform.isNoDump(file.rawValue) } == 1
+    }
+
+    public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
+        var status = statvfs()
+        _ = try Platform.retrying("fstatvfs") { fstatvfs(file.rawValue, &status) }
+        let unit = Int64(clamping: status.f_frsize == 0 ? status.f_bsize : status.f_frsize)
+        return VolumeFigures(
+            total: Int64(clamping: status.f_blocks).multipliedClamping(by: unit),
+            available: Int64(clamping: status.f_bavail).multipliedClamping(by: unit),
+            blockSize: unit)
+    }
+}
+
+extension OpenMode {
+    /// The flags of `open`, and the permissions of a file that it creates.
+    fileprivate var flags: (CInt, mode_t) {
+        switch self {
+        // Without O_NONBLOCK, opening a pipe in place of a file would block forever.
+        case .read: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
+        case .readUnnoticed: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | Platform.withoutAccessTime, 0)
+        case .readFollowingLinks: (O_RDONLY, 0)
+        case .readFollowingLinksWithoutWaiting: (O_RDONLY | O_NONBLOCK, 0)
+        case .readWrite: (O_RDWR | O_NOFOLLOW, 0)
+        case .createNew(let permissions):
+            (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode_t(permissions.rawValue))
+        case .createIfMissing(let permissions):
+            (O_RDWR | O_CREAT | O_NOFOLLOW, mode_t(permissions.rawValue))
+        case .directory: (O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
+        case .directoryFollowingLinks: (O_RDONLY | O_DIRECTORY, 0)
+        }
+    }
+}
+
+extension FileSystemError {
+    /// Whether the file system has no hard links: `EPERM`, `ENOTSUP`, `ENOSYS` or `EMLINK`.
+    fileprivate var isMissingLinks: Bool {
+        errno == .notPermitted || errno == .notSupported || errno == .noFunction || errno == .tooManyLinks
+    }
+}
+
+extension FileAttributes {
+    fileprivate init(_ status: stat) {
+        let kind: Kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            default: .other
+            }
+        self.init(
+            kind: kind,
+            identity: Identity(
+                device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino)),
+            length: Int64(status.st_size),
+            allocated: Int64(status.st_blocks) * 512,
+            linkCount: UInt64(status.st_nlink),
+            owner: status.st_uid,
+            group: status.st_gid,
+            permissions: FilePermissions(
+                rawValue: CInterop.Mode(truncatingIfNeeded: status.st_mode & 0o7777)),
+            modified: Platform.modified(status))
+    }
+}
+
+extension Int64 {
+    fileprivate func multipliedClamping(by other: Int64) -> Int64 {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
+    }
+}

@@ -1,0 +1,130 @@
+public import SystemPackage
+
+extension FileSystem {
+    /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
+    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+        throws(FileSystemError)
+    {
+        var done = 0
+        while done < bytes.count {
+            let count = try write(bytes.slice(done..<bytes.count), to: file, at: offset + Int64(done))
+            guard count > 0 else { throw FileSystemError("write", errno: .ioError) }
+            done += count
+        }
+    }
+
+    /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
+    public func writeAll(_ bytes: [UInt8], to file: Descriptor, at offset: Int64) throws(FileSystemError) {
+        try bytes.withBytes { buffer throws(FileSystemError) in
+            try writeAll(buffer, to: file, at: offset)
+        }
+    }
+
+    /// Reads until `buffer` is full or the file ends; returns the number of bytes read.
+    public func readAll(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+        throws(FileSystemError) -> Int
+    {
+        var done = 0
+        while done < buffer.count {
+            let rest = buffer.slice(done..<buffer.count)
+            let count = try read(file, into: rest, at: offset + Int64(done))
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// At most `count` bytes of a file from `offset`; fewer where it ends.
+    package func bytes(of file: Descriptor, at offset: Int64 = 0, count: Int) throws(FileSystemError)
+        -> [UInt8]
+    {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let done = try bytes.withMutableBytes { buffer throws(FileSystemError) in
+            try readAll(file, into: buffer, at: offset)
+        }
+        bytes.removeLast(count - done)
+        return bytes
+    }
+
+    /// Passes the first `count` bytes of a file, or all of a shorter one, to `body` in pieces of at most
+    /// 1 MiB, each with its offset.
+    public func forEachPiece(
+        of file: Descriptor, count: Int64 = .max,
+        _ body: (UnsafeRawBufferPointer, Int64) throws(FileSystemError) -> Void
+    ) throws(FileSystemError) {
+        var offset: Int64 = 0
+        var buffer = [UInt8](repeating: 0, count: Int(min(count, 1 << 20)))
+        while offset < count {
+            let done = try buffer.withMutableBytes { bytes throws(FileSystemError) in
+                let wanted = bytes.slice(0..<Int(min(Int64(bytes.count), count - offset)))
+                let done = try readAll(file, into: wanted, at: offset)
+                try body(UnsafeRawBufferPointer(wanted.slice(0..<done)), offset)
+                return done
+            }
+            if done == 0 { return }
+            offset += Int64(done)
+        }
+    }
+
+    /// Opens a name, passes the descriptor to `body`, and closes it.
+    public func withFile<Result>(
+        _ name: FilePath, in directory: Descriptor, _ mode: OpenMode,
+        _ body: (Descriptor) throws(FileSystemError) -> Result
+    ) throws(FileSystemError) -> Result {
+        let file = try open(name, in: directory, mode)
+        defer { close(file) }
+        return try body(file)
+    }
+
+    /// The whole content of a file of at most `limit` bytes, or `nil` when there is no such file.
+    ///
+    /// - Throws: `EFBIG` when the file is longer than `limit`.
+    public func contents(of name: FilePath, in directory: Descriptor, limit: Int)
+        throws(FileSystemError) -> [UInt8]?
+    {
+        do {
+            return try withFile(name, in: directory, .read) { file throws(FileSystemError) in
+                let length = try attributes(of: file).length
+                guard length <= Int64(limit) else {
+                    throw FileSystemError("read", path: name, errno: .fileTooLarge)
+                }
+                return try bytes(of: file, count: Int(length))
+            }
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+    }
+
+    /// The first `limit` bytes of a file whose attributes do not report its length, as in `/proc`.
+    public func contents(ofStream name: FilePath, in directory: Descriptor, limit: Int)
+        throws(FileSystemError) -> [UInt8]
+    {
+        try withFile(name, in: directory, .read) { file throws(FileSystemError) in
+            try bytes(of: file, count: limit)
+        }
+    }
+
+    /// Writes a small file under a temporary name beside it and renames it, so that a reader sees
+    /// either the old content or the new, never a mixture. With `durable`, the content and the folder
+    /// are synchronised before the call returns.
+    public func replaceContents(
+        of name: FilePath.Component, in directory: Descriptor, with bytes: [UInt8],
+        permissions: FilePermissions, durable: Bool
+    ) throws(FileSystemError) {
+        let temporary = FilePath(".\(name.string).new")
+        if try attributes(of: temporary, in: directory) != nil {
+            try unlink(temporary, in: directory)
+        }
+        try withFile(temporary, in: directory, .createNew(permissions)) { file throws(FileSystemError) in
+            do throws(FileSystemError) {
+                try writeAll(bytes, to: file, at: 0)
+                if durable { try synchronize(file) }
+            } catch {
+                throw error.naming(FilePath(root: nil, [name]))
+            }
+        }
+        try rename(temporary, in: directory, to: FilePath(root: nil, [name]), in: directory, .replacing)
+        if durable { try synchronize(directory) }
+    }
+}

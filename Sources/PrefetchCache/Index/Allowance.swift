@@ -1,0 +1,128 @@
+/// What this process may store without asking the other processes: bytes that it took out of the shared
+/// budget in bulk and spends from memory, so that a small item costs no transaction.
+///
+/// The catalog's `writer` row of this process holds the sum of the first three. They count as charged, so
+/// that the budget holds at every moment, for every process.
+struct Allowance: Sendable {
+    /// Bytes that the next reservation may take.
+    private(set) var free: Int64 = 0
+    /// Bytes that stores under way have reserved.
+    private(set) var reserved: Int64 = 0
+    /// Charged bytes of stored items without a row in the catalog.
+    private(set) var unsettled: Int64 = 0
+    /// Bytes that transactions under way are giving up or being granted: whether this process holds them is
+    /// not decided yet.
+    private(set) var uncertain: Int64 = 0
+    /// Counts how often the allowance was entered into a file of the catalog.
+    private(set) var generation = 0
+    /// Whether the catalog in place is known to contain it. If not, nothing is spent from memory.
+    private(set) var isEntered = true
+
+    /// The most that this process may turn out to hold.
+    var bound: Int64 { max(0, free + reserved + unsettled + uncertain) }
+
+    /// Takes `bytes` out of the free ones, if there are enough.
+    mutating func reserve(_ bytes: Int64) -> Bool {
+        guard isEntered, free >= bytes else { return false }
+        free -= bytes
+        reserved += bytes
+        return true
+    }
+
+    /// Adds a grant of the catalog.
+    mutating func add(_ grant: Int64) {
+        free += grant
+    }
+
+    mutating func release(_ bytes: Int64) {
+        reserved -= bytes
+        free += bytes
+    }
+
+    /// Turns a reservation into a stored item of `charged` bytes, and frees the rest.
+    mutating func spend(_ charged: Int64, reserved bytes: Int64) {
+        reserved -= bytes
+        free += bytes - charged
+        unsettled += charged
+    }
+
+    /// Takes back the charge of an item without a row that was removed again.
+    mutating func unspend(_ charged: Int64) {
+        unsettled -= charged
+        free += charged
+    }
+
+    /// Notes that the catalog now has rows for items of `bytes` in all.
+    mutating func settle(_ bytes: Int64) {
+        unsettled -= bytes
+    }
+
+    /// Gives up the free bytes. They are uncertain until ``settle(uncertain:)``.
+    mutating func giveUp() -> Int64 {
+        defer { free = 0 }
+        uncertain += free
+        return free
+    }
+
+    /// Notes that a transaction under way is granted `bytes`, which are uncertain until
+    /// ``settle(uncertain:)``.
+    mutating func promise(_ bytes: Int64) {
+        uncertain += bytes
+    }
+
+    /// Notes that the fate of `bytes` that were given up or granted has been decided.
+    mutating func settle(uncertain bytes: Int64) {
+        uncertain -= bytes
+    }
+
+    /// Notes that the catalog in place may lack this process's row, or have an outdated one. The free bytes
+    /// are void.
+    mutating func lose() {
+        free = 0
+        isEntered = false
+    }
+
+    /// Returns what has to be entered in a catalog that lacks this process's row.
+    mutating func reenter() -> Int64 {
+        free = 0
+        generation += 1
+        isEntered = true
+        return reserved + unsettled
+    }
+}
+
+/// The changes of the allowance by a transaction, until they are certain.
+struct Transfer {
+    /// The bytes that are given up.
+    private(set) var unused: Int64 = 0
+    private var grant: Int64 = 0
+    private var generation = 0
+
+    /// Gives up the free bytes. A transaction may be run again, on the same file or on a fresh one.
+    mutating func begin(with allowance: inout Allowance) {
+        allowance.settle(uncertain: grant)
+        grant = 0
+        if generation != allowance.generation {
+            // A fresh file does not contain what was given up before.
+            allowance.settle(uncertain: unused)
+            unused = 0
+        }
+        generation = allowance.generation
+        unused += allowance.giveUp()
+    }
+
+    mutating func promise(_ bytes: Int64, by allowance: inout Allowance) {
+        grant += bytes
+        allowance.promise(bytes)
+    }
+
+    func commit(to allowance: inout Allowance) {
+        allowance.settle(uncertain: unused + grant)
+        allowance.add(grant)
+    }
+
+    func rollBack(to allowance: inout Allowance) {
+        allowance.settle(uncertain: unused + grant)
+        if generation == allowance.generation { allowance.add(unused) }
+    }
+}

@@ -1,0 +1,132 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// The servers that may be contacted, also by redirects.
+///
+/// ```swift
+/// configuration.hosts = ["media.example.org", "*.cdn.example.net"]
+/// ```
+public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
+    /// Any host, for a program whose user provides the URLs.
+    public static let any = AllowedHosts(patterns: nil)
+
+    /// `nil` for any host.
+    private let patterns: Set<String>?
+
+    private init(patterns: Set<String>?) {
+        self.patterns = patterns
+    }
+
+    /// Creates a set of hosts.
+    ///
+    /// - Parameter hosts: Names or addresses. `*.example.org` stands for all hosts below `example.org`, but
+    ///   not for `example.org` itself.
+    public init(_ hosts: some Sequence<String>) {
+        self.init(patterns: Set(hosts.map { $0.lowercased() }))
+    }
+
+    /// Creates a set of hosts, as ``init(_:)`` does.
+    public init(arrayLiteral hosts: String...) {
+        self.init(hosts)
+    }
+
+    /// Returns whether a host may be contacted. Case is ignored.
+    public func contains(_ host: String) -> Bool {
+        guard let patterns else { return true }
+        let host = host.lowercased()
+        if patterns.contains(host) { return true }
+        var rest = host[...]
+        while let dot = rest.firstIndex(of: ".") {
+            rest = rest[rest.index(after: dot)...]
+            if patterns.contains("*.\(rest)") { return true }
+        }
+        return false
+    }
+}
+
+extension DownloaderConfiguration {
+    /// Returns why a URL may not be requested, or `nil`.
+    func problem(of url: URL) -> DownloadError.Reason? {
+        guard let origin = Origin(url), ["http", "https"].contains(origin.scheme) else {
+            return .unsupportedURL
+        }
+        guard hosts.contains(origin.host) else { return .hostNotAllowed }
+        guard origin.scheme == "https" || origin.isLoopback || allowsInsecureHTTP else { return .insecure }
+        return nil
+    }
+}
+
+/// Derives the next request from a response that redirects.
+enum Redirect {
+    static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+
+    /// The request headers that another origin receives. All others are only for the server that the caller
+    /// named: `Authorization`, `Cookie`, and custom headers that may be as secret.
+    static let headersForAnybody: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "if-range",
+        "range", "user-agent",
+    ]
+
+    /// - Parameter location: The `Location` header.
+    /// - Returns: The request to the target, without credentials if that is another origin.
+    static func next(
+        after request: URLRequest, to location: String?, _ configuration: DownloaderConfiguration
+    ) throws(DownloadError.Reason) -> URLRequest {
+        guard let location, let from = request.url,
+            let target = URL(string: String(location.trimmed), relativeTo: from)?.absoluteURL,
+            let origin = Origin(target)
+        else { throw .redirect(to: "nowhere") }
+        if configuration.problem(of: target) != nil { throw .redirect(to: origin.description) }
+        let before = Origin(from)
+        // A secure connection is never downgraded.
+        if before?.scheme == "https", origin.scheme != "https" { throw .redirect(to: origin.description) }
+        var next = request
+        next.url = target
+        guard origin != before else { return next }
+        for name in (request.allHTTPHeaderFields ?? [:]).keys
+        where !headersForAnybody.contains(name.lowercased()) {
+            next.setValue(nil, forHTTPHeaderField: name)
+        }
+        return next
+    }
+}
+
+/// The scheme, host and port of a URL (RFC 6454). Logs and errors contain nothing else of a URL, since the
+/// rest may be secret.
+struct Origin: Hashable, Sendable, CustomStringConvertible {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    /// Returns `nil` for a URL without a scheme or a host.
+    init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased(), !host.isEmpty else {
+            return nil
+        }
+        self.scheme = scheme
+        self.host = host
+        self.port = url.port ?? (scheme == "https" ? 443 : 80)
+    }
+
+    /// Whether the host is this machine.
+    var isLoopback: Bool {
+        host == "localhost" || host == "::1" || host == "[::1]" || host.isLoopbackAddress
+    }
+
+    var description: String {
+        let host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        let isUsual = port == (scheme == "https" ? 443 : 80)
+        return isUsual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+    }
+}
+
+extension String {
+    /// Whether this is an address in 127.0.0.0/8, written out.
+    fileprivate var isLoopbackAddress: Bool {
+        let parts = split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}

@@ -1,0 +1,147 @@
+internal import ArgumentParser
+internal import PrefetchCache
+
+struct CapacityCommand: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capacity",
+        abstract: "Shows how much of its volume the cache may take, and why.",
+        discussion: """
+            U + A is the space that is the cache's own or available: items, work under way and free space. \
+            Sizes are rounded; --json prints exact bytes.
+
+            EXAMPLES:
+              # Show how the budget is computed
+              cachectl capacity --app org.example.podcasts
+            """)
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(in session: Session) async throws {
+        let report = try await session.cache.capacity()
+        let configuration = try await session.cache.configuration()
+        if session.output.isJSON {
+            try session.output.print(json: report.json(configuration.capacityModel))
+        } else {
+            try session.output.print(CapacityTable(report: report, configuration: configuration).lines)
+        }
+    }
+}
+
+extension CapacityReport {
+    func json(_ model: CapacityModel) -> JSONObject {
+        let state = capacity.state
+        let block = AdmissionBlock(self)
+        return [
+            "totalBytes": state.total, "availableBytes": state.available, "evictableBytes": state.evictable,
+            "purgeableBytes": state.purgeable, "pressure": pressure.rawValue,
+            // The available bytes at which the level ends; `null` for the normal level.
+            "pressureEndsAtBytes": capacity.thresholds.end(of: pressure).orNull,
+            "thresholds": capacity.thresholds.json, "derivation": capacity.json(model),
+            "budget": configuredBudget.name, "budgetBytes": budgetBytes,
+            "budgetCapBytes": configuredBudget.capBytes.orNull,
+            "usage": [
+                "ceilingBytes": ceilingBytes, "largestItemBytes": largestItemBytes,
+                "chargedBytes": chargedBytes, "heldBytes": heldBytes, "catalogBytes": catalogBytes,
+                "freeBytes": freeBytes,
+            ] as JSONObject,
+            "refusal": (block?.reason).orNull, "refusalMessage": (block?.message).orNull, "model": model,
+        ]
+    }
+}
+
+extension PressureThresholds {
+    fileprivate var json: JSONObject {
+        ["elevated": elevated.json, "low": low.json, "critical": critical.json]
+    }
+}
+
+extension PressureThresholds.Band {
+    fileprivate var json: JSONObject { ["enterBytes": enter, "leaveBytes": leave] }
+}
+
+extension Capacity {
+    /// Every step from the free space to an automatic budget, whether or not it is in force.
+    fileprivate func json(_ model: CapacityModel) -> JSONObject {
+        [
+            "lowBytes": low, "reserveBytes": reserve, "importantBytes": important,
+            "isImportantReported": isImportantReported, "opportunisticBytes": opportunistic,
+            "isOpportunisticReported": isOpportunisticReported, "ownOrFreeBytes": ownOrFree,
+            "roomBytes": room, "shareBytes": share,
+            "shareTiers": ShareTier.tiers(of: model, ownOrFree: ownOrFree).map(\.json), "capBytes": cap,
+            "quantumBytes": quantum, "budgetBytes": budget,
+        ]
+    }
+}
+
+extension ShareTier {
+    fileprivate var json: JSONObject {
+        [
+            "fromBytes": start, "toBytes": end.orNull, "perMille": perMille, "amountBytes": amount,
+            "shareBytes": bytes,
+        ]
+    }
+}
+
+/// Why no item at all is admitted.
+struct AdmissionBlock {
+    /// The name under which a refusal is counted.
+    let reason: String
+    let message: String
+
+    /// - Returns: `nil` when something is admitted.
+    init?(_ report: CapacityReport) {
+        // Every item is charged more than the file system's overhead.
+        let smallestCharge = ChargedLength.overhead
+        if let refusal = report.refusal {
+            reason = refusal.reason
+            message = refusal.description
+        } else if report.ceilingBytes - report.heldBytes - report.catalogBytes <= smallestCharge {
+            let ceiling = Size.text(report.ceilingBytes)
+            reason = "overBudget"
+            message =
+                report.budgetBytes <= report.ceilingBytes
+                ? "the budget of \(ceiling) has no room for an item beside the catalog"
+                : "the volume can spare \(ceiling), which leaves no room for an item beside the catalog"
+        } else if report.largestItemBytes <= smallestCharge {
+            reason = "largerThanLargestItem"
+            message = "the largest-item limit is too small for any item"
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Pressure {
+    /// The meaning of the level; `nil` for the normal level.
+    func meaning(_ thresholds: PressureThresholds) -> String? {
+        switch self {
+        case .normal: nil
+        case .elevated: "the reserve is in use; nothing new is admitted"
+        case .low:
+            "the volume is nearly full; nothing new is admitted, and the coldest items are evicted until "
+                + "\(Size.text(thresholds.low.leave)) are available"
+        case .critical:
+            "the volume is practically full; nothing new is admitted, and everything not pinned is evicted"
+        }
+    }
+}
+
+extension PressureThresholds {
+    /// The levels with their thresholds, the mildest first.
+    var bands: [(level: Pressure, band: Band)] {
+        [(.elevated, elevated), (.low, low), (.critical, critical)]
+    }
+
+    /// The available bytes at which a level ends; `nil` for the normal level, which does not end.
+    func end(of level: Pressure) -> Int64? { bands.first { $0.level == level }.map { $0.band.end } }
+
+    /// The level that follows `level` when the available bytes reach its end.
+    func successor(of level: Pressure) -> Pressure {
+        end(of: level).map { self.level(at: $0, after: level) } ?? .normal
+    }
+}
+
+extension PressureThresholds.Band {
+    /// The available bytes at which the level ends, once begun.
+    var end: Int64 { max(enter, leave) }
+}

@@ -1,0 +1,141 @@
+internal import ArgumentParser
+internal import FileSystem
+internal import PrefetchCache
+
+/// A subcommand that works on a cache.
+protocol CacheCommand: AsyncParsableCommand {
+    var shared: SharedOptions { get }
+
+    /// Whether opening the cache finishes the promotions that a crash interrupted.
+    var recoversOnOpening: Bool { get }
+
+    /// Whether the command fails where there is no cache, as at a mistyped place.
+    var needsCache: Bool { get }
+
+    /// Whether the command must not change anything: the missing parts of a cache are not created, and an empty cache
+    /// stands in for them.
+    var isReadOnly: Bool { get }
+
+    /// Checks what can be checked without a cache, so that a mistake does not create one. It may block.
+    func checkInput() throws
+
+    /// Performs the command. It may block: it runs on one of the cache's own threads.
+    func perform(in session: Session) async throws
+}
+
+/// A subcommand that inspects files and changes nothing: it does not open a cache, since that would create a
+/// missing one.
+protocol InspectingCommand: AsyncParsableCommand {
+    var shared: SharedOptions { get }
+
+    /// Whether the command works on a place at all.
+    var needsPlace: Bool { get }
+
+    /// Performs the command. It may block.
+    func inspect(_ fileSystem: any FileSystem, to output: Output) throws -> ExitCode
+}
+
+/// A subcommand that needs no cache and prints a text.
+protocol TextCommand: ParsableCommand {
+    func text() throws(CommandFailure) -> String
+}
+
+/// The context in which a command runs.
+struct Session {
+    let cache: PrefetchCache
+    let place: Place
+    let output: Output
+}
+
+extension CacheCommand {
+    var recoversOnOpening: Bool { true }
+    var needsCache: Bool { true }
+    var isReadOnly: Bool { false }
+
+    func checkInput() throws {}
+
+    /// Opens the cache, performs the command, and closes the cache in any case.
+    func run() async throws(CommandFailure) {
+        do {
+            let place = try shared.place()
+            let standIn = try await withTaskExecutorPreference(BlockingExecutor()) {
+                try checkInput()
+                return try self.standIn(for: place)
+            }
+            defer { standIn?.remove() }
+            var environment = CacheEnvironment.live(logger: shared.logger)
+            if let standIn { environment.probe = standIn.probe }
+            let cache = try await PrefetchCache(
+                areas: standIn?.areas ?? place.areas, environment: environment, isSettling: recoversOnOpening)
+            let session = Session(
+                cache: cache, place: place, output: Output(isJSON: shared.json, isQuiet: shared.quiet))
+            let performed = await withTaskExecutorPreference(cache.executor) {
+                await result { try await performReportingShortage(in: session) }
+            }
+            let flushed = await result { try session.output.flush() }
+            let closed = await result { try await cache.close() }
+            // The first error is the cause.
+            try performed.get()
+            try flushed.get()
+            // When only this fails, just the record of recent uses is lost: the command has done its work.
+            if case .failure(let error) = closed {
+                StandardStreams.writeError("cachectl: warning: the cache was not closed properly: \(error)")
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func standIn(for place: Place) throws -> StandIn? {
+        guard needsCache || isReadOnly else { return nil }
+        let roots = try CacheRoots(in: place.areas)
+        if needsCache, roots.isEmpty {
+            throw CommandFailure(
+                .notFound,
+                "there is no cache in \(place.areas.caches.displayText); check --container or --app: only 'put', 'fetch', "
+                    + "'migrate --from' and a changing 'configure' create one")
+        }
+        return isReadOnly && !roots.isComplete ? try StandIn(for: place.areas, having: roots) : nil
+    }
+
+    /// Performs the command. When the volume has too little room, prints the figures as the command's output.
+    private func performReportingShortage(in session: Session) async throws {
+        do {
+            try await perform(in: session)
+        } catch CacheError.insufficientSpace(let needed, let available) where session.output.isJSON {
+            let error = CacheError.insufficientSpace(needed: needed, available: available)
+            try session.output.print(
+                json: [
+                    "error": "insufficientSpace", "neededBytes": needed, "availableBytes": available,
+                    "message": error.description,
+                ])
+            throw error
+        }
+    }
+
+    private func result(of body: () async throws -> Void) async -> Result<Void, any Error> {
+        do {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension InspectingCommand {
+    var needsPlace: Bool { true }
+
+    /// Performs the command on a thread that may block.
+    func inspect() async throws(CommandFailure) -> ExitCode {
+        do {
+            return try await withTaskExecutorPreference(BlockingExecutor()) {
+                let output = Output(isJSON: shared.json, isQuiet: shared.quiet)
+                let code = try inspect(LiveFileSystem(), to: output)
+                try output.flush()
+                return code
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import FileSystem
+internal import PrefetchCache
+internal import StorageInventory
+internal import SystemPackage
+
+/// Why a command failed: an exit code, and a line that says what to do.
+struct CommandFailure: Error, Hashable {
+    let code: ExitCode
+    /// `nil` when there is nothing to report.
+    let message: String?
+
+    init(_ code: ExitCode, _ message: String?) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension CommandFailure {
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as CacheError: self.init(error)
+        case let error as FileSystemError: self.init(CacheError.fileSystem(error))
+        case let error as StorageAreasError: self.init(CacheError.areas(error))
+        case is ByteRangeError, is FetchTargetError: self.init(.usage, "\(error)")
+        case let error as InventoryError: self.init(error)
+        case let error as AppSettingsError: self.init(error)
+        default: self.init(.software, "\(error)")
+        }
+    }
+
+    init(_ error: CacheError) {
+        // A reader that closes the pipe has seen enough, as `head` has: that is not a failure.
+        if case .fileSystem(let error) = error, error.errno == .brokenPipe {
+            self.init(.success, nil)
+        } else {
+            self.init(ExitCode(error), error.description + Self.advice(on: error))
+        }
+    }
+
+    init(_ error: InventoryError) {
+        let code: ExitCode =
+            switch error {
+            case .missing, .notAFolder: .notFound
+            case .unreadable(let path, let errno):
+                ExitCode(FileSystemError("open", path: path, errno: errno))
+            }
+        self.init(code, error.description)
+    }
+
+    init(_ error: AppSettingsError) {
+        let code: ExitCode =
+            switch error {
+            case .unreadable(let path, let errno):
+                errno == .noSuchFileOrDirectory
+                    ? .notFound : ExitCode(FileSystemError("open", path: path, errno: errno))
+            case .noPropertyList: .damaged
+            }
+        self.init(code, error.description)
+    }
+
+    init(_ miss: Miss, of key: ItemKey) {
+        let message =
+            switch miss {
+            case .expired: "the item '\(key)' has expired; store it again"
+            case .absent: "there is no item '\(key)'; 'cachectl list' shows what there is"
+            case .purged: "the system purged the item '\(key)'; store it again"
+            case .damaged(let error): "\(error), and was quarantined; store '\(key)' again"
+            case .newerFormat(let version):
+                "the item '\(key)' has the newer format version \(version); update this software"
+            }
+        self.init(ExitCode(miss), message)
+    }
+
+    init(_ refusal: Refusal, of key: ItemKey) {
+        let advice =
+            switch refusal {
+            case .overBudget:
+                "'cachectl capacity' shows how the budget is computed, 'cachectl configure --budget' changes it"
+            case .lowPriority:
+                "store it with a higher --priority, or change the budget: 'cachectl configure --budget'"
+            case .largerThanLargestItem:
+                "'cachectl configure --largest' changes that, and so does a larger budget: "
+                    + "'cachectl configure --budget'"
+            case .alreadyPromoted:
+                "'cachectl open' names the file, 'cachectl forget' lets the item be stored again"
+            case .pressure: "make room on the volume; 'cachectl capacity' shows how much"
+            case .disabled: "'cachectl configure --storing on' switches it on"
+            }
+        self.init(.refused, "'\(key)' was refused (\(refusal.reason)): \(refusal); \(advice)")
+    }
+
+    /// What to do, unless the error itself says so.
+    static func advice(on error: CacheError) -> String {
+        switch error {
+        case .movedOrDeleted: "; store it again to get a new one"
+        case .fileSystem(let error) where error.isReadOnlyVolume:
+            "; items can be read, but not stored, removed or opened for the first time"
+        case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"
+        case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
+        case .database(name: "catalog", _):
+            "; try again; if it keeps failing, remove catalog.sqlite, which is rebuilt from the items"
+        case .database(name: "ledger", _):
+            "; nothing is stored or opened without it: try again; if it is damaged, and only then, restore "
+                + "ledger.sqlite from a backup"
+        default: ""
+        }
+    }
+}
+
+extension CommandFailure {
+    /// Reports the failure on standard error: as a line of text, or as one JSON object on one line.
+    func report(asJSON isJSON: Bool) {
+        guard code != .success else { return }
+        guard isJSON else {
+            if let message { StandardStreams.writeError("cachectl: error: \(message)") }
+            return
+        }
+        let record: JSONObject = [
+            "error": code.name, "exitCode": code.rawValue, "message": message ?? code.meaning,
+        ]
+        do {
+            StandardStreams.writeErrorVerbatim(try JSON.document(record, isPretty: false) + "\n")
+        } catch {
+            // Texts and numbers can be encoded; if not, the exit code remains.
+            StandardStreams.writeError("cachectl: error: \(message ?? code.meaning)")
+        }
+    }
+}

@@ -1,0 +1,194 @@
+public import ArgumentParser
+internal import Foundation
+internal import PrefetchCache
+public import PrefetchDownloader
+internal import SystemPackage
+
+struct Fetch: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch", abstract: "Downloads items, and resumes interrupted downloads.",
+        usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
+        discussion: """
+            Items that are already stored are downloaded again only when the server has another version. An \
+            interrupted download keeps its whole mebibytes, and the next 'fetch' of its key resumes there; Ctrl-C \
+            interrupts all downloads in this way.
+
+            The list has one URL per line, optionally followed, each after a tab, by the item's key and the \
+            SHA-256 digest of the content. Empty lines and lines that begin with # are skipped. URLs may \
+            contain a user name and a password: these are sent as HTTP Basic authorization, to that server \
+            only, and are neither stored nor printed.
+
+            Only the hosts of the URLs are contacted, and those of --allow-host when a server redirects there.
+
+            --json prints one object per line. "event" is started, resumed, progress (at most once per \
+            percent), retrying or, once for each item, finished; "outcome" is then stored, delivered, \
+            notModified, alreadyCached, alreadyPromoted, refused, cancelled or failed.
+
+            Exit codes: 130 interrupted, 65 unexpected content, 69 a server failed, 75 refused. If several \
+            items failed, the first of these that occurred.
+
+            EXAMPLES:
+              # Download an episode
+              cachectl fetch https://media.example.org/42.mp3 --key episode-42 --app org.example.podcasts
+              # Download a list, two at a time
+              cachectl fetch --from-file episodes.txt --parallel 2 --app org.example.podcasts
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The http or https URL to download.", valueName: "url"), transform: String.parse)
+    var urls: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A file with URLs; - reads standard input.", valueName: "list"),
+        completion: .file(), transform: FilePath.parse)
+    var fromFile: FilePath?
+
+    @Option(
+        help: "The key of the item, for a single URL (default: the URL without user and fragment).",
+        transform: ItemKey.parse)
+    var key: ItemKey?
+
+    @Option(
+        help: ArgumentHelp("The SHA-256 digest of the content, for a single URL.", valueName: "digits"),
+        transform: String.parse)
+    var sha256: String?
+
+    @OptionGroup var item: ItemOptions
+
+    @Flag(help: "What to do with an item that is already stored (default: --revalidate).")
+    var whenCached = DownloadRequest.WhenCached.revalidate
+
+    @Flag(help: "Store opened items again; their files stay.")
+    var anew = false
+
+    @Option(help: ArgumentHelp("Simultaneous downloads in total (1 to 64).", valueName: "number"))
+    var parallel = DownloaderConfiguration(hosts: []).transfers
+
+    @Option(help: ArgumentHelp("Simultaneous downloads from one host (1 to 64).", valueName: "number"))
+    var perHost = DownloaderConfiguration(hosts: []).transfersPerHost
+
+    @Option(help: ArgumentHelp("Consecutive attempts without progress (1 to 64).", valueName: "number"))
+    var tries = DownloaderConfiguration(hosts: []).attempts
+
+    @Option(
+        help: ArgumentHelp(
+            "A host that servers may redirect to; *.example.org covers all below it.", valueName: "host"),
+        transform: String.parse)
+    var allowHost: [String] = []
+
+    @Flag(help: "Allow plain http to other machines, which anyone along the way can read and change.")
+    var allowInsecure = false
+
+    @OptionGroup var shared: SharedOptions
+
+    var needsCache: Bool { false }
+
+    func validate() throws {
+        guard !urls.isEmpty || fromFile != nil else {
+            throw ValidationError("give a URL, or a file with URLs: --from-file <list>")
+        }
+        if urls.count != 1 || fromFile != nil, key != nil || item.name != nil || sha256 != nil {
+            throw ValidationError(
+                "--key, --name and --sha256 are for one URL; put keys and digests of several into the list")
+        }
+        for (option, number) in [("--parallel", parallel), ("--per-host", perHost), ("--tries", tries)]
+        where !(1...64).contains(number) {
+            throw ValidationError("\(option) must be from 1 to 64")
+        }
+    }
+
+    func checkInput() throws {
+        _ = try namedTargets()
+        if let fromFile { try InputFile.check(fromFile) }
+    }
+
+    func perform(in session: Session) async throws {
+        session.output.endsWithItsReader = true
+        let targets = try targets()
+        let downloader = PrefetchDownloader(
+            cache: session.cache, configuration: configuration(for: targets), logger: shared.logger)
+        let interruption = InterruptionWatch { Task { await downloader.cancelAll() } }
+        defer { interruption.end() }
+        var report = FetchReport(
+            targets, to: session.output,
+            board: session.output.isJSON || session.output.isQuiet || shared.verbose
+                ? nil : ProgressBoard.onTerminal())
+        defer { report.clear() }
+        let downloads = targets.map { downloader.prefetch(request(for: $0)) }
+        let merged = MergedEvents(downloads, withProgress: report.showsProgress)
+        do {
+            for await (index, event) in merged.events { try report.take(event, of: index) }
+        } catch {
+            // The output has no reader any more.
+            await downloader.cancelAll()
+            throw error
+        }
+        if let signal = interruption.firstSignal { throw CommandFailure(.ended(by: signal), nil) }
+        if let failure = report.failure { throw failure }
+    }
+
+    private func targets() throws -> [FetchTarget] {
+        let listed = try fromFile.map { try FetchList($0).targets } ?? []
+        return try FetchTarget.distinct(try namedTargets() + listed)
+    }
+
+    private func namedTargets() throws(FetchTargetError) -> [FetchTarget] {
+        try urls.map { url throws(FetchTargetError) in try FetchTarget(url, key: key, sha256: sha256) }
+    }
+
+    private func configuration(for targets: [FetchTarget]) -> DownloaderConfiguration {
+        var configuration = DownloaderConfiguration(
+            hosts: AllowedHosts(targets.map(\.host) + allowHost))
+        configuration.allowsInsecureHTTP = allowInsecure
+        configuration.transfers = parallel
+        configuration.transfersPerHost = perHost
+        configuration.attempts = tries
+        return configuration
+    }
+
+    private func request(for target: FetchTarget) -> DownloadRequest {
+        var request = DownloadRequest(
+            target.urlRequest, key: target.key, source: item.source,
+            destination: item.destination(target.fileName), intent: item.intent,
+            priority: item.priority ?? 0,
+            expires: item.expiresAt.map { Date(timeIntervalSince1970: Double($0) / 1000) },
+            whenCached: whenCached, whenPromoted: anew ? .storeAnew : .leave)
+        request.expectations = target.digest.map { [.sha256($0)] } ?? []
+        return request
+    }
+}
+
+extension DownloadRequest.WhenCached: EnumerableFlag {
+    public static var allCases: [DownloadRequest.WhenCached] { [.revalidate, .keep, .replace] }
+
+    public static func help(for value: DownloadRequest.WhenCached) -> ArgumentHelp? {
+        switch value {
+        case .revalidate: "Ask the server for a newer version of a stored item (the default)."
+        case .keep: "Keep a stored item, without asking the server."
+        case .replace: "Download a stored item again in any case."
+        }
+    }
+}
+
+/// The events of several downloads in one stream, which ends with the last of them.
+struct MergedEvents {
+    let events: AsyncStream<(index: Int, event: DownloadEvent)>
+
+    init(_ downloads: [Download], withProgress: Bool) {
+        let (events, continuation) = AsyncStream.makeStream(of: (index: Int, event: DownloadEvent).self)
+        self.events = events
+        Task {
+            await withTaskGroup(of: Void.self) { group in
+                for (index, download) in downloads.enumerated() {
+                    group.addTask {
+                        for await event in download.events {
+                            if case .progress = event, !withProgress { continue }
+                            continuation.yield((index, event))
+                        }
+                    }
+                }
+            }
+            continuation.finish()
+        }
+    }
+}

@@ -1,0 +1,300 @@
+internal import PrefetchCache
+
+/// A size as a person writes it: `4096`, `512MiB`, `1.5 GB`.
+///
+/// kB, MB, GB and TB are powers of 1,000, KiB, MiB, GiB and TiB are powers of 1,024; the case of the
+/// first letter does not matter. A fraction of a byte is dropped.
+enum ByteSize {
+    static func parse(_ text: String) throws(ByteSizeError) -> ByteCount {
+        let number = text.utf8.prefix { $0 == UInt8(ascii: ".") || digits.contains($0) }
+        let parts = number.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard let whole = parts.first, !whole.isEmpty, parts.count <= 2, parts.last?.isEmpty == false else {
+            throw text.isEmpty ? .empty : text.hasPrefix("-") ? .negative : .notANumber
+        }
+        let unit = try unit(text[number.endIndex...].drop { $0 == " " })
+        guard parts.count == 1 || unit > 1 else { throw .partOfByte }
+        guard let count = Int64(Substring(whole)) else { throw .tooLarge }
+        let (product, overflow) = count.multipliedReportingOverflow(by: unit)
+        let fraction = parts.count == 1 ? 0 : fraction(parts[1], of: unit)
+        let (bytes, carry) = product.addingReportingOverflow(fraction)
+        guard !overflow, !carry else { throw .tooLarge }
+        return .bytes(bytes)
+    }
+
+    private static func unit(_ suffix: Substring) throws(ByteSizeError) -> Int64 {
+        guard let first = suffix.first, suffix != "B" else { return 1 }
+        let power: Int
+        switch first {
+        case "k", "K": power = 1
+        case "m", "M": power = 2
+        case "g", "G": power = 3
+        case "t", "T": power = 4
+        default: throw .unknownUnit
+        }
+        switch suffix.dropFirst() {
+        case "B": return (0..<power).reduce(1) { unit, _ in unit * 1000 }
+        case "iB": return 1 << (10 * power)
+        case "": throw .ambiguousUnit
+        default: throw .unknownUnit
+        }
+    }
+
+    /// `0.digits × unit`, without fractions of a byte. Digits after the 18th are too small to matter.
+    private static func fraction(_ digits: Substring.UTF8View, of unit: Int64) -> Int64 {
+        var numerator: Int128 = 0
+        var denominator: Int128 = 1
+        for digit in digits.prefix(18) {
+            numerator = numerator * 10 + Int128(digit - UInt8(ascii: "0"))
+            denominator *= 10
+        }
+        return Int64(numerator * Int128(unit) / denominator)
+    }
+}
+
+/// Why a text is not a size. ArgumentParser names the text and the option.
+enum ByteSizeError: Error, Hashable, CaseIterable, CustomStringConvertible {
+    case empty, negative, notANumber, unknownUnit, ambiguousUnit, partOfByte, tooLarge
+
+    var description: String {
+        switch self {
+        case .empty: "it is empty; write for example 512MiB"
+        case .negative: "it is negative; write for example 512MiB"
+        case .notANumber: "it is not a size; write for example 512MiB, 1.5GB or 4096"
+        case .unknownUnit: "its unit is unknown; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
+        case .ambiguousUnit:
+            "its unit is ambiguous; write kB, MB, GB or TB for powers of 1000, "
+                + "KiB, MiB, GiB or TiB for powers of 1024"
+        case .partOfByte: "it is not a whole number of bytes"
+        case .tooLarge: "it is too large; the limit is \(Int64.max) bytes"
+        }
+    }
+}
+
+/// A size, or the word that replaces it: `--budget automatic`, `--cap none`.
+enum SizeOr: Hashable {
+    case size(ByteCount)
+    case word
+
+    /// Reads a size, unless the text is `word`.
+    static func parsing(_ word: String) -> @Sendable (String) throws -> SizeOr {
+        { text in
+            if text == word { return .word }
+            do throws(ByteSizeError) {
+                return .size(try ByteSize.parse(text))
+            } catch {
+                throw SizeOrError(word: word, error: error)
+            }
+        }
+    }
+}
+
+/// Why a text is neither a size nor the word.
+struct SizeOrError: Error, Hashable, CustomStringConvertible {
+    let word: String
+    let error: ByteSizeError
+
+    var description: String { "\(error), or '\(word)'" }
+}
+
+/// A range of an item's content in the notation of HTTP, both ends included: `0-99`, `100-`, `-5`.
+enum ByteRange: Hashable, CustomStringConvertible {
+    case from(Int64, through: Int64)
+    case toEnd(from: Int64)
+    case last(Int64)
+
+    init(_ text: String) throws(ByteRangeError) {
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { throw .malformed }
+        switch (try Self.number(parts[0]), try Self.number(parts[1])) {
+        case (let first?, let last?):
+            guard first <= last else { throw .backwards }
+            self = .from(first, through: last)
+        case (let first?, nil): self = .toEnd(from: first)
+        case (nil, let count?):
+            guard count > 0 else { throw .noBytes }
+            self = .last(count)
+        case (nil, nil): throw .malformed
+        }
+    }
+
+    /// The range within `length` bytes of content.
+    func resolved(length: Int64) throws(ByteRangeError) -> Range<Int64> {
+        switch self {
+        case .from(let first, let last) where last < length: return first..<last + 1
+        case .toEnd(let first) where first < length: return first..<length
+        case .last(let count) where count <= length: return length - count..<length
+        default: throw .pastEnd(self, length: length)
+        }
+    }
+
+    /// The number that decimal digits form; `nil` when there are none.
+    private static func number(_ text: Substring.UTF8View) throws(ByteRangeError) -> Int64? {
+        guard !text.isEmpty else { return nil }
+        guard text.allSatisfy(digits.contains), let number = Int64(Substring(text)) else { throw .malformed }
+        return number
+    }
+
+    var description: String {
+        switch self {
+        case .from(let first, let last): "\(first)-\(last)"
+        case .toEnd(let first): "\(first)-"
+        case .last(let count): "-\(count)"
+        }
+    }
+}
+
+/// Why a range is invalid. ArgumentParser names the text of a malformed one.
+enum ByteRangeError: Error, Hashable, CustomStringConvertible {
+    case malformed
+    case backwards
+    case noBytes
+    case pastEnd(ByteRange, length: Int64)
+
+    var description: String {
+        switch self {
+        case .malformed:
+            "it is not a range; write 0-99 for the first 100 bytes, 100- for the rest, -5 for the last 5"
+        case .backwards: "it ends before it begins"
+        case .noBytes: "it has no bytes"
+        case .pastEnd(let range, let length):
+            "the range \(range) is past the end: the item has \(length) bytes"
+        }
+    }
+}
+
+/// The time between two samples of a cache, as a person writes it: `500ms`, `1s`, `2m`.
+struct Interval: Hashable {
+    static let shortest = Duration.milliseconds(100)
+    static let longest = Duration.seconds(3600)
+
+    let duration: Duration
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    init(_ text: String) throws(IntervalError) {
+        let number = text.utf8.prefix(while: digits.contains)
+        let unit: Int64
+        switch text[number.endIndex...].drop(while: { $0 == " " }) {
+        case "ms": unit = 1
+        case "s": unit = 1000
+        case "m": unit = 60_000
+        default: throw .malformed
+        }
+        guard !number.isEmpty else { throw .malformed }
+        guard let milliseconds = scaled(number, by: unit),
+            (Self.shortest...Self.longest).contains(.milliseconds(milliseconds))
+        else { throw .outOfRange }
+        duration = .milliseconds(milliseconds)
+    }
+}
+
+/// Why a text is not an interval. ArgumentParser names the text and the option.
+enum IntervalError: Error, Hashable, CustomStringConvertible {
+    case malformed, outOfRange
+
+    var description: String {
+        switch self {
+        case .malformed: "it is not an interval; write for example 500ms, 1s or 2m"
+        case .outOfRange: "it is not between 100ms and 60m"
+        }
+    }
+}
+
+/// How long an item is worth keeping, as a person writes it: `45s`, `30m`, `12h`, `7d`, `2w`.
+struct Lifetime: Hashable {
+    let milliseconds: Int64
+
+    /// The longest lifetime, about 146 million years: whenever it begins, its end is a number that an
+    /// item can carry.
+    static let longest = Lifetime(milliseconds: .max / 2)
+
+    private init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    init(_ text: String) throws(LifetimeError) {
+        let number = text.utf8.prefix(while: digits.contains)
+        guard !number.isEmpty else {
+            throw text.isEmpty ? .empty : text.hasPrefix("-") ? .negative : .notANumber
+        }
+        let unit = try Self.unit(text[number.endIndex...].drop { $0 == " " })
+        guard let milliseconds = scaled(number, by: unit),
+            milliseconds <= Self.longest.milliseconds
+        else { throw .tooLarge }
+        self.milliseconds = milliseconds
+    }
+
+    /// The end of a lifetime that begins now. Both are in milliseconds since 1970.
+    func end(from now: Int64) -> Int64 {
+        let (end, overflow) = now.addingReportingOverflow(milliseconds)
+        // In the file, `Int64.max` stands for never.
+        return overflow ? .max - 1 : end
+    }
+
+    /// The start of a period that ends now.
+    func start(before now: Int64) -> Int64 {
+        let (start, overflow) = now.subtractingReportingOverflow(milliseconds)
+        return overflow ? .min : start
+    }
+
+    private static func unit(_ unit: Substring) throws(LifetimeError) -> Int64 {
+        switch unit {
+        case "s": 1000
+        case "m": 60_000
+        case "h": 3_600_000
+        case "d": 86_400_000
+        case "w": 604_800_000
+        case "": throw .noUnit
+        default: throw unit.hasPrefix(".") || unit.hasPrefix(",") ? .fraction : .unknownUnit
+        }
+    }
+}
+
+/// Why a text is not a lifetime. ArgumentParser names the text and the option.
+enum LifetimeError: Error, Hashable, CaseIterable, CustomStringConvertible {
+    case empty, negative, notANumber, fraction, noUnit, unknownUnit, tooLarge
+
+    var description: String {
+        switch self {
+        case .empty: "it is empty; write for example 7d"
+        case .negative: "it is negative; write for example 7d"
+        case .notANumber: "it is not a duration; write for example 45s, 30m, 12h, 7d or 2w"
+        case .fraction: "it is not a whole number; write 90m instead of 1.5h"
+        case .noUnit: "it has no unit; use s, m, h, d or w for seconds, minutes, hours, days or weeks"
+        case .unknownUnit:
+            "its unit is unknown; use s, m, h, d or w for seconds, minutes, hours, days or weeks"
+        case .tooLarge: "it is too large; the limit is \(Lifetime.longest.milliseconds / 86_400_000)d"
+        }
+    }
+}
+
+/// The priority of an item from the command line: 0 to 1.
+enum Priority {
+    static func parse(_ text: String) throws(PriorityError) -> Float {
+        guard let priority = Float(text) else { throw .notANumber }
+        // `nan` is outside any range.
+        guard (0...1).contains(priority) else { throw .outOfRange }
+        return priority
+    }
+}
+
+/// Why a text is not a priority. ArgumentParser names the text and the option.
+enum PriorityError: Error, Hashable, CaseIterable, CustomStringConvertible {
+    case notANumber, outOfRange
+
+    var description: String {
+        switch self {
+        case .notANumber: "it is not a number; write for example 0.5"
+        case .outOfRange: "it is not between 0 and 1"
+        }
+    }
+}
+
+/// ASCII only: the digits of other scripts do not make a number here.
+private let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+
+/// `nil` if the product is too large. `number` consists of digits.
+private func scaled(_ number: Substring.UTF8View, by unit: Int64) -> Int64? {
+    guard let number = Int64(Substring(number)) else { return nil }
+    let (product, overflow) = number.multipliedReportingOverflow(by: unit)
+    return overflow ? nil : product
+}

@@ -1,0 +1,165 @@
+internal import ArgumentParser
+internal import FileSystem
+internal import PrefetchCache
+internal import StorageInventory
+internal import SystemPackage
+
+struct Inventory: InspectingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inventory",
+        abstract:
+            "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
+        usage: """
+            cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
+            cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
+            cachectl inventory --rules
+            """,
+        discussion: """
+            Inspects every file of the container, or of the app's areas, and changes nothing: a missing cache is \
+            not created. The container may be a bundle that Xcode saved from a device (….xcappdata).
+
+            Without --files it prints totals by area and kind, as in the system's storage settings, and for a \
+            backup. BACKED UP shows the effect of marks and tags, which may differ from the intention: --files \
+            shows both.
+
+            --check checks the files against rules (--rules lists them). It prints one line per finding, and \
+            exits with 1 if there are any.
+
+            EXAMPLES:
+              # Print totals by area and kind
+              cachectl inventory --app org.example.podcasts
+              # List old files that the user sees
+              cachectl inventory --container Podcasts.xcappdata --files --area documents --older-than 90d
+              # Foreign files as a table
+              cachectl inventory --container ./AppData --csv --kind foreign >foreign.csv
+              # Check the files against the rules
+              cachectl inventory --container ./AppData --check --plist Info.plist
+            """)
+
+    @Flag(help: "List every file, largest first.")
+    var files = false
+
+    @Flag(help: "Print every file as CSV (RFC 4180).")
+    var csv = false
+
+    @Flag(help: "Check the files against the rules.")
+    var check = false
+
+    @Flag(help: "List the rules.")
+    var rules = false
+
+    @Option(
+        help: ArgumentHelp("The app's Info.plist, for --check.", valueName: "file"),
+        completion: .file(extensions: ["plist"]), transform: FilePath.parse)
+    var plist: FilePath?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How long an excluded file may stay unused, for --check (default: 30d).",
+            valueName: "duration"),
+        transform: Lifetime.init(_:))
+    var unusedFor: Lifetime?
+
+    @Option(
+        help: ArgumentHelp("Only this area; can be repeated.", valueName: "area"),
+        completion: .list(AreaChoice.allValueStrings))
+    var area: [AreaChoice] = []
+
+    @Option(help: ArgumentHelp("Only this kind; can be repeated.", valueName: "kind"))
+    var kind: [FileKind] = []
+
+    @Option(help: "Only files from this feed or server.", transform: String.parse)
+    var source: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only files larger than this.", valueName: "size"),
+        transform: ByteSize.parse)
+    var largerThan: ByteCount?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only files stored, opened or changed longer ago.", valueName: "duration"),
+        transform: Lifetime.init(_:))
+    var olderThan: Lifetime?
+
+    @OptionGroup var shared: SharedOptions
+
+    var needsPlace: Bool { !rules }
+
+    func validate() throws {
+        guard [files, csv, check, rules].count(where: \.self) <= 1 else {
+            throw ValidationError("give one of --files, --csv, --check and --rules")
+        }
+        if csv, shared.json { throw ValidationError("give either --csv or --json") }
+        if check || rules, isFiltered {
+            throw ValidationError("--check and --rules cover all files and take no filters")
+        }
+        if !check, plist != nil || unusedFor != nil {
+            throw ValidationError("--plist and --unused-for are for --check")
+        }
+    }
+
+    func inspect(_ fileSystem: any FileSystem, to output: Output) throws -> ExitCode {
+        if rules {
+            try StorageRules.print(to: output)
+            return .success
+        }
+        let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
+        let place = try shared.place()
+        let inventory = try StorageInventory(
+            of: InventoryPlace(areas: place.areas, container: place.container), in: fileSystem)
+        if check {
+            var options = Checkup.Options(now: Timestamp.now, settings: settings)
+            if let unusedFor { options.unusedFor = unusedFor.milliseconds }
+            return try inventory.check(options, fileSystem, to: output)
+        }
+        let start = olderThan?.start(before: Timestamp.now)
+        let printer = InventoryOutput(of: inventory, to: output) { isSelected($0, storedBefore: start) }
+        if csv {
+            try printer.printCSV()
+        } else if output.isJSON {
+            try printer.printJSON(withFiles: files)
+        } else if files {
+            try printer.printFiles()
+        } else {
+            try printer.printSums(isFiltered: isFiltered)
+        }
+        inventory.problems.warn()
+        return .success
+    }
+
+    private var isFiltered: Bool {
+        !area.isEmpty || !kind.isEmpty || source != nil || largerThan != nil || olderThan != nil
+    }
+
+    private func isSelected(_ file: InventoryFile, storedBefore start: Int64?) -> Bool {
+        (area.isEmpty || area.contains { $0.area == file.area }) && (kind.isEmpty || kind.contains(file.kind))
+            // By bytes: Swift calls strings equal that are only canonically equivalent.
+            && (source.map { file.facts?.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
+            && (largerThan.map { file.length > $0.bytes } ?? true)
+            && (start.map { file.since < $0 } ?? true)
+    }
+}
+
+/// An area as an argument, or `other` for files outside all areas.
+struct AreaChoice: ExpressibleByArgument {
+    static let outside = "other"
+
+    let area: Area?
+
+    init?(argument: String) {
+        area = Area(name: argument)
+        if area == nil, argument != Self.outside { return nil }
+    }
+
+    static var allValueStrings: [String] { Area.allCases.map(\.name) + [outside] }
+}
+
+extension FileKind: ExpressibleByArgument {}
+
+extension Area? {
+    /// The name in arguments and in output.
+    var choiceName: String { self?.name ?? AreaChoice.outside }
+}

@@ -1,0 +1,208 @@
+internal import FileSystem
+internal import PrefetchCache
+internal import StorageInventory
+internal import SystemPackage
+
+/// The selected files of an inventory as text, as JSON or as CSV.
+struct InventoryOutput {
+    private let inventory: StorageInventory
+    private let output: Output
+    private let isSelected: (InventoryFile) -> Bool
+    private let totals: InventoryTotals
+
+    init(
+        of inventory: StorageInventory, to output: Output, only isSelected: @escaping (InventoryFile) -> Bool
+    ) {
+        self.inventory = inventory
+        self.output = output
+        self.isSelected = isSelected
+        totals = InventoryTotals(of: inventory, only: isSelected)
+    }
+
+    /// Largest first, and those of equal size folder by folder.
+    private var files: LazyMapCollection<[Int], InventoryFile> {
+        let files = inventory.files
+        var order = files.indices.filter { isSelected(files[$0]) }
+        // Indices are sorted: the files themselves take too much memory for a copy.
+        order.sort {
+            let (left, right) = (files[$0], files[$1])
+            if left.allocated != right.allocated { return left.allocated > right.allocated }
+            if left.length != right.length { return left.length > right.length }
+            return (left.folder, $0) < (right.folder, $1)
+        }
+        return order.lazy.map { files[$0] }
+    }
+
+    /// Prints the sums by area and kind, and the totals for the device.
+    func printSums(isFiltered: Bool) throws {
+        guard totals.files > 0 else {
+            return try output.print(isFiltered ? "no such files" : "no files")
+        }
+        var table = TextTable([.left, .left, .right, .right, .right, .right])
+        table.add(["AREA", "KIND", "FILES", "LENGTH", "ON DISK", "BACKED UP"])
+        for group in totals.groups {
+            table.add([
+                group.area.choiceName, group.kind.rawValue, "\(group.files)", Size.text(group.length),
+                Size.text(group.allocated), group.backedUp == 0 ? "-" : Size.text(group.backedUp),
+            ])
+        }
+        try output.print(table.lines + [""] + (isFiltered ? selectedLines : lines))
+    }
+
+    private var selectedLines: [String] {
+        let allocated = totals.groups.reduce(0) { $0 + $1.allocated }
+        return ["\(totals.files) files, \(Size.exactText(totals.length)), \(Size.text(allocated)) on disk"]
+    }
+
+    private var lines: [String] {
+        let all = Size.exactText(totals.allocated)
+        var table = TextTable([
+            "Documents & Data": Size.exactText(totals.documentsAndData),
+            "Caches and tmp": "\(Size.exactText(totals.cachesAndTemporary)), in the total only",
+            "Total": "\(all) in \(totals.files) files and \(totals.folders) folders",
+            "Backup": backup,
+        ])
+        if inventory.vanished > 0 { table.add(["Disappeared meanwhile", "\(inventory.vanished)"]) }
+        return table.lines
+    }
+
+    private var backup: String {
+        let text = Size.exactText(totals.backupLength)
+        let wanted = totals.wantedBackupLength
+        return wanted == totals.backupLength ? text : "\(text); wanted: \(Size.exactText(wanted))"
+    }
+
+    /// Prints one line per file.
+    func printFiles() throws {
+        let files = files
+        guard !files.isEmpty else { return try output.print("no such files") }
+        let header = ["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"]
+        // Created twice: if kept, the rows would take more memory than the inventory.
+        let rows = files.lazy.map(row(of:))
+        var table = TextTable([.left, .left, .right, .right, .left, .left, .left, .left, .left])
+        table.measure(header)
+        for row in rows { table.measure(row) }
+        try output.print(table.line(of: header))
+        for row in rows { try output.print(table.line(of: row)) }
+    }
+
+    private func row(of file: InventoryFile) -> [String] {
+        [
+            file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
+            Self.backup(of: file), Timestamp.text(milliseconds: file.since),
+            Self.text(file.facts?.source), Self.text(file.facts?.key),
+            inventory.path(of: file).displayText.escapedForTerminal,
+        ]
+    }
+
+    private static func text(_ string: String?) -> String {
+        guard let string, !string.isEmpty else { return "-" }
+        return string.escapedForTerminal
+    }
+
+    /// The actual state, and the wanted one if it differs.
+    private static func backup(of file: InventoryFile) -> String {
+        switch (file.isBackedUp, file.isBackupWanted) {
+        case (true, true): "yes"
+        case (false, false): "no"
+        case (true, false): "yes, unwanted"
+        case (false, true): "no, but wanted"
+        }
+    }
+
+    /// Prints one object, with the files in it where they are wanted: they are too many for one value.
+    func printJSON(withFiles: Bool) throws {
+        let object: JSONObject = [
+            "groups": totals.groups.map(\.json), "totals": totals.json, "backup": totals.backupJSON,
+            "vanished": inventory.vanished, "problems": inventory.problems.map(\.json),
+        ]
+        guard withFiles else { return try output.print(json: object) }
+        try output.print(json: files.lazy.map { $0.json(in: inventory) }, as: "files", behind: object)
+    }
+
+    /// Prints CSV (RFC 4180): a header, and a line per file, each ending in CR LF.
+    func printCSV() throws(FileSystemError) {
+        try output.print(CSV.line(CSV.header))
+        for file in files {
+            try output.print(
+                CSV.line([
+                    inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
+                    "\(file.length)", "\(file.allocated)", "\(file.isBackupWanted)", "\(file.isBackedUp)",
+                    file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
+                    Timestamp.text(milliseconds: file.since), file.facts?.key ?? "",
+                    file.facts?.source ?? "", file.facts?.intent ?? "",
+                ]))
+        }
+    }
+}
+
+/// Lines of CSV. Text is escaped as on a terminal, so that each file is one line whatever its name.
+enum CSV {
+    static let header = [
+        "path", "area", "kind", "bytes", "allocated_bytes", "backup_wanted", "backup_actual", "excluded_by",
+        "visible", "purgeable", "since", "key", "source", "intent",
+    ]
+
+    /// One record. ``Output`` adds the line feed.
+    static func line(_ fields: [String]) -> String {
+        fields.map(field).joined(separator: ",") + "\r"
+    }
+
+    private static func field(_ text: String) -> String {
+        let text = text.escapedForTerminal
+        guard text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
+        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+            + "\""
+    }
+}
+
+extension InventoryTotals.Group {
+    fileprivate var json: JSONObject {
+        [
+            "area": area.choiceName, "kind": kind.rawValue, "files": files, "bytes": length,
+            "allocatedBytes": allocated, "backedUpBytes": backedUp,
+        ]
+    }
+}
+
+extension InventoryTotals {
+    fileprivate var json: JSONObject {
+        [
+            "files": files, "folders": folders, "bytes": length, "allocatedBytes": allocated,
+            "folderAllocatedBytes": folderAllocation, "documentsAndDataBytes": documentsAndData,
+            "cachesAndTemporaryBytes": cachesAndTemporary,
+        ]
+    }
+
+    fileprivate var backupJSON: JSONObject {
+        [
+            "projectedBytes": backupLength, "wantedBytes": wantedBackupLength,
+            "excludedBytes": excludedLength,
+        ]
+    }
+}
+
+extension InventoryFile {
+    fileprivate func json(in inventory: StorageInventory) -> JSONObject {
+        [
+            "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
+            "bytes": length, "allocatedBytes": allocated,
+            // Only when the bytes were counted under another name of the same file.
+            "countedElsewhere": isCountedElsewhere ? true : nil, "modifiedAtMilliseconds": modified,
+            "visible": isVisible, "purgeable": isPurgeable,
+            "backup": [
+                "wanted": isBackupWanted, "actual": isBackedUp, "excludedBy": exclusions.names,
+            ] as JSONObject,
+            // Why the file is there, where that is known.
+            "key": facts?.key, "source": facts?.source, "intent": facts?.intent,
+            "contentBytes": facts?.contentLength, "sinceMilliseconds": facts?.since,
+        ]
+    }
+}
+
+extension InventoryFile.Facts {
+    /// The name of the intent, as JSON and CSV have it.
+    fileprivate var intent: String? {
+        isUserRequested.map { $0 ? Intent.userRequested.name : Intent.opportunistic.name }
+    }
+}

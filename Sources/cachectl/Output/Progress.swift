@@ -1,0 +1,176 @@
+internal import PrefetchCache
+internal import Synchronization
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// A line on a terminal that shows the progress of long work. It disappears when the work is done.
+struct ProgressLine {
+    /// Smaller work is done before the line could be read.
+    static let smallestTotal: Int64 = 8 << 20
+
+    private let label: String
+    private let total: Int64
+    private var shownPercent: Int64 = -1
+    private let size: @Sendable () -> TerminalSize
+    private let write: @Sendable (String) -> Void
+
+    init(
+        label: String, total: Int64,
+        size: @escaping @Sendable () -> TerminalSize = { TerminalSize(of: STDERR_FILENO) },
+        to write: @escaping @Sendable (String) -> Void
+    ) {
+        self.label = label.escapedForTerminal
+        self.total = total
+        self.size = size
+        self.write = write
+    }
+
+    mutating func show(_ done: Int64) {
+        let percent = Bar.percent(done, of: total)
+        guard percent != shownPercent else { return }
+        shownPercent = percent
+        // A line that the terminal wraps cannot be redrawn. The end of a URL says more than its beginning.
+        let columns = size().columns - 1
+        let bar = Bar.text(done, of: total)
+        let text = "\(label.suffix(columns: max(8, columns - bar.count - 1))) \(bar)"
+        write("\r\(text.prefix(columns: columns))\u{1B}[K")
+    }
+
+    func clear() {
+        if shownPercent >= 0 { write("\r\u{1B}[K") }
+    }
+}
+
+/// Shows on a terminal the progress of one job after the other. The threads that do the work call this.
+final class WorkProgress: Sendable {
+    private let write: @Sendable (String) -> Void
+    private let current = Mutex<(label: String, line: ProgressLine)?>(nil)
+
+    init(to write: @escaping @Sendable (String) -> Void) { self.write = write }
+
+    /// `nil` when standard error is not a terminal.
+    static func onTerminal() -> WorkProgress? {
+        StandardStreams.isErrorTerminal ? WorkProgress { StandardStreams.writeErrorVerbatim($0) } : nil
+    }
+
+    func show(_ progress: OpenProgress) {
+        guard progress.totalBytes > ProgressLine.smallestTotal else { return }
+        show(progress.key.string, progress.completedBytes, of: progress.totalBytes)
+    }
+
+    func show(_ progress: VerificationProgress) {
+        if let total = progress.totalBytes {
+            show("verifying", progress.bytes, of: total)
+        } else {
+            show("verifying", Int64(progress.files), of: Int64(progress.totalFiles))
+        }
+    }
+
+    private func show(_ label: String, _ done: Int64, of total: Int64) {
+        guard total > 0 else { return }
+        current.withLock { current in
+            var line =
+                current.flatMap { $0.label == label ? $0.line : nil }
+                ?? ProgressLine(label: label, total: total, to: write)
+            line.show(done)
+            current = (label, line)
+        }
+    }
+
+    func clear() {
+        current.withLock { current in
+            current?.line.clear()
+            current = nil
+        }
+    }
+}
+
+/// Bars on a terminal, one below the other, for concurrent work: redrawn in place, and removed when the work is
+/// done.
+struct ProgressBoard {
+    private struct Bar {
+        let id: Int
+        let label: String
+        var done: Int64
+        var total: Int64?
+    }
+
+    /// Faster changes cannot be read.
+    static let interval = Duration.milliseconds(100)
+
+    private var bars: [Bar] = []
+    private var drawnLines = 0
+    private var lastDrawn: ContinuousClock.Instant?
+    private let now: () -> ContinuousClock.Instant
+    private let size: () -> TerminalSize
+    private let write: (String) -> Void
+
+    init(
+        now: @escaping () -> ContinuousClock.Instant, size: @escaping () -> TerminalSize,
+        to write: @escaping (String) -> Void
+    ) {
+        self.now = now
+        self.size = size
+        self.write = write
+    }
+
+    /// `nil` when standard error is not a terminal.
+    static func onTerminal() -> ProgressBoard? {
+        guard StandardStreams.isErrorTerminal else { return nil }
+        return ProgressBoard(now: { .now }, size: { TerminalSize(of: STDERR_FILENO) }) {
+            StandardStreams.writeErrorVerbatim($0)
+        }
+    }
+
+    mutating func show(_ id: Int, _ label: String, _ done: Int64, of total: Int64?) {
+        if let index = bars.firstIndex(where: { $0.id == id }) {
+            bars[index].done = done
+            bars[index].total = total
+        } else {
+            bars.append(Bar(id: id, label: label.escapedForTerminal, done: done, total: total))
+        }
+    }
+
+    mutating func remove(_ id: Int) { bars.removeAll { $0.id == id } }
+
+    /// Draws all bars and a line below them, at most once per ``interval``.
+    mutating func draw(footer: String) {
+        let now = now()
+        if let lastDrawn, now < lastDrawn + Self.interval { return }
+        lastDrawn = now
+        let size = size()
+        // A line that the terminal wraps or scrolls away cannot be redrawn.
+        let texts =
+            bars.prefix(max(0, size.lines - 2)).map { Self.text($0, columns: size.columns - 1) }
+            + [footer.prefix(columns: size.columns - 1)]
+        write(toTop + texts.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J")
+        drawnLines = texts.count
+    }
+
+    /// Leaves the terminal as it was. The next drawing is immediate.
+    mutating func clear() {
+        guard drawnLines > 0 else { return }
+        write(toTop + "\u{1B}[J")
+        drawnLines = 0
+        lastDrawn = nil
+    }
+
+    private var toTop: String { drawnLines > 0 ? "\u{1B}[\(drawnLines)A\r" : "" }
+
+    private static func text(_ bar: Bar, columns: Int) -> String {
+        let done = Size.text(bar.done)
+        let rest =
+            if let total = bar.total {
+                " \(cachectl.Bar.text(bar.done, of: total)), \(done) of \(Size.text(total))"
+            } else {
+                " \(done)"
+            }
+        // The end of a URL says more than its beginning.
+        let label = bar.label.suffix(columns: max(8, columns - rest.count))
+        return (label + rest).prefix(columns: columns)
+    }
+}

@@ -1,0 +1,121 @@
+extension Unicode.Scalar {
+    /// Whether a terminal obeys the scalar instead of showing it: control characters, line
+    /// separators, and the controls of bidirectional text, which can make `fdp.exe` look like
+    /// `exe.pdf`.
+    var isTerminalHazard: Bool {
+        switch value {
+        case 0x00...0x1F, 0x7F...0x9F: true
+        case 0x2028, 0x2029: true
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// The string for a terminal: on one line, with every hazard written as `\u{…}`.
+    var escapedForTerminal: String {
+        replacing({ $0.isTerminalHazard }) { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }
+    }
+
+    /// The string with another text in the place of each scalar that `isReplaced`.
+    func replacing(
+        _ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String
+    ) -> String {
+        guard unicodeScalars.contains(where: isReplaced) else { return self }
+        var replaced = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if isReplaced(scalar) {
+                replaced.append(contentsOf: text(scalar).unicodeScalars)
+            } else {
+                replaced.append(scalar)
+            }
+        }
+        return String(replaced)
+    }
+}
+
+extension Character {
+    /// The width on a terminal: 0, 1 or 2 columns, by Unicode's East Asian Width (UAX #11), with emoji as wide as terminals draw them.
+    var columns: Int {
+        if isASCII { return 1 }
+        var columns = 0
+        for scalar in unicodeScalars { columns = max(columns, scalar.columns) }
+        return columns
+    }
+}
+
+extension Unicode.Scalar {
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+        0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x1F1E6...0x1F1FF,
+        0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
+    ]
+
+    fileprivate var columns: Int {
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        // The variation selector for emoji is a mark: the scalar before it decides.
+        return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
+    }
+}
+
+extension String {
+    /// The columns that the text takes on one line.
+    var columns: Int { reduce(0) { $0 + $1.columns } }
+
+    /// The longest beginning that fits into `columns`.
+    func prefix(columns: Int) -> String { String(prefix(Self.count(of: self, fitting: columns))) }
+
+    /// The longest end that fits into `columns`.
+    func suffix(columns: Int) -> String {
+        String(suffix(Self.count(of: reversed(), fitting: columns)))
+    }
+
+    /// The text in exactly `columns` columns: padded with spaces, or cut off with an ellipsis.
+    func fitted(columns: Int) -> String {
+        let own = self.columns
+        if own <= columns { return self + String(repeating: " ", count: columns - own) }
+        guard columns > 0 else { return "" }
+        let cut = prefix(columns: columns - 1) + "…"
+        return cut + String(repeating: " ", count: columns - cut.columns)
+    }
+
+    private static func count(of characters: some Sequence<Character>, fitting columns: Int) -> Int {
+        var width = 0
+        var count = 0
+        for character in characters {
+            width += character.columns
+            if width > columns { break }
+            count += 1
+        }
+        return count
+    }
+}
+
+/// Text for a web page.
+enum HTML {
+    /// Text from elsewhere, made harmless: markup is escaped, and so are the controls of terminals and of text
+    /// direction.
+    static func text(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.escapedForTerminal.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            // Not characters in HTML, and not visible.
+            case "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// A name from elsewhere. Its writing direction does not affect the text beside it.
+    static func name(_ name: String) -> String { "<bdi>\(text(name))</bdi>" }
+}

@@ -1,0 +1,87 @@
+internal import PrefetchCache
+
+/// The state of a cache at one time.
+struct CacheSample: Sendable {
+    /// Milliseconds since 1970.
+    let time: Int64
+    let statistics: CacheStatistics
+    /// The sources, those with the largest charges first.
+    let sources: [SourceUsage]
+    /// Bytes of the volume.
+    let totalBytes: Int64
+    let availableBytes: Int64
+    /// The items by key, or `nil` when there are too many.
+    let items: [ItemKey: Seen]?
+
+    /// The facts about an item that are reported once it is gone.
+    struct Seen: Hashable, Sendable {
+        let storedAt: Int64
+        let chargedBytes: Int64
+    }
+}
+
+/// Samples a cache repeatedly, as cheaply as possible: each sample takes a few short reads, and nothing is locked in
+/// between.
+struct CacheSampler {
+    /// With more items than this, only counters are compared: a list takes some microseconds per item.
+    static let mostItems = 1000
+    /// Work in proportion to the number of items is repeated only after this many times its own duration.
+    static let rest = 20
+    /// Retries when the cache changes between reads.
+    private static let retries = 3
+
+    private let cache: PrefetchCache
+    private let now: () -> Int64
+    private let uptime: () -> Duration
+    private var sources: [SourceUsage] = []
+    private var nextSources: Duration?
+
+    /// - Parameters:
+    ///   - now: Milliseconds since 1970.
+    ///   - uptime: See `CacheEnvironment.uptime`.
+    init(_ cache: PrefetchCache, now: @escaping () -> Int64, uptime: @escaping () -> Duration) {
+        self.cache = cache
+        self.now = now
+        self.uptime = uptime
+    }
+
+    mutating func sample() async throws -> CacheSample {
+        try await updateSources()
+        let volume = try await cache.capacity().capacity.state
+        var statistics = try await cache.statistics()
+        var items = try await listed(statistics)
+        // The counters and the list are two reads. They must be of one state, so that counted items are named.
+        for _ in 0..<Self.retries where items != nil {
+            let later = try await cache.statistics()
+            guard later.changes != statistics.changes else { break }
+            statistics = later
+            items = try await listed(later)
+        }
+        return CacheSample(
+            time: now(), statistics: statistics, sources: sources, totalBytes: volume.total,
+            availableBytes: volume.available, items: items)
+    }
+
+    /// `nil` when there are too many items.
+    private func listed(_ statistics: CacheStatistics) async throws -> [ItemKey: CacheSample.Seen]? {
+        guard statistics.items <= Self.mostItems else { return nil }
+        var items: [ItemKey: CacheSample.Seen] = [:]
+        for item in try await cache.items() {
+            items[item.key] = CacheSample.Seen(storedAt: item.storedAt, chargedBytes: item.chargedLength)
+        }
+        return items
+    }
+
+    private mutating func updateSources() async throws {
+        let start = uptime()
+        if let nextSources, start < nextSources { return }
+        sources = try await cache.sources()
+        let end = uptime()
+        nextSources = end + (end - start) * Self.rest
+    }
+}
+
+extension CacheStatistics {
+    /// Grows with every item that comes or goes.
+    fileprivate var changes: [Int64] { [stores, promotions, evictions] }
+}

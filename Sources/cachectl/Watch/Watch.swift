@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import FileSystem
+internal import PrefetchCache
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+struct Watch: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Shows the cache live, while an app uses it in another process.",
+        discussion: """
+            On a terminal it takes the whole screen, until q is pressed or a signal arrives. In a pipe, and with \
+            --json, it prints one JSON object per interval, each on one line, and ends when its reader does.
+
+            Events are the differences between two samples: changes by another process become visible when that \
+            process writes its catalog, about a second later. Items are named as long as there are at most 1000 of \
+            them. Each sample takes a few short reads, and nothing is locked in between.
+
+            EXAMPLES:
+              # Watch until q is pressed
+              cachectl watch --app org.example.podcasts
+              # Record a minute as JSON
+              cachectl watch --json --interval 10s --count 6 --app org.example.podcasts
+            """)
+
+    @Option(
+        help: ArgumentHelp("The time between samples: 500ms, 1s, 2m.", valueName: "duration"),
+        transform: Interval.init(_:))
+    var interval = Interval(.seconds(1))
+
+    @Option(help: ArgumentHelp("End after this many samples.", valueName: "number"))
+    var count: Int?
+
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be at least 1") }
+    }
+
+    func perform(in session: Session) async throws {
+        session.output.endsWithItsReader = true
+        let isScreen = StandardStreams.isOutputScreen && !session.output.isJSON
+        let screen = isScreen ? TerminalScreen(STDOUT_FILENO) : nil
+        let signals = try SignalPipe(WatchWait.signals) { screen?.leave() }
+        let wait = WatchWait(signals, isScreen: isScreen)
+        try screen?.enter()
+        defer { screen?.leave() }
+        let end = try await loop(in: session, screen, wait).run()
+        // Last of all, so that a failure is reported on the terminal's own screen.
+        screen?.leave()
+        if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
+    }
+
+    private func loop(in session: Session, _ screen: TerminalScreen?, _ wait: WatchWait) -> WatchLoop {
+        let start = ContinuousClock.now
+        let uptime = { start.duration(to: .now) }
+        var sampler = CacheSampler(session.cache, now: { Timestamp.now }, uptime: uptime)
+        let title = "cachectl \(shared.placeName)"
+        let draw = { (sample: CacheSample, all: [WatchEvent]) in
+            guard let screen else { return }
+            let size = screen.size
+            let shown = WatchScreen(title: title, interval: interval.duration, sample: sample, events: all)
+            try screen.draw(
+                shown.lines(size).map {
+                    $0.rendered(columns: size.columns, isColoured: StandardStreams.isColoured)
+                })
+        }
+        return WatchLoop(
+            interval: interval.duration, count: count, uptime: uptime, sample: { try await sampler.sample() },
+            show: { sample, events, all in
+                if screen != nil { return try draw(sample, all) }
+                try session.output.print(jsonLine: sample.json(events))
+                try session.output.flush()
+            },
+            redraw: draw, wait: wait.wait,
+            suspend: {
+                screen?.leave()
+                kill(getpid(), SIGSTOP)
+                try screen?.enter()
+            })
+    }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import HTTPTestServer
+import Testing
+
+@testable import PrefetchCache
+@testable import PrefetchDownloader
+@testable import cachectl
+
+/// The JSON of every command, line by line: names, order, layout, and all values that are the same on any machine.
+/// Scripts rely on it. Names may be added; any other change needs a new `schemaVersion`.
+@Suite struct GoldenJSONTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+        try container.succeed("configure", "--budget", "8MiB")
+    }
+
+    /// What was typed and printed, with everything that differs from run to run written as `#`.
+    private final class Transcript {
+        private(set) var text = ""
+        private let container: Container
+        /// Replacements of text that differs from run to run, such as the address of a server.
+        var names: [(String, String)] = []
+
+        init(in container: Container) {
+            self.container = container
+        }
+
+        /// - Parameter hidesNumbers: Whether numbers depend on the volume or on SQLite.
+        func run(_ arguments: String..., input: String = "", hidesNumbers: Bool = false) throws {
+            let options = ["--json", "--container", container.root.path]
+            let outcome = try Tool.run(
+                Tool.path, arguments + options, input: Data(input.utf8), in: container.folder)
+            var lines = "$ \(arguments.joined(separator: " "))\n" + outcome.text + outcome.errors
+            if outcome.status != 0 { lines += "exit \(outcome.status)\n" }
+            for (text, name) in names + [(container.root.path, "CONTAINER")] {
+                lines = lines.replacing(text, with: name)
+            }
+            text += lines.replacing(#/"(\w+)" ?: ?(-?[0-9.]+)/#) { match in
+                let isHidden = hidesNumbers || Self.volatile.contains(String(match.1))
+                return isHidden && match.1 != "schemaVersion"
+                    ? match.0.dropLast(match.2.count) + "#" : match.0
+            }
+        }
+
+        private static let volatile: Set = [
+            "storedAtMilliseconds", "keptAtMilliseconds", "expiresAtMilliseconds", "openedAtMilliseconds",
+            "lastUseMilliseconds", "timeMilliseconds", "waitMilliseconds", "catalogBytes", "seconds",
+            "lastUse",
+        ]
+    }
+
+    private func write(_ content: String, to path: String) throws {
+        let file = container.root.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(content.utf8).write(to: file)
+    }
+
+    /// Compares line by line with a file of `Golden`, so that a failure shows the line. A file that is missing is
+    /// written.
+    private func expect(
+        _ transcript: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        // Prose is for people, and may be improved.
+        let prose = #/("(?:message|refusalMessage|explanation|fix|guideline)" ?: ?")(?:[^"\\]|\\.)*"/#
+        let transcript = transcript.replacing(prose) { "\($0.1)…\"" }
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name).txt")
+        guard FileManager.default.fileExists(atPath: file.path) else {
+            try Data(transcript.utf8).write(to: file)
+            Issue.record("\(name).txt was missing, and was written", sourceLocation: sourceLocation)
+            return
+        }
+        let golden = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        let lines = transcript.split(separator: "\n", omittingEmptySubsequences: false)
+        let expected = golden.split(separator: "\n", omittingEmptySubsequences: false)
+        for (line, expected) in zip(lines, expected) where line != expected {
+            Issue.record("\(line) instead of \(expected)", sourceLocation: sourceLocation)
+        }
+        #expect(lines.count == expected.count, "\(transcript)", sourceLocation: sourceLocation)
+    }
+
+    @Test func ofItems() throws {
+        let transcript = Transcript(in: container)
+        try transcript.run("put", "a", "-", "--encoding", "identity", "--source", "feed", input: "content a")
+        try transcript.run(
+            "put", "b", "-", "--encoding", "identity", "--to", "documents", "--folder", "Podcasts/Daily",
+            "--name", "n.txt", "--priority", "0.5", "--expires", "7d", "--backup", "exclude",
+            input: "content b")
+        try transcript.run("list")
+        try transcript.run("show", "a")
+        try transcript.run("show", "b")
+        try transcript.run("open", "b")
+        try transcript.run("open", "b", "missing", "a")
+        try transcript.run("show", "b")
+        try transcript.run("put", "b", "-", input: "content b")
+        try transcript.run("put", "c", "-", "--requested", "--to", "documents", input: "content c")
+        try FileManager.default.removeItem(at: container.root.appending(path: "Documents/c"))
+        try transcript.run("list", "--opened")
+        try transcript.run("forget", "c")
+        try transcript.run("cat", "missing")
+        try transcript.run("stats")
+        try transcript.run("trim")
+        try expect(transcript.text, "items")
+    }
+
+    @Test func ofPartials() async throws {
+        let cache = try await PrefetchCache(areas: .container(at: container.root))
+        let metadata = ItemMetadata(key: "film", source: "feed", destination: .documents("film"))
+        guard case .writer(let writer) = try await cache.beginStoring(metadata, keepingPartial: true) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(try await writer.write(noise((1 << 20) + 5, seed: 1)) == nil)
+        _ = try await writer.suspend()
+        try await cache.close()
+        let transcript = Transcript(in: container)
+        try transcript.run("list", "--partials")
+        try expect(transcript.text, "partials")
+    }
+
+    @Test func ofMaintenance() throws {
+        for key in ["a", "b", "c", "d", "e"] {
+            try container.succeed(
+                "put", key, "-", "--encoding", "identity", "--backup", "exclude", "--to", "documents",
+                input: Data("content \(key)".utf8))
+        }
+        let transcript = Transcript(in: container)
+        try container.succeed("open", "d", "e")
+        try write("changed", to: "Documents/e")
+        let list = try container.list()
+        let damaged = try #require(list.first?["path"] as? String)
+        try write("x", to: damaged)
+        try transcript.run("verify")
+        try transcript.run("verify", "--repair", "--sample", "9", "--seed", "7")
+        let emptied = try #require(list.dropFirst().first?["path"] as? String)
+        try write("", to: emptied)
+        try transcript.run("repair", "--dry-run")
+        try transcript.run("repair")
+        try transcript.run("purge", "--excluded", "--older-than", "0s", "--dry-run")
+        try transcript.run("purge", "--excluded", "--older-than", "0s")
+        try transcript.run("evict", "c", "--dry-run")
+        try transcript.run("evict", "--all", "--dry-run")
+        try transcript.run("evict", "--bytes", "1")
+        try transcript.run("evict", "--source", "nothing")
+        try transcript.run("evict", "missing")
+        try expect(transcript.text, "maintenance")
+    }
+
+    @Test func ofMigrations() throws {
+        let transcript = Transcript(in: container)
+        let old = container.folder.url.appending(path: "old")
+        try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
+        for name in ["a", "b"] { try Data(name.utf8).write(to: old.appending(path: name)) }
+        try FileManager.default.createSymbolicLink(
+            atPath: old.appending(path: "link").path, withDestinationPath: "a")
+        try Data([0]).write(to: old.appending(path: ".hidden"))
+        try transcript.run("migrate", "--from", "old", "--as", "documents", "--dry-run")
+        try transcript.run("migrate", "--from", "old", "--as", "cached", "--key-prefix", "p/")
+        try transcript.run("migrate")
+        try transcript.run("migrate", "--dry-run", "--from", "missing", "--as", "cached")
+        try expect(transcript.text, "migrations")
+    }
+
+    @Test func ofTheVolume() throws {
+        let transcript = Transcript(in: container)
+        try transcript.run("configure")
+        try transcript.run("configure", "--largest", "1MiB", "--policy", "sieve", "--storing", "off")
+        try transcript.run("configure", "--cap", "2MiB", hidesNumbers: true)
+        try transcript.run("report", "--html", "report.html", hidesNumbers: true)
+        try transcript.run("watch", "--count", "1", hidesNumbers: true)
+        try expect(transcript.text, "volume")
+    }
+
+    @Test func ofTheInventory() throws {
+        try container.succeed(
+            "put", "a", "-", "--encoding", "identity", "--source", "feed", input: Data("content a".utf8))
+        try container.succeed(
+            "put", "film", "-", "--encoding", "identity", "--to", "documents", input: Data("content".utf8))
+        try container.succeed("open", "film")
+        try write("left", to: "Library/Caches/PrefetchCache/junk")
+        let transcript = Transcript(in: container)
+        try transcript.run("inventory", "--kind", "item", "--kind", "promoted", hidesNumbers: true)
+        try transcript.run("inventory", "--files", "--kind", "item", hidesNumbers: true)
+        try transcript.run("inventory", "--files", "--area", "documents", hidesNumbers: true)
+        try transcript.run("inventory", "--check", hidesNumbers: true)
+        try transcript.run("inventory", "--rules")
+        try expect(transcript.text, "inventory")
+    }
+
+    @Test func ofDownloads() throws {
+        let resource = TestResource(Data("content".utf8))
+        let server = try HTTPTestServer { $0.target == "/gone" ? TestAnswer(404) : resource.answer(to: $0) }
+        let transcript = Transcript(in: container)
+        transcript.names = [("\(server.url("/").absoluteString.dropLast())", "SERVER")]
+        let (url, gone) = (server.url("/a").absoluteString, server.url("/gone").absoluteString)
+        try transcript.run("fetch", url)
+        try transcript.run("fetch", url)
+        try transcript.run("fetch", url, "--keep")
+        try transcript.run("open", url)
+        try transcript.run("fetch", url)
+        try transcript.run("fetch", server.url("/b").absoluteString, "--requested", "--to", "documents")
+        try transcript.run("fetch", gone, "--tries", "1")
+        try container.succeed("configure", "--storing", "off")
+        try transcript.run("fetch", server.url("/c").absoluteString)
+        // How often progress is reported depends on the network: see `ofRareEvents`.
+        let lines = transcript.text.split(separator: "\n").filter { !$0.contains(#""event":"progress""#) }
+        try expect(lines.joined(separator: "\n"), "downloads")
+    }
+
+    /// What a test can hardly make a server, a volume and a second process do.
+    @Test func ofRareEvents() throws {
+        let target = try FetchTarget("https://user:password@example.org/a", key: "k")
+        let error = DownloadError(key: "k", origin: "https://example.org", .stalled(.seconds(30)))
+        var lines = try [
+            json(.resumed(at: 5), of: target), json(.retrying(after: .milliseconds(1500), error), of: target),
+            json(.finished(.cancelled(keptLength: 7)), of: target),
+            json(.finished(.failed(error)), of: target),
+            json(.progress(DownloadProgress(completedBytes: 1, totalBytes: 2)), of: target),
+            json(.progress(DownloadProgress(completedBytes: 1, totalBytes: nil)), of: target),
+        ]
+        let sample = try CacheSample.sample(["k"], second: 9, sources: [.sample("feed")])
+        lines.append(
+            try json(
+                sample,
+                [
+                    WatchEvent(time: 1, kind: .stored, count: 1, bytes: 2, keys: ["k"]),
+                    WatchEvent(time: 1, kind: .refused, count: 3, detail: "pressure"),
+                ]))
+        let model = CapacityModel()
+        let state = VolumeState(
+            total: 200 << 30, available: 70 << 30, evictable: 2 << 30, purgeable: 1 << 30)
+        let capacity = model.capacity(of: state, cap: 7 << 30)
+        let report = CapacityReport(
+            capacity: capacity, pressure: .low, configuredBudget: .automaticUpTo(.gibibytes(7)),
+            budgetBytes: 11, ceilingBytes: 12, largestItemBytes: 13, chargedBytes: 1, heldBytes: 2,
+            catalogBytes: 3, refusal: .pressure(.low))
+        lines.append(try json(report, CacheConfiguration()))
+        try expect(lines.joined(separator: "\n"), "rareEvents")
+    }
+
+    private func json(_ event: DownloadEvent, of target: FetchTarget) throws -> String {
+        try JSON.document(event.json(of: target, nil), isPretty: false)
+    }
+
+    private func json(_ sample: CacheSample, _ events: [WatchEvent]) throws -> String {
+        try JSON.document(sample.json(events), isPretty: true)
+    }
+
+    private func json(_ report: CapacityReport, _ configuration: CacheConfiguration) throws -> String {
+        try JSON.document(report.json(configuration.capacityModel), isPretty: true)
+    }
+}
