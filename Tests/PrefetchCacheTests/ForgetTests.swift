@@ -99,7 +99,8 @@ import Testing
         fileSystem.intercept { operation in
             guard operation.kind == .rename, operation.newName == "Doc.txt" else { return }
             // The intent is there, and its file is about to get its name.
-            DispatchQueue.global().async(group: group) {
+            group.enter()
+            Thread.detachNewThread {
                 do {
                     let isForgotten = try other.forget("Doc.txt")
                     #expect(isForgotten)
@@ -107,6 +108,7 @@ import Testing
                     Issue.record(error)
                 }
                 waitsOrIsDone.signal()
+                group.leave()
             }
             waitsOrIsDone.wait()
             do {

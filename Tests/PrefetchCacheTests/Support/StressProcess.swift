@@ -53,7 +53,7 @@ final class StressProcess: Sendable {
     /// Waits for its end. What it prints is short enough for a pipe.
     func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [self] in
+            Thread.detachNewThread { [self] in
                 ended.wait()
                 continuation.resume(
                     returning: Outcome(
