@@ -28,6 +28,6 @@ public enum TestRun {
 
     /// The numbers from 0: all of them in a long run, and otherwise every `step`th, the first by lot.
     public static func numbers(every step: Int) -> StrideTo<Int> {
-        isLong ? stride(from: 0, to: .max, by: 1) : stride(from: Int(seed) % step, to: .max, by: step)
+        isLong ? stride(from: 0, to: .max, by: 1) : stride(from: Int(seed % UInt64(step)), to: .max, by: step)
     }
 }

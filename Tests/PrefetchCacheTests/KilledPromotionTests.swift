@@ -60,7 +60,7 @@ import Testing
         let tally = PromotionTally("kills")
         forEach(try PromotionPlan.all()) { plan in
             let prepared = try PreparedPlan(plan)
-            for point in stride(from: 1 + Int(TestRun.seed) % Self.step, to: .max, by: Self.step) {
+            for point in stride(from: 1 + Int(TestRun.seed % UInt64(Self.step)), to: .max, by: Self.step) {
                 let name = "\(plan.name) at \(point)"
                 if let wanted = Repetition.end, wanted != name {
                     guard point < 200 else { break }

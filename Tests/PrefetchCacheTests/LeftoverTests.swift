@@ -108,17 +108,7 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(9000), "Doc.txt")
         let opened = try #require(try engine.open("Doc.txt").value)
-        var metadata = ItemMetadata("Doc.txt")
-        metadata.intent = intent
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: 9000, forgettingPromotion: true)
-        else {
-            Issue.record("refused")
-            return
-        }
-        #expect(
-            try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+        let store = try Self.newerVersion(intent, in: engine)
         fileSystem.intercept { operation throws(FileSystemError) in
             let isPublishing = operation.kind == .rename && operation.newName != CacheLayout.nobody.string
             if isPublishing { throw FileSystemError("rename", errno: .ioError) }
@@ -133,23 +123,27 @@ import Testing
         #expect(try Data(contentsOf: again.url) == expected)
     }
 
+    /// Written, and not committed.
+    private static func newerVersion(_ intent: Intent, in engine: Engine) throws -> OpenStore {
+        var metadata = ItemMetadata("Doc.txt")
+        metadata.intent = intent
+        guard
+            case .begun(let store) = try engine.beginStore(
+                metadata, encoding: .automatic, expectedLength: 9000, forgettingPromotion: true)
+        else { throw CancellationError() }
+        let refusal = try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes)
+        }
+        #expect(refusal == nil)
+        return store
+    }
+
     /// The record of the newer version takes the place of the first at one moment.
     @Test func aNewerVersionThatCannotBeEnteredLeavesTheRecord() throws {
         let ledger = RefusingLedger(try container.engine().ledger)
         let engine = try container.engine(ledger: ledger)
         try engine.store(prose(9000), "Doc.txt")
         let opened = try #require(try engine.open("Doc.txt").value)
-        var metadata = ItemMetadata("Doc.txt")
-        metadata.intent = .userRequested
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: 9000, forgettingPromotion: true)
-        else {
-            Issue.record("refused")
-            return
-        }
-        #expect(
-            try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+        let store = try Self.newerVersion(.userRequested, in: engine)
         ledger.isRefusing.store(true, ordering: .relaxed)
         #expect(throws: CacheError.self) { try store.commit() }
         ledger.isRefusing.store(false, ordering: .relaxed)
