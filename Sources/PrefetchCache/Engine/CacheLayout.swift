@@ -99,8 +99,13 @@ enum CacheLayout {
 
     /// The key's hash in the name of a file that was moved aside, or `nil` for a name that is not one.
     static func hash(ofAside name: FilePath.Component) -> KeyHash? {
+        stagedName(ofAside: name).flatMap(hash(ofStaged:))
+    }
+
+    /// The staged name from which the name of a file that was moved aside was made, or `nil` for a name that is not one.
+    static func stagedName(ofAside name: FilePath.Component) -> FilePath.Component? {
         guard name.string.hasSuffix(asideSuffix) else { return nil }
-        return FilePath.Component(String(name.string.dropLast(asideSuffix.count))).flatMap(hash(ofStaged:))
+        return FilePath.Component(String(name.string.dropLast(asideSuffix.count)))
     }
 
     private static let asidePrefix = ".PrefetchCache-"

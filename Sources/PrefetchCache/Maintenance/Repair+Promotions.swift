@@ -37,7 +37,7 @@ extension Repair {
                 else { continue }
                 attempt(place) { () throws(CacheError) in
                     try engine.promoter.locks.holdIfFree(hash) { () throws(CacheError) in
-                        try removeUnclaimed(FilePath(root: nil, [entry.name]), in: folder, place)
+                        try removeUnclaimed(FilePath(root: nil, [entry.name]), hash, in: folder, place)
                     }
                 }
             }
@@ -78,12 +78,13 @@ extension Repair {
     }
 
     /// The caller holds the lock of the file's key.
-    private func removeUnclaimed(_ name: FilePath, in folder: Directory, _ place: AreaPath) throws(CacheError)
+    private func removeUnclaimed(_ name: FilePath, _ hash: KeyHash, in folder: Directory, _ place: AreaPath)
+        throws(CacheError)
     {
         let isClaimed = try engine.ledger.intents().contains { $0.stagedName == name.string }
         guard !isClaimed, try isAbandoned(name, in: folder) else { return }
         if !isDryRun {
-            try engine.promoter.recovery.leftovers.discardLeftover(name, in: folder)
+            try engine.promoter.recovery.leftovers.discardLeftover(name, hash, in: folder)
             guard try engine.files.attributes(of: name, in: folder) == nil else { return }
         }
         note(.stagedFileRemoved, place)

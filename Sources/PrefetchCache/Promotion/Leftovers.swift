@@ -72,13 +72,20 @@ struct Leftovers: Sendable {
             return try putBack(FilePath(root: nil, [file.name]), file.hash, from: file.folder)
         }
         let isClaimed = try ledger.intents().contains { $0.stagedName == file.name.string }
-        if !isClaimed { try discardLeftover(FilePath(root: nil, [file.name]), in: file.folder) }
+        if !isClaimed { try discardLeftover(FilePath(root: nil, [file.name]), file.hash, in: file.folder) }
     }
 
     /// Removes a staged file, unless it is still being written. The file of an item that goes straight to its
     /// destination is staged for as long as it is downloaded; it is locked itself, and its key is not.
-    func discardLeftover(_ name: FilePath, in staging: Directory) throws(CacheError) {
+    ///
+    /// It may stand for a file of its key that was moved back and not flushed, see ``PromotedFiles/putBack(_:as:from:in:)``.
+    func discardLeftover(_ name: FilePath, _ hash: KeyHash, in staging: Directory) throws(CacheError) {
         let fileSystem = fileSystem
+        if let entry = try ledger.entry(for: hash), let folder = try destinations.existingFolder(of: entry) {
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
+                try fileSystem.synchronize(folder.descriptor)
+            }
+        }
         do {
             try fileSystem.withFile(name, in: staging.descriptor, .read) { file throws(FileSystemError) in
                 // Unlinked under the lock: a process that is about to take it will see that it is gone.

@@ -337,13 +337,38 @@ final class PromotedFiles: Sendable {
     func putBack(_ aside: FilePath, as name: FileName, from staging: Directory, in folder: Directory)
         throws(FileSystemError) -> FileName?
     {
+        // Killed before the flush, this process leaves a file whose name looks durable and is not. Recovery flushes the
+        // folder of a key before it removes a leftover of that key, so there is one for as long.
+        let leftover = try makeLeftover(for: aside, in: staging)
+        let place = try rename(aside, from: staging, backTo: name, in: folder)
+        if place != nil { try fileSystem.synchronize(folder.descriptor) }
+        if let leftover { try fileSystem.unlink(leftover, in: staging.descriptor) }
+        return place
+    }
+
+    private func makeLeftover(for aside: FilePath, in staging: Directory) throws(FileSystemError) -> FilePath? {
+        guard let name = aside.lastComponent.flatMap(CacheLayout.stagedName(ofAside:)) else { return nil }
+        let leftover = FilePath(root: nil, [name])
+        do {
+            let mode = OpenMode.createIfMissing(CacheLayout.filePermissions)
+            fileSystem.close(try fileSystem.open(leftover, in: staging.descriptor, mode))
+            return leftover
+        } catch {
+            // On a full volume the user gets their file back all the same.
+            guard error.isOutOfSpace else { throw error }
+            return nil
+        }
+    }
+
+    private func rename(
+        _ aside: FilePath, from staging: Directory, backTo name: FileName, in folder: Directory
+    ) throws(FileSystemError) -> FileName? {
         var place = name
         var number = 1
         while true {
             do {
                 try fileSystem.rename(
                     aside, in: staging.descriptor, to: place.path, in: folder.descriptor, .exclusive)
-                try fileSystem.synchronize(folder.descriptor)
                 return place
             } catch {
                 if error.isNotFound { return nil }

@@ -157,6 +157,38 @@ import Testing
         #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
         try engine.close()
     }
+
+    /// One process died while it purged a file, and the next one when it had moved the file back: its name is not durable
+    /// yet, and nobody who opens the item can see that.
+    @Test func aFileThatWasMovedBackIsDurableBeforeItIsFound() throws {
+        let container = try TemporaryContainer()
+        let purging = InterceptingFileSystem()
+        let first = try container.engine(fileSystem: purging)
+        let file = try open("Doc.txt", first)
+        let folder = file.deletingLastPathComponent()
+        purging.intercept { [unowned purging] operation in
+            if operation.kind == .unlink { purging.die() }
+        }
+        do { _ = try first.purgeExcluded(unusedSince: .max, isDryRun: false) } catch { #expect("\(error)" != "") }
+
+        let movingBack = InterceptingFileSystem()
+        movingBack.intercept { [unowned movingBack] operation in
+            if operation.kind == .synchronize, operation.path == folder.path { movingBack.die() }
+        }
+        do { _ = try container.engine(fileSystem: movingBack) } catch { #expect("\(error)" != "") }
+        #expect(try Data(contentsOf: file) == prose(9000))
+
+        let flushes = CallCounter()
+        let opening = InterceptingFileSystem { operation in
+            if operation.kind == .synchronize, operation.path == folder.path { _ = flushes.next() }
+        }
+        let engine = try container.engine(fileSystem: opening)
+        #expect(try engine.open("Doc.txt").value?.url == file)
+        #expect(flushes.next() == 1)
+        let staging = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        try engine.close()
+    }
 }
 
 /// What other programs do while their files are migrated.
