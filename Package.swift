@@ -13,8 +13,8 @@ import PackageDescription
 
 // What the fuzzer calls, and with it the tests that give it the inputs found.
 let fuzzedDependencies: [Target.Dependency] = [
-    "cachectl", "FileSystem", "FileSystemTestSupport", "ItemFormat", "ItemFormatTestSupport",
-    "PrefetchCache", "PrefetchDownloader", "StorageAreas", "VolumeCapacity",
+    "cachectl", "PrefetchFileSystem", "FileSystemTestSupport", "PrefetchItemFormat", "ItemFormatTestSupport",
+    "PrefetchCaching", "PrefetchDownloading", "PrefetchStorageAreas", "PrefetchVolumeCapacity",
     .product(name: "Logging", package: "swift-log"),
     .product(name: "SystemPackage", package: "swift-system"),
 ]
@@ -24,8 +24,8 @@ let package = Package(
     // `Mutex` and task executors set the floor.
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "PrefetchCache", targets: ["PrefetchCache"]),
-        .library(name: "PrefetchDownloader", targets: ["PrefetchDownloader"]),
+        .library(name: "PrefetchCaching", targets: ["PrefetchCaching"]),
+        .library(name: "PrefetchDownloading", targets: ["PrefetchDownloading"]),
         .executable(name: "cachectl", targets: ["cachectl"]),
     ],
     dependencies: [
@@ -37,57 +37,62 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CLZ4", pkgConfig: "liblz4",
+            name: "CPrefetchLZ4", pkgConfig: "liblz4",
             providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
         .systemLibrary(
-            name: "CXXHash", pkgConfig: "libxxhash",
+            name: "CPrefetchXXHash", pkgConfig: "libxxhash",
             providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
-        .target(name: "CPlatform"),
+        .target(name: "CPrefetchPlatform"),
         .target(
-            name: "FileSystem",
-            dependencies: ["CPlatform", .product(name: "SystemPackage", package: "swift-system")]),
-        .target(name: "StorageAreas", dependencies: ["FileSystem"]),
-        .target(name: "VolumeCapacity", dependencies: ["FileSystem"]),
-        .target(name: "ItemFormat", dependencies: ["CLZ4", "CXXHash", "FileSystem", "StorageAreas"]),
+            name: "PrefetchFileSystem",
+            dependencies: ["CPrefetchPlatform", .product(name: "SystemPackage", package: "swift-system")]),
+        .target(name: "PrefetchStorageAreas", dependencies: ["PrefetchFileSystem"]),
+        .target(name: "PrefetchVolumeCapacity", dependencies: ["PrefetchFileSystem"]),
         .target(
-            name: "PrefetchCache",
+            name: "PrefetchItemFormat",
+            dependencies: ["CPrefetchLZ4", "CPrefetchXXHash", "PrefetchFileSystem", "PrefetchStorageAreas"]),
+        .target(
+            name: "PrefetchCaching",
             dependencies: [
-                "FileSystem", "ItemFormat", "StorageAreas", "VolumeCapacity",
+                "PrefetchFileSystem", "PrefetchItemFormat", "PrefetchStorageAreas", "PrefetchVolumeCapacity",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: privacyExclusions, resources: privacyResources),
         .target(
-            name: "PrefetchDownloader",
+            name: "PrefetchDownloading",
             dependencies: [
-                "PrefetchCache",
+                "PrefetchCaching",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
-            name: "StorageInventory",
-            dependencies: ["FileSystem", "ItemFormat", "PrefetchCache", "StorageAreas"]),
+            name: "PrefetchStorageInventory",
+            dependencies: [
+                "PrefetchFileSystem", "PrefetchItemFormat", "PrefetchCaching", "PrefetchStorageAreas",
+            ]),
         .executableTarget(
             name: "cachectl",
             dependencies: [
-                "FileSystem", "PrefetchCache", "PrefetchDownloader", "StorageInventory",
+                "PrefetchFileSystem", "PrefetchCaching", "PrefetchDownloading", "PrefetchStorageInventory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .target(
             name: "FileSystemTestSupport",
-            dependencies: ["FileSystem", "StorageAreas"],
+            dependencies: ["PrefetchFileSystem", "PrefetchStorageAreas"],
             path: "Tests/FileSystemTestSupport"),
         // Items that the writer would never write.
         .target(
-            name: "ItemFormatTestSupport", dependencies: ["ItemFormat"], path: "Tests/ItemFormatTestSupport"),
+            name: "ItemFormatTestSupport", dependencies: ["PrefetchItemFormat"],
+            path: "Tests/ItemFormatTestSupport"),
         // Many writers at once, and a sampler that watches them, each a process of its own.
         .executableTarget(
             name: "cachestress",
             dependencies: [
-                "FileSystem", "FileSystemTestSupport", "PrefetchCache", "VolumeCapacity",
+                "PrefetchFileSystem", "FileSystemTestSupport", "PrefetchCaching", "PrefetchVolumeCapacity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -98,7 +103,7 @@ let package = Package(
         .executableTarget(
             name: "promotingchild",
             dependencies: [
-                "FileSystem", "FileSystemTestSupport", "PrefetchCache", "VolumeCapacity",
+                "PrefetchFileSystem", "FileSystemTestSupport", "PrefetchCaching", "PrefetchVolumeCapacity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -109,24 +114,28 @@ let package = Package(
         .executableTarget(
             name: "realprograms",
             dependencies: [
-                "FileSystemTestSupport", "HTTPTestServer", "PrefetchCache", "PrefetchDownloader",
+                "FileSystemTestSupport", "HTTPTestServer", "PrefetchCaching", "PrefetchDownloading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/RealPrograms"),
-        .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "FileSystemTestSupport"]),
-        .testTarget(name: "StorageAreasTests", dependencies: ["StorageAreas", "FileSystemTestSupport"]),
+        .testTarget(name: "FileSystemTests", dependencies: ["PrefetchFileSystem", "FileSystemTestSupport"]),
         .testTarget(
-            name: "VolumeCapacityTests", dependencies: ["VolumeCapacity", "FileSystemTestSupport"]),
+            name: "StorageAreasTests", dependencies: ["PrefetchStorageAreas", "FileSystemTestSupport"]),
+        .testTarget(
+            name: "VolumeCapacityTests", dependencies: ["PrefetchVolumeCapacity", "FileSystemTestSupport"]),
         .testTarget(
             name: "ItemFormatTests",
-            dependencies: ["CLZ4", "ItemFormat", "ItemFormatTestSupport", "FileSystemTestSupport"],
+            dependencies: [
+                "CPrefetchLZ4", "PrefetchItemFormat", "ItemFormatTestSupport", "FileSystemTestSupport",
+            ],
             resources: [.copy("Golden")]),
         .testTarget(
             name: "PrefetchCacheTests",
             dependencies: [
-                "PrefetchCache", "FileSystemTestSupport", "ItemFormatTestSupport", "cachectl", "cachestress",
+                "PrefetchCaching", "FileSystemTestSupport", "ItemFormatTestSupport", "cachectl",
+                "cachestress",
                 "promotingchild",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -136,8 +145,8 @@ let package = Package(
         .testTarget(
             name: "PrefetchDownloaderTests",
             dependencies: [
-                "FileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCache",
-                "PrefetchDownloader",
+                "PrefetchFileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCaching",
+                "PrefetchDownloading",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -145,14 +154,16 @@ let package = Package(
         .testTarget(
             name: "StorageInventoryTests",
             dependencies: [
-                "FileSystemTestSupport", "PrefetchCache", "StorageInventory", "VolumeCapacity", "cachectl",
+                "FileSystemTestSupport", "PrefetchCaching", "PrefetchStorageInventory",
+                "PrefetchVolumeCapacity", "cachectl",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "cachectlTests",
             dependencies: [
-                "cachectl", "FileSystem", "FileSystemTestSupport", "HTTPTestServer", "ItemFormat",
-                "ItemFormatTestSupport", "PrefetchCache", "PrefetchDownloader", "StorageInventory",
+                "cachectl", "PrefetchFileSystem", "FileSystemTestSupport", "HTTPTestServer",
+                "PrefetchItemFormat",
+                "ItemFormatTestSupport", "PrefetchCaching", "PrefetchDownloading", "PrefetchStorageInventory",
                 .product(name: "Crypto", package: "swift-crypto"),
             ], exclude: ["Golden"]),
         // What the fuzzer calls, with the inputs that it found.
@@ -166,16 +177,22 @@ let package = Package(
 // For `.ci/fuzz`, which gives the path of libFuzzer: the fuzzer, and of everything else what it calls, with the address
 // sanitizer and the coverage that libFuzzer follows. Of the command line and the downloader that is a few files.
 if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
-    let instrumented = ["FileSystem", "StorageAreas", "VolumeCapacity", "ItemFormat", "PrefetchCache"]
-    let others = ["CLZ4", "CXXHash", "CPlatform", "FileSystemTestSupport", "ItemFormatTestSupport"]
+    let instrumented = [
+        "PrefetchFileSystem", "PrefetchStorageAreas", "PrefetchVolumeCapacity", "PrefetchItemFormat",
+        "PrefetchCaching",
+    ]
+    let others = [
+        "CPrefetchLZ4", "CPrefetchXXHash", "CPrefetchPlatform", "FileSystemTestSupport",
+        "ItemFormatTestSupport",
+    ]
     package.products = []
     package.targets = package.targets.filter { (instrumented + others).contains($0.name) }
     package.targets += [
         .target(
-            name: "PrefetchDownloader", dependencies: ["PrefetchCache"],
-            path: "Sources/PrefetchDownloader/Headers"),
+            name: "PrefetchDownloading", dependencies: ["PrefetchCaching"],
+            path: "Sources/PrefetchDownloading/Headers"),
         .target(
-            name: "cachectl", dependencies: ["PrefetchCache"],
+            name: "cachectl", dependencies: ["PrefetchCaching"],
             sources: [
                 "Input/Quantities.swift", "Output/JSON.swift", "Output/Numbers.swift", "Output/Text.swift",
             ]),

@@ -51,7 +51,7 @@ let package = Package(
             dependencies: [
                 "CFloor", "CVolume",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "PrefetchCache", package: "PrefetchCache"),
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
             ] + peers.map { .target(name: $0.target) },
             exclude: ["Peers/diskcache_peer.py"],
             swiftSettings: peers.map { .define($0.condition) }),
@@ -67,7 +67,7 @@ let package = Package(
                 "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
-                .product(name: "PrefetchCache", package: "PrefetchCache"),
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "live-budget",
@@ -80,14 +80,14 @@ let package = Package(
             dependencies: [
                 "CFloor", "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "PrefetchCache", package: "PrefetchCache"),
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "policy-replay",
             dependencies: [
                 "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "PrefetchCache", package: "PrefetchCache"),
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "ItemBenchmarks",

@@ -16,20 +16,20 @@ let package = Package(
             name: "Walkthrough",
             dependencies: [
                 "Storytelling",
-                .product(name: "PrefetchCache", package: "PrefetchCache"),
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "Podcasts",
             dependencies: [
                 "MediaServer", "Storytelling",
-                .product(name: "PrefetchCache", package: "PrefetchCache"),
-                .product(name: "PrefetchDownloader", package: "PrefetchCache"),
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
+                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "URLSessionIntegration",
             dependencies: [
                 "MediaServer", "Storytelling",
-                .product(name: "PrefetchCache", package: "PrefetchCache"),
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
             ]),
         // The frame of the stories: output, workspace and exit codes.
         .target(name: "Storytelling"),

@@ -1,5 +1,5 @@
-internal import FileSystem
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 
 #if canImport(Darwin)
     internal import Darwin

@@ -1,7 +1,7 @@
-internal import FileSystem
 // FoundationEssentials has no `temporaryDirectory` on all platforms.
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// Which of a cache's two folders exist.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 struct Hold: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

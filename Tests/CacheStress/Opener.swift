@@ -1,7 +1,7 @@
-internal import FileSystem
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// What openers did, as `open` prints it.

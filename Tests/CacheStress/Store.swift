@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 struct Store: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

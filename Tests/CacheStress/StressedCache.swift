@@ -1,7 +1,7 @@
-internal import FileSystem
 internal import Foundation
 internal import Logging
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 extension PrefetchCache {

@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// What came of a task's work.
 protocol StressReporting: Codable, Sendable {

@@ -1,4 +1,4 @@
-internal import VolumeCapacity
+internal import PrefetchVolumeCapacity
 
 #if canImport(Darwin)
     internal import Darwin

@@ -1,6 +1,6 @@
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// What workers did, as `store` prints it.
 struct WorkReport: StressReporting {

@@ -1,4 +1,4 @@
-package import StorageAreas
+package import PrefetchStorageAreas
 
 extension AreaPromise {
     /// The promises of all areas as the documentation has to quote them: a header, a rule and one line per area, each

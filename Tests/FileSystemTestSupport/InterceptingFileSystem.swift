@@ -1,6 +1,6 @@
-public import FileSystem
 internal import Foundation
-internal import StorageAreas
+public import PrefetchFileSystem
+internal import PrefetchStorageAreas
 internal import Synchronization
 public import SystemPackage
 

@@ -1,4 +1,4 @@
-public import FileSystem
+public import PrefetchFileSystem
 internal import Synchronization
 internal import SystemPackage
 

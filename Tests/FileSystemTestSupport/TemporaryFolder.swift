@@ -1,5 +1,5 @@
-public import FileSystem
 internal import Foundation
+public import PrefetchFileSystem
 public import SystemPackage
 
 /// The operating system's own file system.

@@ -1,4 +1,4 @@
-public import FileSystem
+public import PrefetchFileSystem
 public import SystemPackage
 
 /// A file system in which every call fails with `ENOSYS`. A test double implements the calls that

@@ -1,6 +1,6 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 

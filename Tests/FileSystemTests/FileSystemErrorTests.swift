@@ -1,4 +1,4 @@
-import FileSystem
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 

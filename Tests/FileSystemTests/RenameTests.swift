@@ -1,5 +1,5 @@
-import FileSystem
 import FileSystemTestSupport
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 

@@ -1,4 +1,4 @@
-internal import ItemFormat
+internal import PrefetchItemFormat
 
 /// An item put together by hand from the description of the format, so that a test can write what
 /// the writer never would. Its checksums are right unless a test says otherwise.

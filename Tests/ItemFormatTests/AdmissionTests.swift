@@ -1,4 +1,4 @@
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
 /// The writer asks before each write.

@@ -1,4 +1,4 @@
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
 /// An item of any length passes through a few chunks of memory.

@@ -1,5 +1,5 @@
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchItemFormat
 import Testing
 
 /// A chunk never yields more than its item says, whatever is in its frame.

@@ -1,5 +1,5 @@
-import FileSystem
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import SystemPackage
 import Testing
 

@@ -1,4 +1,4 @@
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
 /// One wrong byte anywhere, and the item is a miss.

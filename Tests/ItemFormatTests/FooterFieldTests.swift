@@ -1,6 +1,6 @@
-import ItemFormat
 import ItemFormatTestSupport
-import StorageAreas
+import PrefetchItemFormat
+import PrefetchStorageAreas
 import Testing
 
 @Suite struct FooterFieldTests {

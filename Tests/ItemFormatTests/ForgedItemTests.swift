@@ -1,5 +1,5 @@
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchItemFormat
 import Testing
 
 /// Footers with right checksums and wrong claims, as only malice or a faulty writer makes them.

@@ -1,5 +1,5 @@
 import Foundation
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
 /// Writes the golden files that are missing, beside the sources. To be run once, by hand, when the

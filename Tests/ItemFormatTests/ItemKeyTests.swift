@@ -1,4 +1,4 @@
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
 @Suite struct ItemKeyTests {

@@ -1,5 +1,5 @@
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchItemFormat
 import Testing
 
 @Suite struct MetadataLimitsTests {

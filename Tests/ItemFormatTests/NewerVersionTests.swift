@@ -1,5 +1,5 @@
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchItemFormat
 import Testing
 
 /// What a newer version wrote is told from damage, so that it can be left alone.

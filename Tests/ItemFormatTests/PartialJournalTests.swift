@@ -1,10 +1,10 @@
-import FileSystem
 import Foundation
 import ItemFormatTestSupport
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchStorageAreas
 import Testing
 
-@testable import ItemFormat
+@testable import PrefetchItemFormat
 
 /// The journal beside a kept partial: written and read, and damaged in every byte.
 @Suite struct PartialJournalTests {

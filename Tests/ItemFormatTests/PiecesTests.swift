@@ -1,4 +1,4 @@
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
 /// How content is cut on its way in must not show in the file.

@@ -1,6 +1,6 @@
 import FileSystemTestSupport
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchItemFormat
 import Testing
 
 /// Footers with random bytes in random places and a checksum that is right for them: the checks

@@ -1,5 +1,5 @@
 import FileSystemTestSupport
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
 @Suite struct RangeReadTests {

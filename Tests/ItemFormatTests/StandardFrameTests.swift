@@ -1,8 +1,8 @@
-import CLZ4
+import CPrefetchLZ4
 import FileSystemTestSupport
 import Testing
 
-@testable import ItemFormat
+@testable import PrefetchItemFormat
 
 /// The frames that this package writes are those of liblz4, byte for byte.
 @Suite struct StandardFrameTests {

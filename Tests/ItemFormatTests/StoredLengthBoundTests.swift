@@ -1,6 +1,6 @@
 import FileSystemTestSupport
-import ItemFormat
-import StorageAreas
+import PrefetchItemFormat
+import PrefetchStorageAreas
 import Testing
 
 /// Space is reserved for the bound before the encoding is known: no item may be longer.

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchStorageAreas
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Files that were there with the same content before an item was opened: their user's, whatever the item asks for.
 @Suite struct AdoptionTests {

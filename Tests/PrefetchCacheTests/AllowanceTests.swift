@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What a process holds of the budget: in memory and in its row, the same sum at every moment.
 @Suite struct AllowanceTests {

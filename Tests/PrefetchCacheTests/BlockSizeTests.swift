@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A cache on a volume with other blocks than those it was charged for: every file takes more there, or less.
 @Suite struct BlockSizeTests {

@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Contract 8: what is charged never exceeds the budget.
 @Suite struct BudgetTests {

@@ -1,9 +1,9 @@
-import FileSystem
 import Foundation
 import GRDB
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Errors that are not the file's fault: all processes share the file, and it stays.
 @Suite struct CatalogErrorTests {

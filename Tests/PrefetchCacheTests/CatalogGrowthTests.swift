@@ -1,9 +1,9 @@
-import FileSystem
 import Foundation
 import GRDB
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Contract 8, for the catalog: its file grows within the budget.
 @Suite struct CatalogGrowthTests {

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Contract 8, while a cache is being closed: what it has on disk stays charged until it is gone.
 @Suite struct CloseTests {

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import Logging
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// `configuration.json`: what is missing has its default, and what cannot be understood is an error.
 @Suite struct ConfigurationTests {

@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Writers, openers, commands of `cachectl` and a purger, each a process of its own, on one cache: for a few seconds, or for
 /// two minutes where `PREFETCHCACHE_LONG_TESTS` is set. Afterwards every promise is held against the disk.

@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Closing any descriptor of a file releases all locks of the process on it, those of SQLite included.
 @Suite struct DatabaseLockTests {

@@ -1,9 +1,9 @@
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What a listener is told.
 @Suite struct EventTests {

@@ -1,8 +1,8 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Items that are worth keeping only for a time.
 @Suite struct ExpiryTests {

@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The same on every file system: nothing of what the cache promises depends on one of them.
 @Suite(.serialized)

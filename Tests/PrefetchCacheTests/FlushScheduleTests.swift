@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What is in memory is written a second later, or at once when it is much. Time is made here.
 @Suite struct FlushScheduleTests {

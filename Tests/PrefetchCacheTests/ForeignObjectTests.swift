@@ -1,9 +1,9 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 #if canImport(Darwin)
     import Darwin

@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Forgetting a promotion, and storing a key again whose file is gone.
 @Suite struct ForgetTests {

@@ -1,8 +1,8 @@
 import Foundation
-import ItemFormat
+import PrefetchItemFormat
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What a refused item leaves: nothing is held for it.
 @Suite struct HeldBytesTests {

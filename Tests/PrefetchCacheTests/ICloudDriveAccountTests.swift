@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
-@testable import StorageAreas
+@testable import PrefetchCaching
+@testable import PrefetchStorageAreas
 
 /// iCloud Drive that is not there, and whom the cache shares it with.
 @Suite struct ICloudDriveAccountTests {

@@ -1,9 +1,9 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// No item is given up for what the user asked for when there is no room for it all the same.
 @Suite struct ImportantRoomTests {

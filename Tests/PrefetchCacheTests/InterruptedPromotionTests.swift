@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A promotion that stops at each of its calls in turn, as if its process had died there, and what
 /// the next process makes of it.

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Several items opened by one call: what is promised of one holds for each.
 @Suite struct JointPromotionTests {

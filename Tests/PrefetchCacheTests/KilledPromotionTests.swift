@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Processes that promote and are killed with `SIGKILL`, and what the next process makes of it.
 @Suite(.serialized) struct KilledPromotionTests {

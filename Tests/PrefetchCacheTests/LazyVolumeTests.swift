@@ -1,9 +1,9 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Volumes that give the space of removed files back later, as XFS and btrfs do, or never.
 @Suite struct LazyVolumeTests {

@@ -1,13 +1,13 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What is read of a ledger and its log without SQLite is what SQLite reads, whatever became of the log.
 @Suite struct LedgerImageTests {

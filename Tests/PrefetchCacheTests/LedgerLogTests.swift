@@ -1,14 +1,14 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
-import ItemFormat
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchItemFormat
+import PrefetchStorageAreas
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The write-ahead log of the ledger.
 @Suite struct LedgerLogTests {

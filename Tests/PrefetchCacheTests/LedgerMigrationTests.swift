@@ -1,10 +1,10 @@
-import FileSystem
 import Foundation
 import GRDB
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Ledgers of other versions.
 @Suite struct LedgerMigrationTests {

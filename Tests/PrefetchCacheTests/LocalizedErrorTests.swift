@@ -1,8 +1,8 @@
-import FileSystem
 import Foundation
-import ItemFormat
-import PrefetchCache
-import StorageAreas
+import PrefetchCaching
+import PrefetchFileSystem
+import PrefetchItemFormat
+import PrefetchStorageAreas
 import SystemPackage
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 #if os(Linux)
     /// The locks that SQLite needs are those of the whole process, and any of its code can lose them: a busy process calls

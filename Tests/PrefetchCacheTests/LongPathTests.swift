@@ -1,10 +1,10 @@
 import Foundation
 import GRDBSQLite
-import StorageAreas
+import PrefetchStorageAreas
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// SQLite opens no path of more than 512 bytes, its journal's included.
 @Suite struct LongPathTests {

@@ -1,8 +1,8 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What happens to items whose files are no longer what was stored: never wrong bytes.
 @Suite struct MissTests {

@@ -1,10 +1,10 @@
-import FileSystem
 import Foundation
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Synchronization
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Whoever waits for a long promotion sees how far it has come, and may lose interest.
 @Suite struct OpenWatcherTests {

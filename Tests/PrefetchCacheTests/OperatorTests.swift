@@ -3,7 +3,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The operator's commands beside an app that is busy: for a few seconds, or for a minute where
 /// `PREFETCHCACHE_LONG_TESTS` is set.

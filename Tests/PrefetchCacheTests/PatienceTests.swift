@@ -1,13 +1,13 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// How long a call waits, by a clock that goes on by a second whenever it is read.
 @Suite struct PatienceTests {

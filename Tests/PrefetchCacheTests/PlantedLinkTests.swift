@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Somebody has put a symbolic link where promotion writes: nothing outside the container is touched.
 @Suite struct PlantedLinkTests {

@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The power of a volume is cut while a process promotes items on it: what its file system had not made
 /// durable is gone, and the rest is what its journal gives back.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// An item makes those of its own and of lower priorities go, and no others.
 @Suite struct PriorityTests {

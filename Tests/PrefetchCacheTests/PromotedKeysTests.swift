@@ -1,10 +1,10 @@
-import FileSystem
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 @Suite struct PromotedKeysTests {
     /// A ledger that changes without a trace: within one tick of the kernel's clock.

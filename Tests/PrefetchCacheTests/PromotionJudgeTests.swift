@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The judge of promotions that were cut short sees what it is there to see.
 @Suite struct PromotionJudgeTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Contract 1: the system may take the Caches area at any moment.
 @Suite struct PurgeTests {

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-import ItemFormat
+import PrefetchItemFormat
 import Synchronization
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What an eviction asks the catalog is answered by an index, however many items there are.
 @Suite struct QueryPlanTests {

@@ -1,9 +1,9 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What the cache gives up under pressure when that does not help.
 @Suite struct ReliefTests {

@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A ledger that comes from a backup: older than the files, in a container at another path, and with
 /// files missing. Nothing that it says of inodes holds.

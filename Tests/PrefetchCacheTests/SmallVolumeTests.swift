@@ -1,9 +1,9 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// An automatic budget on real volumes of 200 MB, of which an outsider takes more and more.
 @Suite(

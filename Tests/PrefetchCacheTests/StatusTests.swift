@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What the cache says of its keys is what a call would find, whoever changed it.
 @Suite struct StatusTests {

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 @Suite struct StoreAndReadTests {
     @Test(arguments: [0, 1, 4096, 100_000, 1 << 20, (5 << 20) / 2])

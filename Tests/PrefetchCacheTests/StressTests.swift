@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Many writers in several processes, and one that only looks: for a few seconds, or for a minute where
 /// `PREFETCHCACHE_LONG_TESTS` is set.

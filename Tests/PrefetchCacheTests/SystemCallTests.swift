@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What each call of the cache costs in calls of the system, SQLite's among them (all but its reads and flushes).
 ///

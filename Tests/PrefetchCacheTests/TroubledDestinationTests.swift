@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
+import PrefetchVolumeCapacity
 import SystemPackage
 import Testing
-import VolumeCapacity
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A destination that refuses a promotion costs that promotion, for now, and nothing else.
 @Suite struct TroubledDestinationTests {

@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Volumes, probes and clocks that say what cannot be: a clear answer each, and nothing is lost.
 @Suite struct TroubledVolumeTests {

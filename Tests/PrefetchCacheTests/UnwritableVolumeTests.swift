@@ -1,9 +1,9 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What was opened is there, and can be opened again, on a real volume without a free byte and on one that takes no
 /// writes: by a process that finds the ledger at rest, and by one that finds the log of a process that was killed.

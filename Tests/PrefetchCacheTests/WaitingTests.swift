@@ -1,13 +1,13 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Who waits for the catalog, or for a processor, keeps nobody else from working.
 @Suite(.timeLimit(.minutes(2))) struct WaitingTests {

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTestServer
-import PrefetchCache
+import PrefetchCaching
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 /// Downloads that the cache has no room for.
 @Suite struct AdmissionTests {

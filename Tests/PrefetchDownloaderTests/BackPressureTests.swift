@@ -2,7 +2,7 @@ import Foundation
 import HTTPTestServer
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTestServer
-import PrefetchCache
+import PrefetchCaching
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 /// Downloads from a server that behaves.
 @Suite struct DownloadTests {

@@ -1,7 +1,7 @@
 import FileSystemTestSupport
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 /// Headers as servers send them, and as those do who mean harm.
 @Suite struct HeaderTests {

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTestServer
-import PrefetchCache
+import PrefetchCaching
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 /// Servers that do what they should not. Nothing of it is ever committed.
 @Suite struct MisbehaviourTests {

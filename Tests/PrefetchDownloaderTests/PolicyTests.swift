@@ -1,9 +1,9 @@
 import FileSystemTestSupport
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 /// When a failed download is tried again.
 @Suite struct PolicyTests {

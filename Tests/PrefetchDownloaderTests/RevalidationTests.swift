@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 import HTTPTestServer
-import PrefetchCache
+import PrefetchCaching
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 /// Keys that are in the cache, or were opened.
 @Suite struct RevalidationTests {

@@ -1,14 +1,14 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
 import Logging
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -1,10 +1,10 @@
 import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
-import PrefetchCache
+import PrefetchCaching
 import Testing
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

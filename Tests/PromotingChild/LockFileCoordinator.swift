@@ -1,5 +1,5 @@
-internal import FileSystem
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// Stands for the coordinator of a system: the lock of a file excludes others from all of iCloud Drive.

@@ -1,11 +1,11 @@
 internal import ArgumentParser
-internal import FileSystem
 internal import FileSystemTestSupport
 internal import Foundation
 internal import Logging
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
+internal import PrefetchVolumeCapacity
 internal import SystemPackage
-internal import VolumeCapacity
 
 /// Promotes items, and ends in the middle: by `SIGKILL`, and first, where it is told to, by cutting the
 /// power of a volume. Says on its standard output what it has been given. For tests.

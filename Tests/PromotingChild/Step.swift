@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// One thing to do: `open=KEY`; `deliver=KEY=FILE` for an item that the user asked for; `store=KEY`, of content that
 /// does not matter; `read=KEY`; or `statistics`, `configure`, `evict` and `close`.

@@ -1,4 +1,4 @@
-import StorageAreas
+import PrefetchStorageAreas
 import SystemPackage
 import Testing
 

@@ -1,12 +1,12 @@
 import FileSystemTestSupport
 
 #if !canImport(Darwin)
-    import FileSystem
+    import PrefetchFileSystem
     import Synchronization
     import SystemPackage
     import Testing
 
-    @testable import StorageAreas
+    @testable import PrefetchStorageAreas
 
     /// Linux: two marks, of which a file system may have one, both or none.
     @Suite struct BackupMarkSupportTests {

@@ -1,5 +1,5 @@
 import FileSystemTestSupport
-import StorageAreas
+import PrefetchStorageAreas
 import SystemPackage
 import Testing
 

@@ -1,6 +1,6 @@
-import FileSystem
 import FileSystemTestSupport
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchStorageAreas
 import Synchronization
 import SystemPackage
 import Testing

@@ -1,6 +1,6 @@
 import FileSystemTestSupport
 import Foundation
-import StorageAreas
+import PrefetchStorageAreas
 import SystemPackage
 import Testing
 

@@ -1,5 +1,5 @@
 import FileSystemTestSupport
-import StorageAreas
+import PrefetchStorageAreas
 import Testing
 
 @Suite struct FileNameFuzzTests {

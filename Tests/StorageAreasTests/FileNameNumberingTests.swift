@@ -1,4 +1,4 @@
-import StorageAreas
+import PrefetchStorageAreas
 import Testing
 
 @Suite struct FileNameNumberingTests {

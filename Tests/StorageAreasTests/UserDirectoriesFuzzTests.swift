@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import SystemPackage
 import Testing
 
-@testable import StorageAreas
+@testable import PrefetchStorageAreas
 
 @Suite struct UserDirectoriesFuzzTests {
     /// What means something to the parser, and bytes that are no UTF-8.

@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
 
-@testable import StorageAreas
+@testable import PrefetchStorageAreas
 
 /// Which lines of `user-dirs.dirs` count, and what they mean.
 @Suite struct UserDirectoriesTests {

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import StorageInventory
+@testable import PrefetchStorageInventory
 
 /// What an app does while an inventory is taken is not held against it.
 @Suite struct BusyAppTests {

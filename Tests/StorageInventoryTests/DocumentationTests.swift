@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import StorageInventory
+@testable import PrefetchStorageInventory
 
 /// The article on inventories, held against the code.
 @Suite struct InventoryArticleTests {
@@ -11,7 +11,7 @@ import Testing
         let package = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         text = try String(
-            contentsOf: package.appending(path: "Sources/PrefetchCache/PrefetchCache.docc/Inventory.md"),
+            contentsOf: package.appending(path: "Sources/PrefetchCaching/PrefetchCaching.docc/Inventory.md"),
             encoding: .utf8)
     }
 

@@ -1,13 +1,13 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import GRDB
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import StorageInventory
+@testable import PrefetchStorageInventory
 
 @Suite struct FactTests {
     let container: SampleContainer

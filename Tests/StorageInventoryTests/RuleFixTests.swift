@@ -1,10 +1,10 @@
-import FileSystem
 import Foundation
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import StorageInventory
+@testable import PrefetchStorageInventory
 
 /// What a rule names as its fix makes the check clean, and nothing else is touched by it or by a repair.
 @Suite struct RuleFixTests {

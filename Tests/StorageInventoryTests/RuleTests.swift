@@ -1,10 +1,10 @@
-import FileSystem
 import Foundation
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import StorageInventory
+@testable import PrefetchStorageInventory
 
 @Suite struct RuleTests {
     /// Something wrong with a container that was clean, named by the rule that has to find it.

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import StorageInventory
+@testable import PrefetchStorageInventory
 
 /// One content in two places, and how much is read to find that out.
 @Suite struct SameContentTests {

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import StorageInventory
+@testable import PrefetchStorageInventory
 
 @Suite struct WalkTests {
     let container: SampleContainer

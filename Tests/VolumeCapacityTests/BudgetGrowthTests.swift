@@ -1,5 +1,5 @@
+import PrefetchVolumeCapacity
 import Testing
-import VolumeCapacity
 
 @Suite struct BudgetGrowthTests {
     private let model = CapacityModel()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import VolumeCapacity
+@testable import PrefetchVolumeCapacity
 
 @Suite struct CapacityModelCodingTests {
     @Test func anEmptyObjectIsTheDefaultModel() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import VolumeCapacity
+@testable import PrefetchVolumeCapacity
 
 @Suite struct CapacityModelProblemTests {
     @Test func theDefaultModelHasNone() {

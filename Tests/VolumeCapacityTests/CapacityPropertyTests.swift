@@ -1,5 +1,5 @@
+import PrefetchVolumeCapacity
 import Testing
-import VolumeCapacity
 
 /// What holds for every volume, held against random ones.
 @Suite struct CapacityPropertyTests {

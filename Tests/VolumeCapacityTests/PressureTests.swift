@@ -1,5 +1,5 @@
+import PrefetchVolumeCapacity
 import Testing
-import VolumeCapacity
 
 /// A volume of 100 GiB: reserve 4 GiB, low 500 MiB.
 @Suite struct PressureTests {

@@ -1,5 +1,5 @@
+import PrefetchVolumeCapacity
 import Testing
-import VolumeCapacity
 
 /// What the system says counts where it says something, and only there.
 @Suite struct ReportedCapacityTests {

@@ -1,8 +1,8 @@
-import FileSystem
 import FileSystemTestSupport
+import PrefetchFileSystem
+import PrefetchVolumeCapacity
 import SystemPackage
 import Testing
-import VolumeCapacity
 
 @Suite struct VolumeProbeTests {
     @Test func aRealFolderHasTheStateOfItsVolume() throws {

@@ -1,5 +1,5 @@
+import PrefetchVolumeCapacity
 import Testing
-import VolumeCapacity
 
 /// The examples of the documentation, in decimal gigabytes.
 @Suite struct WorkedExampleTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 @testable import cachectl
 
 @Suite struct CapacityTableTests {

@@ -1,5 +1,5 @@
-import FileSystem
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Testing
 
 @testable import cachectl

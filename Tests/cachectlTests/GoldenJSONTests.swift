@@ -2,8 +2,8 @@ import Foundation
 import HTTPTestServer
 import Testing
 
-@testable import PrefetchCache
-@testable import PrefetchDownloader
+@testable import PrefetchCaching
+@testable import PrefetchDownloading
 @testable import cachectl
 
 /// The JSON of every command, line by line: names, order, layout, and all values that are the same on any machine.

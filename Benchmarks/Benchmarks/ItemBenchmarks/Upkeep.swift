@@ -1,7 +1,7 @@
 import Benchmark
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// What is not about one item: what the catalog tells, a store that is refused, and eviction.
 final class Upkeep {

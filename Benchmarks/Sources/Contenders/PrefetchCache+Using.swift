@@ -1,4 +1,4 @@
-public import PrefetchCache
+public import PrefetchCaching
 
 extension PrefetchCache {
     /// Opens a cache for `body` and closes it whatever happens: one that is open defends its folders

@@ -1,5 +1,5 @@
 public import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// PrefetchCache through its public interface, as an app uses it.
 ///

@@ -1,6 +1,6 @@
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// Fills a cache as an app would, through the public interface, in several tasks.
 struct Filling {

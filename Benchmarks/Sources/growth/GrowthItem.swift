@@ -1,5 +1,5 @@
 import Contenders
-import PrefetchCache
+import PrefetchCaching
 
 /// The items of this program.
 enum GrowthItem {

@@ -1,6 +1,6 @@
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 extension Probe {
     /// Stores and the floor's stores take turns, so that a machine whose speed drifts hits them alike.

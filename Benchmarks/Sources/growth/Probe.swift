@@ -1,7 +1,7 @@
 import ArgumentParser
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 extension Errand: ExpressibleByArgument {}
 

@@ -1,6 +1,6 @@
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// Fills all caches, and then measures them in rounds, so that a machine whose speed drifts hits all
 /// of them alike.

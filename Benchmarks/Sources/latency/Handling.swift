@@ -1,6 +1,6 @@
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// Stores items in a cache that has room for all, and opens some of them.
 struct Handling {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// `latency`: how long the slow ones take.
 @main

@@ -1,6 +1,6 @@
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Synchronization
 
 /// Reads the same items again and again, from a cache whose budget others fight for.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PrefetchCache
+import PrefetchCaching
 
 /// A capacity as it stands on the command line: `20297697`, `64MiB`, `2GB`.
 enum Capacity {

@@ -1,4 +1,4 @@
 public import ArgumentParser
-public import PrefetchCache
+public import PrefetchCaching
 
 extension EvictionPolicyChoice: @retroactive ExpressibleByArgument {}

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Contenders
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// `policy-replay`: what an eviction policy would have made of a recorded trace.
 @main

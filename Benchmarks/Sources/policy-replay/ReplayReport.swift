@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// What is printed: one JSON object on one line.
 struct ReplayReport: Encodable {

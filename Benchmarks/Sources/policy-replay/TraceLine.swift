@@ -1,4 +1,4 @@
-import PrefetchCache
+import PrefetchCaching
 
 /// One request: `time,key,size`. A key is whatever text stands between the commas.
 struct TraceLine {

@@ -1,4 +1,4 @@
-import PrefetchCache
+import PrefetchCaching
 
 /// Makes requests of the text of a trace, which comes in pieces.
 struct TraceReader {

@@ -1,5 +1,5 @@
-import PrefetchCache
-import PrefetchDownloader
+import PrefetchCaching
+import PrefetchDownloading
 
 /// The running app: one cache, and one downloader for it.
 struct Player: Sendable {

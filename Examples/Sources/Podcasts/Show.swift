@@ -1,7 +1,7 @@
 import Foundation
 import MediaServer
-import PrefetchCache
-import PrefetchDownloader
+import PrefetchCaching
+import PrefetchDownloading
 
 /// A podcast, as its feed describes it.
 struct Show: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import MediaServer
-import PrefetchCache
-import PrefetchDownloader
+import PrefetchCaching
+import PrefetchDownloading
 import Storytelling
 
 /// The story, from the first step to the last.

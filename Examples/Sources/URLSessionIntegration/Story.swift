@@ -1,6 +1,6 @@
 import Foundation
 import MediaServer
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// Downloads that are stored at once, at the next launch, and not at all.

@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

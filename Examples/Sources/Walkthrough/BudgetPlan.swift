@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// A budget that is too small on purpose: without pressure, nothing is evicted.
 struct BudgetPlan {

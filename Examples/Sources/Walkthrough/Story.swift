@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// The story, from the first step to the last.

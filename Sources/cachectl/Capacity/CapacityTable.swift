@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// How much of its volume the cache may take, and why, as text.
 struct CapacityTable {

@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// The steps from a volume's free space to an automatic budget, as text, each with its arithmetic.
 struct Derivation {

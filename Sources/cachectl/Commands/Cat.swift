@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import FileSystem
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 
 struct Cat: CacheCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import PrefetchCache
+internal import PrefetchCaching
 
 struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(

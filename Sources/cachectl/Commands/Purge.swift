@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import PrefetchCache
+internal import PrefetchCaching
 
 struct Purge: CacheCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import FileSystem
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import PrefetchCache
+internal import PrefetchCaching
 internal import SystemPackage
 
 struct Verify: CacheCommand {

@@ -1,7 +1,7 @@
 public import ArgumentParser
 internal import Foundation
-internal import PrefetchCache
-public import PrefetchDownloader
+internal import PrefetchCaching
+public import PrefetchDownloading
 internal import SystemPackage
 
 struct Fetch: CacheCommand {

@@ -1,7 +1,7 @@
-internal import FileSystem
 internal import Foundation
-internal import PrefetchCache
-internal import PrefetchDownloader
+internal import PrefetchCaching
+internal import PrefetchDownloading
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// Reports the events of downloads: as bars on a terminal, a line for each finished download, or JSON.

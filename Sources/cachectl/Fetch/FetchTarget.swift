@@ -1,5 +1,5 @@
-internal import PrefetchCache
-internal import PrefetchDownloader
+internal import PrefetchCaching
+internal import PrefetchDownloading
 internal import SystemPackage
 
 #if canImport(FoundationNetworking)

@@ -1,5 +1,5 @@
-internal import FileSystem
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 #if canImport(Darwin)

@@ -1,5 +1,5 @@
-internal import FileSystem
 internal import Foundation
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// The content for a new item: a file that the user named, or standard input.

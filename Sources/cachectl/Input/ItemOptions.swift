@@ -1,5 +1,5 @@
 public import ArgumentParser
-public import PrefetchCache
+public import PrefetchCaching
 
 /// The options of 'put' and 'fetch' for an item that they store: its source, its destination, and how long it is
 /// worth keeping.

@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// A size as a person writes it: `4096`, `512MiB`, `1.5 GB`.
 ///

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import FileSystem
 internal import Logging
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// The options that every command takes, before its name or after it; see ``SharedArguments``.

@@ -1,6 +1,6 @@
-internal import FileSystem
-internal import PrefetchCache
-internal import StorageInventory
+internal import PrefetchCaching
+internal import PrefetchFileSystem
+internal import PrefetchStorageInventory
 internal import SystemPackage
 
 extension StorageInventory {

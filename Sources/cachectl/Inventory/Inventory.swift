@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import FileSystem
-internal import PrefetchCache
-internal import StorageInventory
+internal import PrefetchCaching
+internal import PrefetchFileSystem
+internal import PrefetchStorageInventory
 internal import SystemPackage
 
 struct Inventory: InspectingCommand {

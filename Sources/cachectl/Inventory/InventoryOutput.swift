@@ -1,6 +1,6 @@
-internal import FileSystem
-internal import PrefetchCache
-internal import StorageInventory
+internal import PrefetchCaching
+internal import PrefetchFileSystem
+internal import PrefetchStorageInventory
 internal import SystemPackage
 
 /// The selected files of an inventory as text, as JSON or as CSV.

@@ -1,6 +1,6 @@
-internal import FileSystem
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 // The values of the cache that several commands print, as JSON: the names are the command's, and stay.

@@ -1,4 +1,4 @@
-internal import FileSystem
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// The output of a command on standard output: lines of text, or JSON.

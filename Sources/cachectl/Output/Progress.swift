@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 internal import Synchronization
 
 #if canImport(Darwin)

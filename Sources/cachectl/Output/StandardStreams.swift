@@ -1,5 +1,5 @@
-internal import FileSystem
 internal import Logging
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 #if canImport(Darwin)

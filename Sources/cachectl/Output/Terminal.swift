@@ -1,4 +1,4 @@
-internal import FileSystem
+internal import PrefetchFileSystem
 internal import Synchronization
 
 #if canImport(Darwin)

@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// Where the bytes of a cache are, broken down in several ways. A pure function of the cache's answers.
 struct Holdings {

@@ -1,5 +1,5 @@
-internal import FileSystem
-internal import PrefetchCache
+internal import PrefetchCaching
+internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// A file that a command writes: it appears complete under its name, or not at all. If it replaces another, it keeps

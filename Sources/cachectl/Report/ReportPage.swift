@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 internal import SystemPackage
 
 /// A page that shows where the bytes of a cache are: a single file that loads nothing else.

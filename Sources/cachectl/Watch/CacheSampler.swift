@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// The state of a cache at one time.
 struct CacheSample: Sendable {

@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// A change of the cache between two samples, by any process.
 struct WatchEvent: Hashable {

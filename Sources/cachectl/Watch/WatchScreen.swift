@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// The screen of `cachectl watch`: a pure function of a sample, the events and the size of the terminal.
 struct WatchScreen {

@@ -1,6 +1,6 @@
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 internal import Synchronization
 
 extension APICall {

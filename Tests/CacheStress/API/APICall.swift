@@ -1,6 +1,6 @@
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 internal import SystemPackage
 
 /// One call of the cache, or a few that belong together. All callers share all keys, each of which has one content.

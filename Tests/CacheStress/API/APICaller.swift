@@ -1,6 +1,6 @@
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// One task that calls operations at random, each in a task of its own, of which some are cancelled.
 struct APICaller {

@@ -1,4 +1,4 @@
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// What a cache says of itself, held against its folders when nobody uses it.
 struct Books {

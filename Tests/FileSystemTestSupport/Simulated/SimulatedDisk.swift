@@ -1,4 +1,4 @@
-internal import FileSystem
+internal import PrefetchFileSystem
 public import SystemPackage
 
 /// What a disk holds: folders, files, and the records of a database, which are looked at only as a

@@ -1,4 +1,4 @@
-public import FileSystem
+public import PrefetchFileSystem
 public import SystemPackage
 
 /// Where a name leads: a folder, the last component, and what is there.

@@ -1,4 +1,4 @@
-public import FileSystem
+public import PrefetchFileSystem
 
 /// A database beside the files, whose commits are operations like any other.
 extension SimulatedFileSystem {

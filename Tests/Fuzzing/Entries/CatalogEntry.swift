@@ -1,12 +1,12 @@
-import FileSystem
 import Foundation
-import ItemFormat
 import Logging
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchItemFormat
+import PrefetchStorageAreas
+import PrefetchVolumeCapacity
 import SystemPackage
-import VolumeCapacity
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A folder of items whose catalog is gone: the rebuild, and what it makes of what it finds.
 ///

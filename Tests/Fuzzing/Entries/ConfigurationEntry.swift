@@ -1,7 +1,7 @@
 import Foundation
-import VolumeCapacity
+import PrefetchVolumeCapacity
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The content of `configuration.json`.
 func fuzzConfiguration(_ input: [UInt8]) throws {

@@ -1,6 +1,6 @@
-import PrefetchCache
+import PrefetchCaching
 
-@testable import PrefetchDownloader
+@testable import PrefetchDownloading
 
 /// The headers of an answer, a line each.
 func fuzzHeaders(_ input: [UInt8]) throws {

@@ -1,7 +1,7 @@
-import FileSystem
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchStorageAreas
 
-@testable import ItemFormat
+@testable import PrefetchItemFormat
 
 /// The footer and the frames of an item's file.
 func fuzzItem(_ input: [UInt8]) throws {

@@ -1,6 +1,6 @@
-import FileSystem
+import PrefetchFileSystem
 
-@testable import ItemFormat
+@testable import PrefetchItemFormat
 
 /// The journal beside a kept partial.
 func fuzzJournal(_ input: [UInt8]) throws {

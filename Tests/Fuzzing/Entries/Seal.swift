@@ -1,5 +1,5 @@
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchItemFormat
 
 /// Makes right what no mutation would ever hit upon, so that what lies behind it is reached: lengths, magic numbers
 /// and checksums.

@@ -1,8 +1,8 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import SystemPackage
 
-@testable import StorageAreas
+@testable import PrefetchStorageAreas
 @testable import cachectl
 
 /// The content of `user-dirs.dirs`.

@@ -1,6 +1,6 @@
 import Foundation
-import ItemFormat
-import StorageAreas
+import PrefetchItemFormat
+import PrefetchStorageAreas
 import Testing
 
 /// An item whose file was written by version 1 of the format, once, and is kept for ever: what any

@@ -1,7 +1,7 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import SystemPackage
 
 /// A file in a folder of its own, open for one test.

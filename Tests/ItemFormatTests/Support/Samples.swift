@@ -1,7 +1,7 @@
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
-import StorageAreas
+import PrefetchItemFormat
+import PrefetchStorageAreas
 
 /// Contents of items.
 enum Sample {

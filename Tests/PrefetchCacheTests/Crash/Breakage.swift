@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// One of the precautions of promotion, taken out.
 struct Breakage: Sendable, CustomTestStringConvertible {

@@ -1,7 +1,7 @@
 import FileSystemTestSupport
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The crash tests can fail: without any one of its precautions promotion breaks its promises.
 @Suite struct CrashControlTests {

@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Synchronization
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Every moment of a workload, and at each what the loss of power may leave, judged one by one; and
 /// for each of these the same once more, in the middle of its recovery.

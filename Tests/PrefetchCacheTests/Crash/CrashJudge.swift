@@ -1,8 +1,8 @@
 import FileSystemTestSupport
-import ItemFormat
+import PrefetchItemFormat
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A promise that a crash has broken.
 struct Violation: Error, CustomStringConvertible {

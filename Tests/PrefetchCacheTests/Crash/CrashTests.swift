@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Promotion, stopped after every operation, with every loss that a power cut allows.
 @Suite struct CrashTests {
@@ -29,7 +29,7 @@ import Testing
         #expect(total.states >= TestRun.count(short: 100, long: 20_000))
     }
 
-    @Test(.enabled(if: again != nil)) func oneCrashAgain() throws {
+    @Test(.enabled(if: again != nil, "Repeats one state: PREFETCHCACHE_CRASH.")) func oneCrashAgain() throws {
         let again = try #require(Self.again)
         let workload = try #require(CrashWorkload.all.first { $0.name == again[0] })
         let seed = again.count > 1 ? UInt64(again[1]) : nil

@@ -1,9 +1,9 @@
-import FileSystem
 import FileSystemTestSupport
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Several items opened by one call.
 extension CrashWorkload {

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
-import ItemFormat
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchItemFormat
+import PrefetchStorageAreas
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Something that promotes, and what must hold whenever it is interrupted.
 struct CrashWorkload: Sendable, CustomTestStringConvertible {

@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Promotion, with a fault at every operation: once, or from there on. The app tries again, and then
 /// the power goes.

@@ -1,8 +1,8 @@
 import FileSystemTestSupport
-import ItemFormat
+import PrefetchItemFormat
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What must hold whenever a migration is interrupted: each file is in its old place or has become what it was
 /// to be; and it is not in both any more when the migration was run again.

@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A ledger whose commits are operations of a simulated disk: one that returned is durable, unless it is
 /// of a state that is not flushed, or not even entered.

@@ -1,9 +1,9 @@
-import FileSystem
 import FileSystemTestSupport
-import ItemFormat
+import PrefetchFileSystem
+import PrefetchItemFormat
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A folder of files on a simulated disk that is taken into the cache.
 struct SimulatedMigration: Sendable {

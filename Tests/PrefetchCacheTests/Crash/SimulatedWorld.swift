@@ -1,14 +1,14 @@
-import FileSystem
 import FileSystemTestSupport
-import ItemFormat
 import Logging
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchItemFormat
+import PrefetchStorageAreas
+import PrefetchVolumeCapacity
 import Synchronization
 import SystemPackage
 import Testing
-import VolumeCapacity
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A container on a simulated disk, and processes that use it one after the other.
 final class SimulatedWorld: Sendable {

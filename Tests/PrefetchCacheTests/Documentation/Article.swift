@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// One article of the documentation catalogue.
 struct Article {
@@ -9,7 +9,7 @@ struct Article {
     static let package = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-    private static let folder = package.appending(path: "Sources/PrefetchCache/PrefetchCache.docc")
+    private static let folder = package.appending(path: "Sources/PrefetchCaching/PrefetchCaching.docc")
 
     let text: String
 

@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// An item that was written to a file, and what the article says of its bytes.
 struct DescribedItem {

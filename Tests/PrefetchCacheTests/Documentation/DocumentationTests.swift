@@ -2,15 +2,15 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The articles of the documentation, held against the code.
 @Suite struct DocumentationTests {
     @Test func everyArticleIsLinkedFromTheLandingPage() throws {
-        let landing = try Article("PrefetchCache")
+        let landing = try Article("PrefetchCaching")
         let names = try Article.names()
         #expect(names.count > 1)
-        for name in names where name != "PrefetchCache" {
+        for name in names where name != "PrefetchCaching" {
             #expect(landing.text.contains("- <doc:\(name)>"), "\(name)")
         }
     }
@@ -46,7 +46,7 @@ import Testing
         #expect(Set(folders) == ["Index", "Promotion"])
     }
 
-    private static let sources = Article.package.appending(path: "Sources/PrefetchCache")
+    private static let sources = Article.package.appending(path: "Sources/PrefetchCaching")
 
     @Test func theTableOfAreasIsThatOfTheirPromises() throws {
         #expect(try Article("StorageAreas").text.contains("\n\n\(AreaPromise.markdownTable())\n"))

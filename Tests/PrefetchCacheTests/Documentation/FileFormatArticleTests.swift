@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The article on the file format, held against items that are written here.
 @Suite struct FileFormatArticleTests {

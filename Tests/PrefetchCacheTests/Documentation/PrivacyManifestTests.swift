@@ -5,7 +5,7 @@ import Testing
 @Suite struct PrivacyManifestTests {
     @Test func itGivesTheReasonsAndCollectsNothing() throws {
         let file = URL(filePath: #filePath).appending(
-            path: "../../../../Sources/PrefetchCache/PrivacyInfo.xcprivacy")
+            path: "../../../../Sources/PrefetchCaching/PrivacyInfo.xcprivacy")
         let manifest = try #require(
             try PropertyListSerialization.propertyList(from: Data(contentsOf: file.standardized), format: nil)
                 as? [String: Any])

@@ -1,5 +1,5 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchFileSystem
+import PrefetchItemFormat
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A cache with one item, whose file a test damages again and again, and every way to ask for it.
 ///

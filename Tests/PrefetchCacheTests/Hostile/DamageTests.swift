@@ -1,10 +1,10 @@
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchItemFormat
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// An item of one of the kinds that are laid out differently.
 enum DamagedShape: String, CaseIterable, CustomTestStringConvertible {

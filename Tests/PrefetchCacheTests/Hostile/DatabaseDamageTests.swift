@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Bits of the databases are flipped. SQLite notices some; of the others no value may end the process, change what
 /// is served or touch what was promoted. The catalog is rebuilt, a key whose ledger row is lost may be promoted again.

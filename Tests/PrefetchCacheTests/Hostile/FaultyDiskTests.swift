@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Every call of everything that a cache does fails, once or from then on: nothing wrong is served, what was handed
 /// over stays, and with a disk that works again everything works, and the books are right.

@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchFileSystem
+import PrefetchItemFormat
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 extension ForgedItem {
     /// A sound item of a key that nothing is stored under.

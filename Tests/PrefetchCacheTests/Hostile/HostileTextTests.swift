@@ -1,10 +1,10 @@
 import FileSystemTestSupport
 import Foundation
-import StorageAreas
+import PrefetchStorageAreas
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Texts of servers that want to be paths, commands, queries or other texts: as key, name, folder, source and validator
 /// of items.

@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Somebody puts a link, a pipe or a folder in the place of what the cache is about to use, before any of its calls:
 /// nothing outside of the container is touched.

@@ -1,6 +1,6 @@
 import FileSystemTestSupport
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 extension AttackedWork {
     /// Steps that went as if nothing had failed, where something must have.

@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A sound file of one key lies under the name of another: a miss and a quarantine, whoever asks.
 @Suite struct HostileSwappedItemTests {

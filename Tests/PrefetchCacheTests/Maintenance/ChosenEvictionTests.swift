@@ -1,8 +1,8 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 @Suite struct ChosenEvictionTests {
     private let container: TemporaryContainer

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// When what is kept of an item goes, other than for want of space.
 @Suite struct PartialLifetimeTests {

@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Items whose storing is broken off, and that go on after their last whole chunk.
 @Suite struct PartialTests {

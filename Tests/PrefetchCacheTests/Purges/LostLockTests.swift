@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Contract 8, when a living process's lock file is lost: it is taken for dead, and must not spend what others were given
 /// since.

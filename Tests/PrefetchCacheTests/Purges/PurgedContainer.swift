@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A container with something of every kind in it, of which the system takes parts, and what must be true afterwards.
 struct PurgedContainer {

@@ -1,9 +1,9 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Contract 1, part by part: whatever the system takes of Caches and tmp, and whenever, the cache goes on, its books are
 /// right again after a repair, and what was handed over is not touched.

@@ -1,8 +1,8 @@
 import Foundation
-import ItemFormat
-import StorageAreas
+import PrefetchItemFormat
+import PrefetchStorageAreas
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The calls of the public interface, one after the other as a user might make them: those that look first, those that
 /// leave nothing behind last.

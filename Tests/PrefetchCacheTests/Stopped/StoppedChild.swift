@@ -3,7 +3,7 @@
     import Foundation
     import SystemPackage
 
-    @testable import PrefetchCache
+    @testable import PrefetchCaching
 
     /// A process that works on a container and stops itself in the middle: a run of `promotingchild`.
     final class StoppedChild: Sendable {

@@ -1,14 +1,14 @@
 #if os(Linux)
-    import FileSystem
+    import PrefetchFileSystem
     import FileSystemTestSupport
     import Foundation
     import Logging
     import Synchronization
     import SystemPackage
     import Testing
-    import VolumeCapacity
+    import PrefetchVolumeCapacity
 
-    @testable import PrefetchCache
+    @testable import PrefetchCaching
 
     /// Every public call of one process while another is stopped at each of its calls of the system in turn: it
     /// returns within a bound, or refuses and names the process. At a few of the calls, and at all of them where

@@ -1,7 +1,7 @@
 import FileSystemTestSupport
 import Foundation
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Bytes that do not compress.
 func noise(_ count: Int, seed: UInt64 = 1) -> Data {

@@ -1,10 +1,10 @@
-import FileSystem
 import FileSystemTestSupport
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A coordinator that knows who may do what, and a file system and a ledger that ask it: whatever happens
 /// in iCloud Drive without it fails the test, and so do a lock and a call of the ledger under it.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 extension Engine {
     /// Begins a store of incompressible content whose length is known, as if by a downloader.

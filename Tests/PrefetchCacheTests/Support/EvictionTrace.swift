@@ -1,6 +1,6 @@
 import FileSystemTestSupport
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A request of a synthetic trace. The size depends on the key alone.
 struct TraceRequest {

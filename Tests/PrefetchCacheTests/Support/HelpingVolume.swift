@@ -1,6 +1,6 @@
-import FileSystem
+import PrefetchFileSystem
+import PrefetchVolumeCapacity
 import SystemPackage
-import VolumeCapacity
 
 /// A volume of 1 GiB on which every file of the cache that goes leaves its room.
 struct HelpingVolume: VolumeProbing {

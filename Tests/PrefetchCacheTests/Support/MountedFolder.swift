@@ -1,5 +1,5 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import Testing
 
 /// A folder in which something else is mounted, until the test lets go of it.

@@ -1,7 +1,7 @@
 import Synchronization
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What many threads were given.
 final class OpenedFiles: Sendable {

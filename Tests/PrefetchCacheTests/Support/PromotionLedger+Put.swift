@@ -1,6 +1,6 @@
-import ItemFormat
+import PrefetchItemFormat
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 extension PromotionLedger {
     /// Enters promotions in place of whatever there is.

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A run of `cachestress`, which lies beside the tests, on a container.
 final class StressProcess: Sendable {

@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import Logging
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// An app container in a folder of its own, removed when the test lets go of it, and at the end of the process: a file
 /// system whose interceptor refers to it keeps it for ever, and an engine that was not closed may make it anew.

@@ -1,6 +1,6 @@
-import FileSystem
+import PrefetchFileSystem
+import PrefetchVolumeCapacity
 import Synchronization
-import VolumeCapacity
 
 /// A volume that says what the test tells it to.
 final class ToldVolume: VolumeProbing {

@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchStorageAreas
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What users and their programs do with a file, knowing nothing of the cache.
 enum Hand: String, Sendable, CaseIterable {

@@ -1,11 +1,11 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What the user does while a file is purged.
 @Suite struct PurgedAsideTests {
@@ -169,7 +169,9 @@ import Testing
         purging.intercept { [unowned purging] operation in
             if operation.kind == .unlink { purging.die() }
         }
-        do { _ = try first.purgeExcluded(unusedSince: .max, isDryRun: false) } catch { #expect("\(error)" != "") }
+        do { _ = try first.purgeExcluded(unusedSince: .max, isDryRun: false) } catch {
+            #expect("\(error)" != "")
+        }
 
         let movingBack = InterceptingFileSystem()
         movingBack.intercept { [unowned movingBack] operation in

@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// The user's hand between any two system calls: whatever is opened, stored, purged or repaired, what users write,
 /// move and delete stays as they left it.

@@ -1,15 +1,15 @@
 import Crypto
-import FileSystem
 import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
 import Logging
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchCache
-@testable import PrefetchDownloader
+@testable import PrefetchCaching
+@testable import PrefetchDownloading
 
 /// A volume that says what the test tells it to.
 final class ToldVolume: VolumeProbing {

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// One item of the feed. Its content follows from its number and its version, which it names itself.
 struct Episode: Hashable {

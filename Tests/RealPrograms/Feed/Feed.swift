@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import HTTPTestServer
-internal import PrefetchCache
+internal import PrefetchCaching
 internal import Synchronization
 
 struct Feed: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
-internal import PrefetchCache
-internal import PrefetchDownloader
+internal import PrefetchCaching
+internal import PrefetchDownloading
 internal import Synchronization
 
 /// One of the two processes that follow the feed.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// The regular files below a folder, as anybody finds them.
 struct OnDisk {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 internal import Synchronization
 
 /// A cache of which every call is timed and every outcome counted, and every content judged.

@@ -1,6 +1,6 @@
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// A large file that does not compress, and whose content follows from its number.
 struct Model {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 internal import Synchronization
 
 /// What is done with models on a small volume, step by step, and what has to come of it.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// The process that is killed in the middle of a model.
 struct ModelStore: AsyncParsableCommand {

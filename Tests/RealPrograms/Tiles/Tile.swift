@@ -1,6 +1,6 @@
 internal import FileSystemTestSupport
 internal import Foundation
-internal import PrefetchCache
+internal import PrefetchCaching
 
 /// A tile of a map: a small file whose content follows from its number. By turns a picture, which does not compress, and
 /// a list of names, which does.

@@ -1,6 +1,6 @@
-import FileSystem
 import FileSystemTestSupport
-import StorageAreas
+import PrefetchFileSystem
+import PrefetchStorageAreas
 
 /// What the file system of the temporary folder can do.
 enum Volume {

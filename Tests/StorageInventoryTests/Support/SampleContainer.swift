@@ -1,12 +1,12 @@
-import FileSystem
 import FileSystemTestSupport
 import Foundation
-import PrefetchCache
+import PrefetchCaching
+import PrefetchFileSystem
+import PrefetchVolumeCapacity
 import SystemPackage
 import Testing
-import VolumeCapacity
 
-@testable import StorageInventory
+@testable import PrefetchStorageInventory
 
 /// An app's container with a cache in it that was used a little, and with nothing wrong.
 final class SampleContainer: Sendable {

@@ -1,4 +1,4 @@
-import VolumeCapacity
+import PrefetchVolumeCapacity
 
 /// How many random cases each property is held against.
 let caseCount = 200_000

@@ -1,6 +1,6 @@
 import FileSystemTestSupport
 
-@testable import VolumeCapacity
+@testable import PrefetchVolumeCapacity
 
 /// Volumes as they are and as they cannot be: the numbers that break arithmetic, the neighbours of every
 /// threshold, amounts beyond the total, and plain ones.

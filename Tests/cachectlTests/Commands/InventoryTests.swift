@@ -1,6 +1,6 @@
-import FileSystem
 import Foundation
-import StorageInventory
+import PrefetchFileSystem
+import PrefetchStorageInventory
 import Testing
 
 @testable import cachectl

@@ -186,7 +186,7 @@ import Testing
         get throws {
             let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent()
-            let file = package.appending(path: "Sources/PrefetchCache/PrefetchCache.docc/CommandLine.md")
+            let file = package.appending(path: "Sources/PrefetchCaching/PrefetchCaching.docc/CommandLine.md")
             return try String(contentsOf: file, encoding: .utf8)
         }
     }

@@ -1,7 +1,7 @@
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
 import ItemFormatTestSupport
+import PrefetchItemFormat
 import Testing
 
 /// Whatever an item claims, reading it takes the memory that an honest one takes. The kernel sees to that: the

@@ -1,8 +1,8 @@
 import FileSystemTestSupport
 import Foundation
-import ItemFormat
 import ItemFormatTestSupport
-import PrefetchCache
+import PrefetchCaching
+import PrefetchItemFormat
 import Testing
 
 extension Container {

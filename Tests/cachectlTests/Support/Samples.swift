@@ -1,4 +1,4 @@
-@testable import PrefetchCache
+@testable import PrefetchCaching
 @testable import cachectl
 
 extension CacheSample {

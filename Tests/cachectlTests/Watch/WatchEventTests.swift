@@ -1,4 +1,4 @@
-import PrefetchCache
+import PrefetchCaching
 import Testing
 
 @testable import cachectl

@@ -1,5 +1,5 @@
 public import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Synchronization
 
 /// PrefetchCache with a large item: stored from a file, read piece by piece.

@@ -1,5 +1,5 @@
 public import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// One PrefetchCache that several tasks use at the same time.
 public final class PrefetchCacheTasksContender: TasksContender {

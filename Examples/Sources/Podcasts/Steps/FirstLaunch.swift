@@ -1,7 +1,7 @@
 import Foundation
 import MediaServer
-import PrefetchCache
-import PrefetchDownloader
+import PrefetchCaching
+import PrefetchDownloading
 import Storytelling
 
 /// Fetches the newest episodes of every show, over a bad connection, until the user quits the app.

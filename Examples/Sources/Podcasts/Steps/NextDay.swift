@@ -1,7 +1,7 @@
 import Foundation
 import MediaServer
-import PrefetchCache
-import PrefetchDownloader
+import PrefetchCaching
+import PrefetchDownloading
 import Storytelling
 
 /// Every show has a new episode, and the budget does not fit them all.

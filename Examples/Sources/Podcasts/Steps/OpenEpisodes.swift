@@ -1,6 +1,6 @@
 import Foundation
 import MediaServer
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// Opens two episodes, which become the user's files.

@@ -1,6 +1,6 @@
 import MediaServer
-import PrefetchCache
-import PrefetchDownloader
+import PrefetchCaching
+import PrefetchDownloading
 import Storytelling
 
 /// An episode that is too long for the budget is refused before it is downloaded.

@@ -1,6 +1,6 @@
 import MediaServer
-import PrefetchCache
-import PrefetchDownloader
+import PrefetchCaching
+import PrefetchDownloading
 import Storytelling
 
 /// Requests the same episodes again: stored ones cost nothing, and the interrupted one resumes.

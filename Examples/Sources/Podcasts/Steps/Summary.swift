@@ -1,5 +1,5 @@
 import MediaServer
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// The result of the story.

@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// Contents from the cache, compared with the originals byte for byte.
 struct Comparisons {

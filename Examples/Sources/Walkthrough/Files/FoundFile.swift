@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// A regular file below a folder.
 struct FoundFile {

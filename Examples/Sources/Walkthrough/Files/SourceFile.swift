@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 
 /// A file of this machine that stands for a resource on a server that the user will probably want.
 struct SourceFile: Sendable {

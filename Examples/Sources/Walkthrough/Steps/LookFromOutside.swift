@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// Looks at a stored item with the `lz4` command, which knows nothing of this library.

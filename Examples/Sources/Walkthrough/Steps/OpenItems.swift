@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// Opens three items, which become the user's files.

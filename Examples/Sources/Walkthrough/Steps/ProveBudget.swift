@@ -1,4 +1,4 @@
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// Shows that the budget was kept while the files were stored.

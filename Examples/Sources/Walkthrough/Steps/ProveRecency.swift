@@ -1,4 +1,4 @@
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// Shows which items were evicted: the least recently used.

@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// Reads every item that is still cached, and compares it with its original.

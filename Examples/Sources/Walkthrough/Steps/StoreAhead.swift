@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// Stores all files, several at a time, under a budget that cannot hold them.

@@ -1,4 +1,4 @@
-import PrefetchCache
+import PrefetchCaching
 
 /// A record of the storing of the files.
 struct StoreRun {

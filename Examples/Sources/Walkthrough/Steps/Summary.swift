@@ -1,4 +1,4 @@
-import PrefetchCache
+import PrefetchCaching
 import Storytelling
 
 /// The result of the story.

@@ -1,7 +1,7 @@
 import FileSystemTestSupport
 import Foundation
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// An item that a child process is to promote, and what it finds under the item's name.
 struct PlannedItem: Sendable {

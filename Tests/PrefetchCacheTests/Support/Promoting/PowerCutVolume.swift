@@ -1,5 +1,5 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 
 /// A real volume whose power can be cut, and which comes back as its journal has it. Its image is a file in
 /// memory: what the file system handed to its device is there after the cut, the rest is not.

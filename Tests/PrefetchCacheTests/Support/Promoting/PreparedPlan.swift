@@ -1,8 +1,8 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A plan, and a container that is filled for it, to be copied for every run: that takes a fraction of the
 /// time.

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// A run of `promotingchild`, from its start to its end.
 struct PromotingProcess {

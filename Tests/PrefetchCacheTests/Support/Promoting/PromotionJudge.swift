@@ -1,8 +1,8 @@
-import FileSystem
 import Foundation
+import PrefetchFileSystem
 import SystemPackage
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// Recovers a container in which a promotion was cut short, as the next process would, and says what is not
 /// as promised.

@@ -1,7 +1,7 @@
 import FileSystemTestSupport
 import Foundation
 
-@testable import PrefetchCache
+@testable import PrefetchCaching
 
 /// What a child process finds in a container, and what it is to do there.
 struct PromotionPlan: Sendable {

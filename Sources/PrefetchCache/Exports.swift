@@ -1,5 +1,0 @@
-// The types of these modules are part of this module's interface: keys, destinations, areas, encodings.
-// Without the re-export every client would have to import each of them by name.
-@_exported public import ItemFormat
-@_exported public import StorageAreas
-@_exported public import VolumeCapacity

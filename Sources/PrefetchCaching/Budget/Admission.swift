@@ -1,0 +1,175 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchVolumeCapacity
+internal import Synchronization
+
+/// Decides whether there is room, before a byte is written.
+///
+/// The charged bytes never exceed the budget: in one transaction, the sum of all items, the catalog, the
+/// ``Allowance`` of every living process and the new request is compared with it.
+final class Admission: Sendable {
+    let catalog: Catalog
+    let evictor: Evictor
+    let watch: VolumeWatch
+    private let grants = Atomic<Int>(0)
+    private let isNearlyFull = Atomic<Bool>(false)
+    /// The available bytes when eviction last failed to free anything, see ``maintain()``.
+    let reliefFailedAt = Mutex<Int64?>(nil)
+
+    init(catalog: Catalog, evictor: Evictor, watch: VolumeWatch) {
+        self.catalog = catalog
+        self.evictor = evictor
+        self.watch = watch
+    }
+
+    /// Returns why nothing is admitted now, or `nil`. Does not use the catalog, which cannot even be written
+    /// on a full volume.
+    func refusal() throws(CacheError) -> Refusal? {
+        let current = try watch.currentPressure()
+        return BudgetSnapshot.refusal(current.configuration, current.pressure)
+    }
+
+    /// Returns why an item under way is interrupted, or `nil`: a volume that is low on space must not be
+    /// filled further.
+    func interruption() throws(CacheError) -> Refusal? {
+        let pressure = try watch.currentPressure().pressure
+        return pressure >= .low ? .pressure(pressure) : nil
+    }
+
+    /// Reserves `bytes` of the budget, evicting if necessary.
+    ///
+    /// - Parameters:
+    ///   - total: The charged bytes that the item needs in all, including those reserved before.
+    ///   - priority: The priority of the item. Items of a higher priority are not evicted for it.
+    /// - Returns: `nil` when the bytes are reserved. Otherwise no item was evicted for them.
+    /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
+    func reserve(_ bytes: Int64, ofItem total: Int64, priority: Float) throws(CacheError) -> Refusal? {
+        if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
+        if let refusal = try refusal() { return refusal }
+
+        var transfer = Transfer()
+        let decision: Decision
+        do {
+            decision = try run(&transfer) { transaction, transfer in
+                try decide(on: bytes, ofItem: total, priority, &transfer, transaction)
+            } committed: { decision, allowance in
+                if case .granted = decision { _ = allowance.reserve(bytes) }
+            }
+        } catch .catalogOverBudget {
+            return .overBudget(needed: total, budget: watch.lastCeiling)
+        }
+        switch decision {
+        case .refused(let refusal): return refusal
+        case .granted: return nil
+        }
+    }
+
+    private enum Decision {
+        case granted
+        case refused(Refusal)
+    }
+
+    private func decide(
+        on bytes: Int64, ofItem total: Int64, _ priority: Float, _ transfer: inout Transfer,
+        _ transaction: CatalogTransaction
+    ) throws -> Decision {
+        let snapshot = try watch.snapshot(transaction)
+        if let refusal = snapshot.refusal(ofItem: total) { return .refused(refusal) }
+        let ceiling = snapshot.ceiling - Self.headroom(snapshot.ceiling)
+        var (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
+        if room < bytes, try catalog.settleDeadWriters(transaction) {
+            (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
+        }
+        guard room >= bytes else {
+            return .refused(
+                isKeptByPriority
+                    ? .lowPriority(priority) : .overBudget(needed: total, budget: snapshot.ceiling))
+        }
+        let grant = min(max(bytes, nextStep(ceiling)), room)
+        catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
+        try catalog.raiseBound()
+        try transaction.changeAllowance(of: catalog.environment.session, by: grant)
+        isNearlyFull.store(room - grant < ceiling - Watermarks.high(ceiling), ordering: .relaxed)
+        return .granted
+    }
+
+    /// The part of the budget that is not granted: the rows of items that are stored from memory extend the
+    /// catalog when everything else is held.
+    private static func headroom(_ ceiling: Int64) -> Int64 { min(ceiling / 256, 256 << 10) }
+
+    /// Evicts until `bytes` fit below the ceiling, or evicts nothing if they cannot be made to fit.
+    ///
+    /// - Returns: The free bytes below the ceiling, and whether only items of a higher priority could make
+    ///   room.
+    func makeRoom(
+        for bytes: Int64, _ priority: Float, below ceiling: Int64, _ transaction: CatalogTransaction
+    ) throws -> (room: Int64, isKeptByPriority: Bool) {
+        let used = try transaction.usedBytes()
+        let made = try evictor.makeRoom(used + bytes - ceiling, priority: priority, from: transaction)
+        return (ceiling - (used - made.freed), made.isKeptByPriority)
+    }
+
+    func release(_ bytes: Int64) {
+        catalog.inMemory { $0.allowance.release(bytes) }
+    }
+
+    /// Gives back what was taken in advance, after an item was refused: it is of no use here.
+    func releaseAdvance() {
+        guard catalog.inMemory({ $0.allowance.free > 0 }) else { return }
+        do {
+            try givingUpAllowance { _ in }
+        } catch {
+            // The next maintenance gives it back.
+            watch.environment.logger.debug(
+                "What a refused item held stays held.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Whether so little of the budget is left that it should be trimmed soon.
+    var wantsTrimming: Bool { isNearlyFull.load(ordering: .relaxed) }
+
+    func noteTrimmed() {
+        isNearlyFull.store(false, ordering: .relaxed)
+    }
+
+    /// Runs a transaction in which the unused allowance of this process is available to all.
+    func givingUpAllowance<Result>(
+        makingRoom: Bool = false, _ body: (CatalogTransaction) throws -> Result
+    ) throws(CacheError) -> Result {
+        var transfer = Transfer()
+        return try run(makingRoom: makingRoom, &transfer) { transaction, _ in try body(transaction) }
+    }
+
+    func run<Result>(
+        makingRoom: Bool = false, _ transfer: inout Transfer,
+        _ body: (CatalogTransaction, inout Transfer) throws -> Result,
+        committed: (Result, inout Allowance) -> Void = { _, _ in }
+    ) throws(CacheError) -> Result {
+        do {
+            return try catalog.transaction(makingRoom: makingRoom) { transaction in
+                catalog.inMemory { transfer.begin(with: &$0.allowance) }
+                try transaction.changeAllowance(of: catalog.environment.session, by: -transfer.unused)
+                return try body(transaction, &transfer)
+            } committed: { result, state in
+                transfer.commit(to: &state.allowance)
+                committed(result, &state.allowance)
+            }
+        } catch {
+            catalog.inMemory { transfer.rollBack(to: &$0.allowance) }
+            throw error
+        }
+    }
+
+    /// How many bytes to take at once. A process that stores one item takes what that needs; one that stores
+    /// more takes 512 KiB and then 4 MiB, but at most 1/64 of the budget, so that others are not starved and
+    /// nothing is evicted much too early.
+    private func nextStep(_ ceiling: Int64) -> Int64 {
+        let step: Int64 =
+            switch grants.wrappingAdd(1, ordering: .relaxed).oldValue {
+            case 0: 0
+            case 1: 512 << 10
+            default: 4 << 20
+            }
+        return min(step, ceiling / 64)
+    }
+}

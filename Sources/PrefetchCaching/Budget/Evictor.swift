@@ -1,0 +1,346 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchVolumeCapacity
+internal import Synchronization
+
+/// Removes files until there is enough space: expired items first, then in the order of the policy.
+///
+/// Files are unlinked first and their rows deleted second, so that eviction works with no byte free. Every
+/// step of the loop deletes a row or passes over it for good: an item that cannot be removed, or is being
+/// read, does not stall eviction, and one that is gone already only loses its row.
+final class Evictor: BudgetKeeping {
+    private static let batch = 64
+    /// A generous bound on what a full volume needs for the journal of one transaction.
+    private static let emergencyBytes: Int64 = 1 << 20
+
+    /// Where policy and ceiling come from.
+    enum Rules: Sendable {
+        /// From the configuration, and from what the volume can spare.
+        case following(VolumeWatch)
+        /// One policy, and no ceiling.
+        case fixed(EvictionPolicyChoice)
+    }
+
+    let files: any CatalogedFiles
+    private let rules: Rules
+    let environment: CacheEnvironment
+    private let events: EventHub
+    private let unreported = Mutex<[CacheEvent]>([])
+
+    init(files: any CatalogedFiles, rules: Rules, environment: CacheEnvironment, events: EventHub) {
+        self.files = files
+        self.rules = rules
+        self.environment = environment
+        self.events = events
+    }
+
+    /// The policy in force.
+    var policy: any EvictionPolicy {
+        switch rules {
+        case .following(let watch): watch.configuration.lastKnown.evictionPolicy.policy
+        case .fixed(let choice): choice.policy
+        }
+    }
+
+    var effectOfUse: EffectOfUse { policy.effectOfUse }
+
+    func ceiling(_ transaction: CatalogTransaction) -> Int64? {
+        guard case .following(let watch) = rules else { return nil }
+        return watch.ceiling(transaction)
+    }
+
+    /// The running totals of one call.
+    struct Tally {
+        let measure: EvictionMeasure
+        private(set) var freed: Int64 = 0
+        private var evictions: Int64 = 0
+        private var evictedBytes: Int64 = 0
+
+        init(_ measure: EvictionMeasure) {
+            self.measure = measure
+        }
+
+        mutating func count(_ victim: Victim, _ removal: Removal) {
+            freed += measure.bytes(of: victim, removal)
+            // A file that the system purged was not evicted by us.
+            guard removal == .removed else { return }
+            evictions += 1
+            evictedBytes += victim.chargedLength
+        }
+
+        func write(to transaction: CatalogTransaction) throws {
+            guard evictions > 0 else { return }
+            let counters: [Counter: Int64] = [.evictions: evictions, .evictedBytes: evictedBytes]
+            try transaction.add(Dictionary(uniqueKeysWithValues: counters.map { ($0.rawValue, $1) }))
+        }
+    }
+
+    func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64 {
+        try evict(atLeast: bytes, measuredBy: .charge, from: transaction)
+    }
+
+    /// Evicts until at least `bytes` were freed, or nothing more can be evicted.
+    ///
+    /// - Returns: The freed bytes, as `measure` counts them.
+    func evict(
+        atLeast bytes: Int64, measuredBy measure: EvictionMeasure, from transaction: CatalogTransaction
+    ) throws -> Int64 {
+        guard bytes > 0 else { return 0 }
+        var tally = Tally(measure)
+        try evictExpired(atLeast: bytes, &tally, from: transaction)
+
+        let policy = policy
+        var passedOver: Set<KeyHash> = []
+        var limit = 1
+        while tally.freed < bytes {
+            let victims = try policy.victims(atMost: limit, passingOver: passedOver, in: transaction)
+            guard !victims.isEmpty else { break }
+            for victim in victims where tally.freed < bytes {
+                if try !evict(victim, &tally, from: transaction) { passedOver.insert(victim.hash) }
+            }
+            limit = min(limit * 4, Self.batch)
+        }
+        try tally.write(to: transaction)
+        return tally.freed
+    }
+
+    /// Evicts until at least `bytes` of charged length were freed, or evicts nothing when that is impossible.
+    ///
+    /// - Parameter priority: Items of a higher priority are not evicted.
+    func makeRoom(_ bytes: Int64, priority: Float, from transaction: CatalogTransaction) throws -> RoomMade {
+        try RoomForRequest(self, choosing: policy, .charge, priority: priority, in: transaction).make(bytes)
+    }
+
+    /// Returns how much of `bytes` of the volume eviction could free now. Only reads the catalog.
+    func attainable(_ bytes: Int64, in transaction: CatalogTransaction) throws -> Int64 {
+        // Any policy will do, as the order does not matter here; this one changes no state.
+        try RoomForRequest(self, choosing: InOrder.ofStoring, .blocks, in: transaction).attainable(bytes)
+    }
+
+    /// Evicts expired items and partials.
+    func evictExpired(from transaction: CatalogTransaction) throws {
+        var tally = Tally(.charge)
+        try evictExpired(atLeast: .max, &tally, from: transaction)
+        try tally.write(to: transaction)
+    }
+
+    func evictExpired(atLeast bytes: Int64, _ tally: inout Tally, from transaction: CatalogTransaction) throws
+    {
+        let now = environment.now()
+        var passedOver = 0
+        while tally.freed < bytes {
+            let victims = try transaction.expiredVictims(at: now, atMost: Self.batch, passingOver: passedOver)
+            guard !victims.isEmpty else { break }
+            for victim in victims where tally.freed < bytes {
+                if try !evict(victim, &tally, from: transaction) { passedOver += 1 }
+            }
+        }
+    }
+
+    /// - Parameter claim: The claim on the victim, if there is one.
+    /// - Returns: Whether the file is gone.
+    func evict(
+        _ victim: Victim, _ tally: inout Tally, claim: Claim? = nil, from transaction: CatalogTransaction
+    ) throws -> Bool {
+        let removal: Removal
+        do {
+            removal = if let claim { try files.remove(victim, claim) } else { try files.remove(victim) }
+        } catch {
+            warn(victim, error)
+            return false
+        }
+        guard removal != .leased else { return false }
+        try forget(victim, removal, &tally, in: transaction)
+        return true
+    }
+
+    /// Deletes the row of a file that is gone.
+    func forget(
+        _ victim: Victim, _ removal: Removal, _ tally: inout Tally, in transaction: CatalogTransaction
+    ) throws {
+        try transaction.deleteRow(victim.hash)
+        tally.count(victim, removal)
+        if removal == .removed { noteEvicted(victim) }
+    }
+
+    func unlinkColdest(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64) {
+        var freed = (items: 0, bytes: Int64(0))
+        var seen: Set<KeyHash> = []
+        while freed.bytes < Self.emergencyBytes {
+            let victims = try transaction.victimsInOrder(atMost: Self.batch, passingOver: seen)
+            guard !victims.isEmpty else { break }
+            for victim in victims where freed.bytes < Self.emergencyBytes {
+                seen.insert(victim.hash)
+                do {
+                    guard try files.remove(victim) == .removed else { continue }
+                    freed.items += 1
+                    freed.bytes += victim.chargedLength
+                    noteEvicted(victim)
+                } catch {
+                    warn(victim, error)
+                }
+            }
+        }
+        return freed
+    }
+
+    private func noteEvicted(_ victim: Victim) {
+        guard victim.kind == .item, let key = victim.itemKey else { return }
+        unreported.withLock { $0.append(.evicted(key, chargedBytes: victim.chargedLength)) }
+    }
+
+    func warn(_ victim: Victim, _ error: FileSystemError) {
+        environment.logger.warning(
+            "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
+    }
+
+    func reportEvictions() {
+        let unreported = unreported.withLock { unreported in
+            defer { unreported = [] }
+            return unreported
+        }
+        unreported.forEach(events.send)
+    }
+}
+
+/// How a removed file counts towards the bytes wanted.
+enum EvictionMeasure: Sendable {
+    /// By all that it is charged, even if it was gone already: its row is deleted, which is what counts.
+    case charge
+    /// By what the volume gains: the charge without its fixed overhead, and nothing for a file that was gone
+    /// already.
+    case blocks
+
+    func bytes(of victim: Victim, _ removal: Removal = .removed) -> Int64 {
+        switch self {
+        case .charge: victim.chargedLength
+        case .blocks: removal == .removed ? victim.chargedLength - ChargedLength.overhead : 0
+        }
+    }
+
+    /// The sum over all evictable files with a row. An upper bound: some may be leased or gone.
+    func evictableBytes(_ transaction: CatalogTransaction) throws -> Int64 {
+        let charged = try transaction.evictableBytes()
+        guard self == .blocks else { return charged }
+        return charged - (try transaction.evictableFiles()) * ChargedLength.overhead
+    }
+}
+
+/// Evicting what a caller selects, rather than what makes room.
+extension Evictor {
+    /// Evicts what a request selects, in the order of eviction. Leased files stay.
+    ///
+    /// - Returns: The evicted files.
+    func evict(_ request: EvictionRequest, from transaction: CatalogTransaction) throws -> [EvictedFile] {
+        let wanted = try wantedBytes(request, transaction)
+        guard wanted > 0 else { return [] }
+        var tally = Tally(.charge)
+        var evicted: [EvictedFile] = []
+        try forEachCandidate(request, transaction) { victim in
+            guard tally.freed < wanted else { return .enough }
+            guard try evict(victim, &tally, from: transaction) else { return .stays }
+            evicted.append(EvictedFile(victim))
+            return .gone
+        }
+        try tally.write(to: transaction)
+        return evicted
+    }
+
+    /// Returns what ``evict(_:from:)`` would evict now. Changes nothing.
+    func preview(_ request: EvictionRequest, in transaction: CatalogTransaction) throws -> [EvictedFile] {
+        let wanted = try wantedBytes(request, transaction)
+        guard wanted > 0 else { return [] }
+        var freed: Int64 = 0
+        var files: [EvictedFile] = []
+        // A policy changes its state while it chooses, which is right only if the victims are removed.
+        try transaction.tentatively {
+            try forEachCandidate(request, transaction) { victim in
+                guard freed < wanted else { return .enough }
+                if try isRemovable(victim) {
+                    files.append(EvictedFile(victim))
+                    freed += victim.chargedLength
+                }
+                return .stays
+            }
+            return false
+        }
+        return files
+    }
+
+    private enum Fate {
+        case gone, stays, enough
+    }
+
+    /// Whether a victim could be removed now. A file that is gone already would only lose its row.
+    private func isRemovable(_ victim: Victim) throws -> Bool {
+        switch try self.files.claim(victim) {
+        case .gone, .leased: return false
+        case .claimed(let claim):
+            files.release(claim)
+            return true
+        }
+    }
+
+    private func wantedBytes(_ request: EvictionRequest, _ transaction: CatalogTransaction) throws -> Int64 {
+        switch request.amount {
+        case .all: return .max
+        case .atLeast(let count): return count.bytes
+        case .downTo(let count):
+            let charged =
+                if let source = request.source {
+                    try transaction.itemBytes(of: source)
+                } else {
+                    try transaction.itemBytes()
+                }
+            return max(0, charged - count.bytes)
+        }
+    }
+
+    private func forEachCandidate(
+        _ request: EvictionRequest, _ transaction: CatalogTransaction, _ body: (Victim) throws -> Fate
+    ) throws {
+        guard request.isGeneral else {
+            for victim in try transaction.items(
+                ofSource: request.source, storedBefore: request.storedBefore)
+            {
+                if case .enough = try body(victim) { return }
+            }
+            return
+        }
+        var expired: Set<KeyHash> = []
+        for victim in try transaction.expiredVictims(at: environment.now(), atMost: .max, passingOver: 0) {
+            if case .enough = try body(victim) { return }
+            expired.insert(victim.hash)
+        }
+        let policy = policy
+        var passedOver: Set<KeyHash> = []
+        while true {
+            let victims = try policy.victims(atMost: 64, passingOver: passedOver, in: transaction)
+            guard !victims.isEmpty else { return }
+            for victim in victims {
+                guard !expired.contains(victim.hash) else {
+                    passedOver.insert(victim.hash)
+                    continue
+                }
+                switch try body(victim) {
+                case .gone: break
+                case .stays: passedOver.insert(victim.hash)
+                case .enough: return
+                }
+            }
+        }
+    }
+}
+
+extension EvictedFile {
+    init(_ victim: Victim) {
+        let kind: Kind =
+            switch victim.kind {
+            case .item, .newerFormat: .item
+            case .partial, .newerPartial: .partial
+            case .quarantined: .quarantined
+            }
+        self.init(kind: kind, key: victim.itemKey, chargedLength: victim.chargedLength)
+    }
+}

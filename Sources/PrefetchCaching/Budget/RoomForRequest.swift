@@ -1,0 +1,190 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+
+/// The victims of one request, found before the first of them is removed.
+///
+/// No item is evicted for a request that cannot be met. So victims are claimed until their sum suffices,
+/// which keeps others from leasing them meanwhile, and only then are they removed. Claims are limited to
+/// ``mostClaims``; further victims are only checked for leases, and if one is leased afterwards, another
+/// victim is found before any more are removed.
+///
+/// Files that have expired or are gone already are removed in any case.
+final class RoomForRequest {
+    /// The most files that are held open at a time.
+    static let mostClaims = 64
+    private static let largestBatch = 1024
+
+    private struct Found {
+        let victim: Victim
+        let claim: Claim?
+    }
+
+    private let evictor: Evictor
+    private let policy: any EvictionPolicy
+    private let measure: EvictionMeasure
+    private let priority: Float?
+    private let transaction: CatalogTransaction
+    private var tally: Evictor.Tally
+    /// The victims in order. Those before `next` have been removed.
+    private var found: [Found] = []
+    private var next = 0
+    private var foundBytes: Int64 = 0
+    /// Files that turned out to be gone and still have a row.
+    private var gone: [Victim] = []
+    private var goneBytes: Int64 = 0
+    /// Files with a row that must not be proposed again.
+    private var seen: Set<KeyHash> = []
+    /// What files with a row that cannot be removed would have counted.
+    private var stuckBytes: Int64 = 0
+    /// The most that could be removed now, as far as is known.
+    private var attainableBytes: Int64 = 0
+    private var isKeptByPriority = false
+
+    /// - Parameters:
+    ///   - policy: Chooses the victims. It may change its state in the catalog.
+    ///   - priority: Items of a higher priority are not evicted; `nil` for no limit.
+    init(
+        _ evictor: Evictor, choosing policy: any EvictionPolicy, _ measure: EvictionMeasure,
+        priority: Float? = nil, in transaction: CatalogTransaction
+    ) {
+        self.evictor = evictor
+        self.policy = policy
+        self.measure = measure
+        self.priority = priority
+        self.transaction = transaction
+        tally = Evictor.Tally(measure)
+    }
+
+    /// Evicts until at least `bytes` were freed, or evicts nothing when that is impossible.
+    ///
+    /// - Parameters:
+    ///   - step: The bytes after which `goOn` is asked, and then after twice as many each time.
+    ///   - goOn: Whether eviction is helping, given the bytes that were freed until now.
+    func make(
+        _ bytes: Int64, step: Int64 = .max, whileHelping goOn: (Int64) throws -> Bool = { _ in true }
+    ) throws -> RoomMade {
+        defer { releaseClaims() }
+        try evictor.evictExpired(atLeast: bytes, &tally, from: transaction)
+        var (mark, step) = (tally.freed, step)
+        var isPossible = true
+        while tally.freed < bytes {
+            isPossible = try find(bytes)
+            guard isPossible, tally.freed < bytes else { break }
+            if tally.freed - mark >= step {
+                guard try goOn(tally.freed) else { break }
+                mark = tally.freed
+                step = step.doubled
+            }
+            try removeNext()
+        }
+        try tally.write(to: transaction)
+        return RoomMade(
+            freed: tally.freed, attainable: isPossible ? nil : tally.freed + attainableBytes,
+            isKeptByPriority: isKeptByPriority)
+    }
+
+    /// Returns the most that could be freed when `bytes` are wanted. Changes nothing but the state of the
+    /// policy.
+    func attainable(_ bytes: Int64) throws -> Int64 {
+        defer { releaseClaims() }
+        try look(for: bytes)
+        return attainableBytes
+    }
+
+    private func releaseClaims() {
+        for found in found[next...] {
+            if let claim = found.claim { evictor.files.release(claim) }
+        }
+        found = []
+        next = 0
+    }
+
+    /// Finds victims until they suffice, together with what was freed before.
+    ///
+    /// - Returns: Whether they do.
+    private func find(_ bytes: Int64) throws -> Bool {
+        if tally.freed + foundBytes >= bytes { return true }
+        try transaction.tentatively {
+            try look(for: bytes - tally.freed)
+            // A policy changes its state while it chooses, which is right only if the victims are removed.
+            return tally.freed + foundBytes + goneBytes >= bytes
+        }
+        try forgetGone()
+        return tally.freed + foundBytes >= bytes
+    }
+
+    private func look(for bytes: Int64) throws {
+        isKeptByPriority = false
+        let evictable = try measure.evictableBytes(transaction)
+        defer { attainableBytes = isKeptByPriority ? foundBytes + goneBytes : evictable - stuckBytes }
+        var limit = 1
+        // Ends early when even removing everything that is left would not suffice.
+        while foundBytes + goneBytes < bytes, evictable - stuckBytes >= bytes {
+            let victims = try policy.victims(atMost: limit, passingOver: seen, in: transaction)
+            guard !victims.isEmpty else { return }
+            for victim in victims where foundBytes + goneBytes < bytes {
+                if let priority, victim.kind == .item, victim.priority > priority {
+                    isKeptByPriority = evictable - stuckBytes >= bytes
+                    return
+                }
+                seen.insert(victim.hash)
+                claim(victim)
+            }
+            limit = min(limit * 4, Self.largestBatch)
+        }
+    }
+
+    /// Checks whether a victim can be removed, and claims it unless there are enough claims.
+    private func claim(_ victim: Victim) {
+        do throws(FileSystemError) {
+            switch try evictor.files.claim(victim) {
+            case .gone:
+                gone.append(victim)
+                goneBytes += measure.bytes(of: victim, .gone)
+                stuckBytes += measure.bytes(of: victim) - measure.bytes(of: victim, .gone)
+            case .leased: stuckBytes += measure.bytes(of: victim)
+            case .claimed(let claim):
+                let isKept = found.count - next < Self.mostClaims
+                if !isKept { evictor.files.release(claim) }
+                found.append(Found(victim: victim, claim: isKept ? claim : nil))
+                foundBytes += measure.bytes(of: victim)
+            }
+        } catch {
+            evictor.warn(victim, error)
+            stuckBytes += measure.bytes(of: victim)
+        }
+    }
+
+    private func forgetGone() throws {
+        for victim in gone {
+            try evictor.forget(victim, .gone, &tally, in: transaction)
+            seen.remove(victim.hash)
+            stuckBytes -= measure.bytes(of: victim) - measure.bytes(of: victim, .gone)
+        }
+        gone = []
+        goneBytes = 0
+    }
+
+    private func removeNext() throws {
+        let (victim, claim) = (found[next].victim, found[next].claim)
+        next += 1
+        defer { if let claim { evictor.files.release(claim) } }
+        foundBytes -= measure.bytes(of: victim)
+        if try evictor.evict(victim, &tally, claim: claim, from: transaction) {
+            seen.remove(victim.hash)
+        } else {
+            stuckBytes += measure.bytes(of: victim)
+        }
+    }
+}
+
+/// The result of making room.
+struct RoomMade {
+    /// Bytes that were freed.
+    let freed: Int64
+    /// When the request could not be met, the most bytes that could be freed, as far as is known; otherwise
+    /// `nil`.
+    let attainable: Int64?
+    /// Whether items of a higher priority were in the way.
+    let isKeptByPriority: Bool
+}

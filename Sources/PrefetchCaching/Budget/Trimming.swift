@@ -1,0 +1,147 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchVolumeCapacity
+internal import Synchronization
+
+/// When the cache is trimmed, and how far: from 95% of what it may hold down to 90%, so that writers rarely
+/// wait for an eviction.
+enum Watermarks {
+    static func high(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 20 }
+    static func low(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 10 }
+}
+
+/// Maintenance in the background: about once a second while the cache is in use, and once a minute otherwise.
+extension Admission {
+    /// The bytes to evict under pressure before the volume is measured for the first time, and twice as many each
+    /// time after that.
+    static let reliefStep: Int64 = 16 << 20
+
+    /// Writes pending changes, gives up the unused allowance, evicts expired items, adjusts the budget to the
+    /// volume, and evicts more under pressure.
+    ///
+    /// - Returns: The levels of pressure that were found, in order.
+    func maintain() throws(CacheError) -> [Pressure] {
+        var levels: [Pressure] = []
+        try givingUpAllowance(makingRoom: true) { transaction in
+            levels = []
+            try evictor.evictExpired(from: transaction)
+            do {
+                try follow(&levels, transaction)
+            } catch let error as FileSystemError {
+                notFollowed(error)
+            } catch CacheError.fileSystem(let error) {
+                notFollowed(error)
+            } catch CacheError.configuration(let message) {
+                notFollowed(message)
+            }
+        }
+        return levels
+    }
+
+    /// Adjusts the budget to the volume, and evicts more under pressure.
+    private func follow(_ levels: inout [Pressure], _ transaction: CatalogTransaction) throws {
+        let snapshot = try watch.sample(transaction)
+        levels.append(snapshot.pressure)
+        try trim(snapshot, startingAt: Watermarks.high, endingAt: Watermarks.low, transaction)
+        noteTrimmed()
+        if try relieve(snapshot, transaction) { levels.append(try watch.sample(transaction).pressure) }
+    }
+
+    /// Logs that the volume was not measured, or the budget not determined. Pending changes must not be lost
+    /// because of that.
+    private func notFollowed(_ reason: any Sendable) {
+        watch.environment.logger.warning(
+            "The volume was not looked after.", metadata: ["error": "\(reason)"])
+    }
+
+    /// Evicts down to the budget after it was changed.
+    func trimToBudget() throws(CacheError) {
+        try givingUpAllowance(makingRoom: true) { transaction in
+            try watch.forgetBudget(transaction)
+            let snapshot = try watch.sample(transaction)
+            try trim(snapshot, startingAt: { $0 }, endingAt: { $0 }, transaction)
+        }
+    }
+
+    private func trim(
+        _ snapshot: BudgetSnapshot, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
+        _ transaction: CatalogTransaction
+    ) throws {
+        // Nothing is known of a volume without a size. It admits nothing new, but nothing is evicted for it.
+        guard snapshot.capacity.state.total > 0 else { return }
+        try transaction.shrinkWhereMuchIsFree()
+        let limit = snapshot.limit
+        guard try transaction.usedBytes() > start(limit) else { return }
+        try watch.noting(transaction, from: snapshot.capacity.state.available) {
+            try trim(to: end(limit), transaction)
+        }
+    }
+
+    private func trim(to limit: Int64, _ transaction: CatalogTransaction) throws {
+        while true {
+            let excess = try transaction.usedBytes() - limit
+            let items = try transaction.evictableBytes()
+            guard excess > 0, items > 0 else { return }
+            // Rows that are deleted with their items shorten the file as well; their share is left out at
+            // first.
+            let part = Double(items) / Double(items + (try transaction.catalogBytes()))
+            let wanted = max(1, Int64(Double(excess) * part))
+            guard try evictor.evict(atLeast: wanted, from: transaction) > 0 else { return }
+            try transaction.shrinkWhereMuchIsFree()
+        }
+    }
+
+    /// Evicts until the volume has the space that the level of pressure requires, or eviction does not help.
+    /// If it did not help last time, it is tried again only after the volume has changed.
+    ///
+    /// - Returns: Whether anything was tried.
+    private func relieve(_ snapshot: BudgetSnapshot, _ transaction: CatalogTransaction) throws -> Bool {
+        let wanted: Int64
+        switch snapshot.pressure {
+        case .normal, .elevated: return false
+        case .low: wanted = snapshot.capacity.thresholds.low.leave
+        case .critical: wanted = .max
+        }
+        var free = try FreeBytes(watch)
+        guard reliefFailedAt.withLock({ $0 }) != free.count else { return false }
+        let hasHelped = try watch.noting(transaction, from: free.count) {
+            try makeAvailable(wanted, &free, step: Self.reliefStep, transaction)
+        }
+        let left = hasHelped ? nil : free.count
+        reliefFailedAt.withLock { $0 = left }
+        return true
+    }
+
+    /// Evicts until `wanted` bytes of the volume are free, as far as possible. After every step the volume is
+    /// measured again; when unlinking has freed nothing, because a snapshot or an open file keeps the space,
+    /// the rest of the cache is kept. Each step is twice as long as the last, which has helped.
+    ///
+    /// - Returns: Whether the last step has helped.
+    func makeAvailable(
+        _ wanted: Int64, _ free: inout FreeBytes, step: Int64 = .max, _ transaction: CatalogTransaction
+    ) throws -> Bool {
+        var step = step
+        while try free.isBelow(wanted) {
+            let missing = min(wanted - free.count, step)
+            // A file that was gone already frees nothing: it is not a sign that eviction does not help.
+            let freed = try evictor.evict(atLeast: missing, measuredBy: .blocks, from: transaction)
+            guard freed > 0 else { break }
+            let before = free.count
+            try free.note(freed)
+            guard free.count > before else { return false }
+            step = step.doubled
+        }
+        return true
+    }
+}
+
+extension Int64 {
+    /// Twice this positive number, or the largest one.
+    var doubled: Int64 { self > .max / 2 ? .max : self * 2 }
+}
+
+extension VolumeWatch {
+    func log(_ message: Logger.Message, _ error: FileSystemError) {
+        environment.logger.warning(message, metadata: ["error": "\(error)"])
+    }
+}

@@ -1,0 +1,345 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchVolumeCapacity
+internal import Synchronization
+internal import SystemPackage
+
+/// Measures the volume, at limited intervals, and derives what that means for the cache.
+///
+/// A budget shrinks at once and grows with hysteresis, and so do the levels of pressure. The last values are
+/// kept in the catalog, so that all processes agree on them.
+final class VolumeWatch: Sendable {
+    /// How long a measurement is valid.
+    static let interval = Duration.seconds(1)
+
+    /// What can be determined without the catalog.
+    struct CurrentPressure: Sendable {
+        let configuration: CacheConfiguration
+        let pressure: Pressure
+    }
+
+    private struct Memory: Sendable {
+        var current: CurrentPressure?
+        var currentAt = Duration.zero
+        var snapshot: BudgetSnapshot?
+        var sampledAt = Duration.zero
+    }
+
+    let environment: CacheEnvironment
+    let configuration: ConfigurationFile
+    private let folders: CacheFolders
+    private let memory = Mutex(Memory())
+
+    init(environment: CacheEnvironment, folders: CacheFolders, configuration: ConfigurationFile) {
+        self.environment = environment
+        self.folders = folders
+        self.configuration = configuration
+    }
+
+    /// The present state of the items' volume, without the space that is ours.
+    func volume() throws(CacheError) -> VolumeState { try volume(of: folders.current.items) }
+
+    func volume(of folder: Directory) throws(CacheError) -> VolumeState {
+        try onFiles { () throws(FileSystemError) in try environment.probe.state(of: folder.descriptor) }
+    }
+
+    /// The bytes that can still be written to the volume of a folder.
+    func available(in folder: Directory) throws(CacheError) -> Int64 {
+        try onFiles { () throws(FileSystemError) in try environment.probe.available(of: folder.descriptor) }
+    }
+
+    func available() throws(CacheError) -> Int64 { try available(in: folders.current.items) }
+
+    /// The free bytes, with the space of all files that were removed until now.
+    func settledAvailable() throws(CacheError) -> Int64 {
+        do {
+            try environment.fileSystem.synchronizeVolume(of: folders.current.items.descriptor)
+        } catch {
+            // It is about files of others. What the volume shows counts.
+            log("The volume cannot be synchronised.", error)
+        }
+        return try available()
+    }
+
+    /// Whether evicting items makes room on the volume of a folder.
+    func isOnVolumeOfItems(_ folder: Directory) throws(CacheError) -> Bool {
+        try onFiles { () throws(FileSystemError) in
+            let here = try environment.fileSystem.attributes(of: folder.descriptor)
+            let there = try environment.fileSystem.attributes(of: folders.current.items.descriptor)
+            return here.identity.device == there.identity.device
+        }
+    }
+
+    /// Returns the level of pressure, at most ``interval`` old.
+    func currentPressure() throws(CacheError) -> CurrentPressure {
+        let now = environment.uptime()
+        let (last, known) = memory.withLock { memory in
+            (memory.current, now - memory.currentAt < Self.interval ? memory.current : nil)
+        }
+        if let known { return known }
+        let configuration = try configuration.current()
+        let pressure = configuration.capacityModel.pressure(
+            of: try volume(), after: last?.pressure ?? .normal)
+        let current = CurrentPressure(configuration: configuration, pressure: pressure)
+        memory.withLock { memory in
+            memory.current = current
+            memory.currentAt = now
+        }
+        return current
+    }
+
+    /// Returns what holds for the next admission. Measures the volume again if the last measurement is older
+    /// than ``interval``.
+    func snapshot(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
+        let configuration = try configuration.current()
+        let now = environment.uptime()
+        let known = memory.withLock { memory in
+            now - memory.sampledAt < Self.interval ? memory.snapshot : nil
+        }
+        if let known, known.configuration == configuration { return known }
+        return try sample(transaction)
+    }
+
+    /// Returns the most that all may be charged, for accounting, which must continue when the volume cannot
+    /// be measured: then the last known value, or `nil`.
+    func ceiling(_ transaction: CatalogTransaction) -> Int64? {
+        let now = environment.uptime()
+        let (known, isFresh) = memory.withLock { memory in
+            (memory.snapshot, now - memory.sampledAt < Self.interval)
+        }
+        if let known, isFresh { return known.ceiling }
+        do {
+            return try preview(transaction).ceiling
+        } catch {
+            environment.logger.warning("The volume cannot be measured.", metadata: ["error": "\(error)"])
+            return known?.ceiling
+        }
+    }
+
+    /// The most that all could be charged when the volume was last measured, in bytes.
+    var lastCeiling: Int64 { memory.withLock { $0.snapshot?.ceiling ?? 0 } }
+
+    /// Measures the volume, and remembers the result.
+    func sample(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
+        let snapshot = try preview(transaction)
+        if try transaction.rememberedVolume() != snapshot.remembered {
+            try transaction.remember(snapshot.remembered)
+        }
+        if try Unreleased(transaction) != snapshot.unreleased {
+            try snapshot.unreleased.write(to: transaction)
+        }
+        let now = environment.uptime()
+        memory.withLock { memory in
+            memory.snapshot = snapshot
+            memory.sampledAt = now
+            memory.current = CurrentPressure(
+                configuration: snapshot.configuration, pressure: snapshot.pressure)
+            memory.currentAt = now
+        }
+        return snapshot
+    }
+
+    /// Returns what ``sample(_:)`` would, without remembering it.
+    func preview(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
+        let configuration = try configuration.current()
+        let model = configuration.capacityModel
+        var state = try volume()
+        let evictable = try evictableBytes(transaction)
+        var unreleased = try Unreleased(transaction)
+        unreleased.follow(Unreleased.sum(own: evictable, free: state.available))
+        state.evictable = Unreleased.sum(own: evictable, free: unreleased.bytes)
+        let remembered = try transaction.rememberedVolume()
+        let cap: Int64? = if case .automaticUpTo(let cap) = configuration.budget { cap.bytes } else { nil }
+        let capacity = model.capacity(of: state, cap: cap)
+        let budget =
+            switch configuration.budget {
+            case .fixed(let bytes): bytes.bytes
+            case .automatic, .automaticUpTo:
+                model.budget(from: remembered?.budget, to: capacity.budget)
+            }
+        return BudgetSnapshot(
+            configuration: configuration, capacity: capacity,
+            pressure: model.pressure(of: state, after: remembered?.pressure ?? .normal), budget: budget,
+            unreleased: unreleased)
+    }
+
+    /// Runs an eviction, and notes what the volume does not show of it afterwards.
+    ///
+    /// - Parameter free: The bytes that are free before.
+    func noting<Result>(
+        _ transaction: CatalogTransaction, from free: Int64, _ eviction: () throws -> Result
+    ) throws -> Result {
+        // Only of what has a row: the rest is not evicted.
+        let own = try transaction.evictableBytes()
+        let result = try eviction()
+        let ownNow = try transaction.evictableBytes()
+        guard ownNow < own else { return result }
+        let freeNow = try available()
+        let lost = Unreleased.sum(own: own, free: free) - Unreleased.sum(own: ownNow, free: freeNow)
+        let missing = min(lost, own - ownNow)
+        // The rest is what others have written meanwhile, or the charge of what is no block.
+        guard missing > (own - ownNow) / 2 else { return result }
+        var unreleased = try Unreleased(transaction)
+        unreleased.add(
+            missing, ownOrFree: Unreleased.sum(own: try evictableBytes(transaction), free: freeNow))
+        try unreleased.write(to: transaction)
+        return result
+    }
+
+    /// Forgets the budget in force, so that the next measurement is not subject to hysteresis.
+    func forgetBudget(_ transaction: CatalogTransaction) throws {
+        try transaction.forgetBudget()
+        memory.withLock { $0.snapshot = nil }
+    }
+
+    /// Bytes on the volume that the cache could release. Includes items under way: otherwise writing them
+    /// would reduce the budget that they were admitted to.
+    private func evictableBytes(_ transaction: CatalogTransaction) throws -> Int64 {
+        let items = try transaction.evictableBytes()
+        let incoming = folders.current.incoming
+        var partials: Int64 = 0
+        for entry in try environment.fileSystem.entries(of: incoming.descriptor) {
+            if let hash = CacheLayout.hash(ofKeptPartial: entry.name) {
+                // A partial without a writer is counted among the items.
+                guard try transaction.chargedLength(ofPartial: hash) == nil else { continue }
+            } else if CacheLayout.session(of: entry.name) == nil {
+                continue
+            }
+            let name = FilePath(root: nil, [entry.name])
+            let attributes = try environment.fileSystem.attributes(of: name, in: incoming.descriptor)
+            partials += attributes?.allocated ?? 0
+        }
+        return items + partials
+    }
+}
+
+/// What follows from the volume's free space and the configuration at one moment.
+struct BudgetSnapshot: Sendable {
+    let configuration: CacheConfiguration
+    let capacity: Capacity
+    let pressure: Pressure
+    /// The budget in force, in bytes.
+    let budget: Int64
+    let unreleased: Unreleased
+
+    /// The most that may be charged with what is stored now, in bytes: the budget, or what the volume can spare
+    /// if that is less, as under a fixed budget on a nearly full volume.
+    var ceiling: Int64 { min(budget, max(0, capacity.room - unreleased.bytes)) }
+
+    /// What the cache is trimmed to, in bytes: the ceiling, but not for want of what it has given up already.
+    var limit: Int64 { min(budget, capacity.room) }
+
+    var largestItem: Int64 { configuration.largestItemBytes(in: budget) }
+
+    /// What the catalog remembers of it.
+    var remembered: RememberedVolume {
+        let isFixed = if case .fixed = configuration.budget { true } else { false }
+        return RememberedVolume(budget: isFixed ? nil : budget, pressure: pressure)
+    }
+
+    /// Returns why an item that is charged `bytes` is not admitted, regardless of what else is in the cache;
+    /// `nil` if it may be.
+    func refusal(ofItem bytes: Int64) -> Refusal? {
+        if let refusal = Self.refusal(configuration, pressure) { return refusal }
+        // Without any budget, no size would do.
+        guard bytes > largestItem, budget > 0 else { return nil }
+        return .largerThanLargestItem(needed: bytes, largest: largestItem)
+    }
+
+    /// Returns why nothing is admitted, or `nil`.
+    static func refusal(_ configuration: CacheConfiguration, _ pressure: Pressure) -> Refusal? {
+        if !configuration.isStoringEnabled { return .disabled }
+        return pressure > .normal ? .pressure(pressure) : nil
+    }
+}
+
+/// Bytes that eviction has given up and the volume does not count as free: a snapshot or another link keeps
+/// them, or the file system frees them later.
+///
+/// They stay a part of U. Without them, every trim would lower U + A, and with it the budget, and so call for
+/// the next trim until nothing is left. Any rise of U + A counts as their release, even if it was somebody else
+/// who made room: the cache then has a smaller budget than it might.
+struct Unreleased: Equatable {
+    private static let bytesRow = "unreleased.bytes"
+    private static let ownOrFreeRow = "unreleased.ownOrFree"
+    /// In bytes. No volume is larger, and a few of it do not overflow.
+    private static let most: Int64 = 1 << 60
+
+    private(set) var bytes: Int64 = 0
+    /// U + A at the last look, without these bytes.
+    private(set) var ownOrFree: Int64 = 0
+
+    init(_ transaction: CatalogTransaction) throws {
+        bytes = Self.sound(try transaction.value(of: Self.bytesRow))
+        if bytes > 0 { ownOrFree = Self.sound(try transaction.value(of: Self.ownOrFreeRow)) }
+    }
+
+    private static func sound(_ bytes: Int64) -> Int64 { min(max(0, bytes), most) }
+
+    /// U + A.
+    static func sum(own: Int64, free: Int64) -> Int64 { sound(own) + sound(free) }
+
+    /// Looks at U + A again.
+    mutating func follow(_ sum: Int64) {
+        guard bytes > 0 else { return }
+        bytes = max(0, bytes - max(0, sum - ownOrFree))
+        ownOrFree = sum
+    }
+
+    mutating func add(_ missing: Int64, ownOrFree sum: Int64) {
+        bytes = Self.sound(bytes + Self.sound(missing))
+        ownOrFree = sum
+    }
+
+    func write(to transaction: CatalogTransaction) throws {
+        try transaction.setValue(of: Self.bytesRow, to: bytes)
+        try transaction.setValue(of: Self.ownOrFreeRow, to: ownOrFree)
+    }
+}
+
+/// The free bytes of the volume of the items, while they make way within a transaction of the catalog.
+///
+/// Where the volume shows too little of what was removed, it is synchronised, which may take long where others have
+/// written much, and all other writers wait for the end of the transaction. So this is done twice at most: once to see
+/// whether removing helps at all, after which that is believed of what is removed next, and once to see whether it has.
+struct FreeBytes {
+    private let watch: VolumeWatch
+    /// As the volume shows them or, after it has shown them late, as it is believed to show them.
+    private(set) var count: Int64
+    private var isBelieved = false
+    private var looksLeft = 2
+
+    init(_ watch: VolumeWatch) throws(CacheError) {
+        self.watch = watch
+        count = try watch.available()
+    }
+
+    /// Notes that so many bytes were removed.
+    mutating func note(_ freed: Int64) throws(CacheError) {
+        let before = count
+        count = try watch.available()
+        // The catalog's journal takes a part.
+        guard count - before < freed - freed / 8 - Admission.margin else { return }
+        if isBelieved {
+            count = max(count, before + freed)
+        } else {
+            try settle()
+            // Only as long as there is a look left for the end.
+            isBelieved = looksLeft > 0 && count > before
+        }
+    }
+
+    /// Has the volume show what was removed until now, if that may be done again.
+    mutating func settle() throws(CacheError) {
+        guard looksLeft > 0 else { return }
+        looksLeft -= 1
+        isBelieved = false
+        count = try watch.settledAvailable()
+    }
+
+    /// Whether there are fewer than wanted, which is not denied as long as it is only believed.
+    mutating func isBelow(_ wanted: Int64) throws(CacheError) -> Bool {
+        if count >= wanted, isBelieved { try settle() }
+        return count < wanted
+    }
+}

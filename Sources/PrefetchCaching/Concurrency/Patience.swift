@@ -1,0 +1,271 @@
+internal import PrefetchFileSystem
+internal import Synchronization
+internal import SystemPackage
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Glibc
+#endif
+
+/// How long calls wait for a lock that another process holds. That process may have been stopped, so every wait
+/// has an end.
+final class Patience: Sendable {
+    /// Finds out whether the process that has locked one of several files runs: see ``LockHolder/isRunning(_:in:)``.
+    typealias Look = @Sendable (_ names: [FilePath], _ folder: Directory) -> Bool
+
+    /// What a call waits for a process that is stopped, or of which nothing is known. Who waits longer looks at the
+    /// holder this often.
+    static let limit = Duration.seconds(5)
+    /// What a call waits for a process that runs: longer than finding the items of a process that was killed takes, or
+    /// decoding a large one, and not for ever, since a process may hang or be frozen and look as if it ran.
+    static let longest = Duration.seconds(30)
+    /// What it waits when another has waited in vain: many calls must not wait for one another's waiting.
+    private static let rest = Duration.milliseconds(20)
+
+    /// A wait that was in vain.
+    private struct InVain: Sendable {
+        let end: Duration
+        /// Whether it was for a process that runs.
+        let wasLongest: Bool
+    }
+
+    /// One call's waiting.
+    private struct Wait: Sendable {
+        /// When the holder is looked at.
+        var look: Duration
+        let end: Duration
+    }
+
+    private let uptime: @Sendable () -> Duration
+    private let isRunning: Look
+    private let inVain = Mutex<InVain?>(nil)
+    private let heldUp = Mutex<Duration?>(nil)
+
+    /// - Parameter uptime: See ``CacheEnvironment/uptime``.
+    init(
+        uptime: @escaping @Sendable () -> Duration = Patience.uptime,
+        isRunning: @escaping Look = { LockHolder.isRunning($0, in: $1) }
+    ) {
+        self.uptime = uptime
+        self.isRunning = isRunning
+    }
+
+    @Sendable private static func uptime() -> Duration { start.duration(to: .now) }
+    private static let start = ContinuousClock.now
+
+    /// Repeats `attempt` until it succeeds or the time is over.
+    ///
+    /// - Parameter names: The files of which one is locked, in `folder`.
+    /// - Returns: Whether it succeeded.
+    func wait<Failure: Error>(
+        for names: [FilePath], in folder: Directory, _ attempt: () throws(Failure) -> Bool
+    ) throws(Failure) -> Bool {
+        if try attempt() { return true }
+        var wait = begin()
+        var number = 0
+        var goesOn = true
+        while goesOn {
+            Self.pause(number)
+            number += 1
+            // Before the last attempt: this process may have been stopped meanwhile, too.
+            goesOn = self.goesOn(&wait, names, folder)
+            if try attempt() {
+                noteSuccess()
+                return true
+            }
+        }
+        return false
+    }
+
+    /// For a connection to a database: as ``wait(for:in:_:)``. SQLite then fails with `SQLITE_BUSY`. What succeeds is to
+    /// be noted.
+    func busyCallback(_ names: [FilePath], in folder: Directory) -> @Sendable (_ attempts: Int) -> Bool {
+        // A connection waits for one lock at a time.
+        let wait = Mutex(begin())
+        return { [self] number in
+            let goesOn = wait.withLock { wait in
+                if number == 0 { wait = begin() }
+                return self.goesOn(&wait, names, folder)
+            }
+            if goesOn { Self.pause(number) }
+            return goesOn
+        }
+    }
+
+    /// Whoever had the lock has let go of it.
+    func noteSuccess() {
+        inVain.withLock { $0 = nil }
+    }
+
+    /// SQLite has tried for 10 seconds in vain, as it does without asking where a process was stopped just when it marked
+    /// what it reads of a write-ahead log.
+    func noteHeldUp() {
+        let now = uptime()
+        heldUp.withLock { $0 = now }
+    }
+
+    /// Whether SQLite should not be asked now, since it was held up not long ago: for as long as it would try.
+    var isHeldUp: Bool {
+        guard let last = heldUp.withLock({ $0 }) else { return false }
+        return uptime() - last < Self.limit * 2
+    }
+
+    private func begin() -> Wait {
+        let now = uptime()
+        let last = inVain.withLock { last in last.flatMap { now - $0.end < Self.limit ? $0 : nil } }
+        return Wait(
+            look: now + (last == nil ? Self.limit : Self.rest),
+            end: now + (last?.wasLongest == true ? Self.rest : Self.longest))
+    }
+
+    private func goesOn(_ wait: inout Wait, _ names: [FilePath], _ folder: Directory) -> Bool {
+        let now = uptime()
+        guard now >= wait.look else { return true }
+        let isRunning = isRunning(names, folder)
+        if isRunning, now < wait.end {
+            wait.look = min(now + Self.limit, wait.end)
+            return true
+        }
+        inVain.withLock { $0 = InVain(end: now, wasLongest: isRunning) }
+        return false
+    }
+
+    /// Short, since nobody stands in line: processes that use a lock all the time leave it free for moments.
+    private static func pause(_ number: Int) {
+        usleep(number < 10 ? 100 : 1000)
+    }
+}
+
+/// The process that holds a lock, as far as the system tells: Linux does, in `/proc`.
+///
+/// See ``CacheError/busy(_:by:)``.
+public struct LockHolder: Hashable, Sendable {
+    /// The number of the process.
+    public let processID: Int32
+    /// The name of its program.
+    public let name: String
+    /// Whether it is stopped, by a signal or a debugger. A process that a freezer holds does not seem so.
+    public let isStopped: Bool
+
+    /// Finds who holds a lock on one of several files: who is stopped, if there is more than one. None of the files is
+    /// opened: closing a database would release the locks of this process on it.
+    ///
+    /// - Parameter names: In `folder`.
+    static func of(_ names: [FilePath], in folder: Directory) -> LockHolder? {
+        let fileSystem = folder.fileSystem
+        let files = Set(
+            names.compactMap { name in
+                attempt { () throws(FileSystemError) in
+                    try fileSystem.attributes(of: name, in: folder.descriptor)?.identity
+                } ?? nil
+            })
+        guard !files.isEmpty, let locks = text("/proc/locks", limit: 1 << 20, fileSystem) else { return nil }
+        var holder: LockHolder?
+        for line in locks.split(separator: "\n") {
+            // 1: FLOCK  ADVISORY  WRITE 4711 fd:00:1234 0 EOF; "->" stands before the kind where a process waits.
+            let words = line.split(separator: " ")
+            guard words.count > 5, words[1] != "->", let process = Int32(words[4]), process > 0,
+                let file = FileAttributes.Identity(procLocks: words[5]), files.contains(file),
+                let status = text(FilePath("/proc/\(process)/stat"), limit: 4096, fileSystem),
+                let found = LockHolder(process, procStat: status)
+            else { continue }
+            if found.isStopped { return found }
+            holder = holder ?? found
+        }
+        return holder
+    }
+
+    /// - Parameter text: `4711 (program) S` and much more. The name may contain anything.
+    private init?(_ process: Int32, procStat text: String) {
+        guard let start = text.firstIndex(of: "("), let end = text.lastIndex(of: ")"), start < end else {
+            return nil
+        }
+        processID = process
+        name = String(text[text.index(after: start)..<end])
+        isStopped = ["T", "t"].contains(text[end...].dropFirst(2).first)
+    }
+
+    /// Whether who holds a lock is known not to be stopped.
+    static func isRunning(_ names: [FilePath], in folder: Directory) -> Bool {
+        #if canImport(Darwin)
+            // Nothing tells. An app that the system suspends while it holds a lock is ended, so its locks are free.
+            true
+        #else
+            of(names, in: folder)?.isStopped == false
+        #endif
+    }
+
+    private static func text(_ path: FilePath, limit: Int, _ fileSystem: any FileSystem) -> String? {
+        attempt { () throws(FileSystemError) in
+            String(
+                decoding: try fileSystem.contents(ofStream: path, in: .workingDirectory, limit: limit),
+                as: UTF8.self)
+        }
+    }
+
+    /// Who holds the lock is worth a try: an error here must not replace the one that is explained.
+    private static func attempt<Result>(_ body: () throws(FileSystemError) -> Result) -> Result? {
+        do {
+            return try body()
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension FileAttributes.Identity {
+    /// `MAJOR:MINOR:INODE`, the first two in hexadecimal.
+    fileprivate init?(procLocks text: Substring) {
+        let parts = text.split(separator: ":")
+        guard parts.count == 3, let major = UInt64(parts[0], radix: 16),
+            let minor = UInt64(parts[1], radix: 16), let inode = UInt64(parts[2])
+        else { return nil }
+        // As `makedev` puts them together.
+        let device =
+            (major & 0xFFF) << 8 | (major & 0xFFFF_F000) << 32 | minor & 0xFF | (minor & 0xFFFF_FF00) << 12
+        self.init(device: device, inode: inode)
+    }
+}
+
+extension CacheError {
+    /// The lock of `what` was not to be had in time.
+    static func busy(_ what: String, _ names: [FilePath], in folder: Directory) -> CacheError {
+        .busy(what, by: LockHolder.of(names, in: folder))
+    }
+}
+
+extension Directory {
+    /// Takes the folder's own lock (`flock`), waiting for it; unlike a lock file, it cannot be missing. It
+    /// also excludes other threads, since each call opens the folder again. Where the file system does not
+    /// support such locks, the call succeeds without one.
+    ///
+    /// - Parameters:
+    ///   - patience: `nil` to not wait at all.
+    ///   - what: What the lock protects, for the error.
+    /// - Returns: The descriptor to unlock (``FileSystem/unlock(_:)``).
+    /// - Throws: ``CacheError/busy(_:by:)`` when another process keeps it.
+    func takeLock(
+        _ patience: Patience?, _ mode: LockMode = .exclusive, for what: String
+    ) throws(CacheError) -> Descriptor {
+        let own = try onFiles { () throws(FileSystemError) in
+            try fileSystem.open(".", in: descriptor, .directory)
+        }
+        do throws(FileSystemError) {
+            func attempt() throws(FileSystemError) -> Bool {
+                try fileSystem.lock(own, mode, waiting: false)
+            }
+            let isLocked =
+                if let patience { try patience.wait(for: ["."], in: self, attempt) } else { try attempt() }
+            if isLocked { return own }
+        } catch {
+            if error.isUnsupported { return own }
+            fileSystem.close(own)
+            throw .fileSystem(error)
+        }
+        fileSystem.close(own)
+        throw .busy(what, ["."], in: self)
+    }
+}

@@ -1,0 +1,104 @@
+public import Logging
+public import PrefetchFileSystem
+public import PrefetchVolumeCapacity
+internal import SystemPackage
+
+#if canImport(Darwin)
+    internal import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// What the engine takes from outside. Given the same environment and the same calls, it does the same.
+public struct CacheEnvironment: Sendable {
+    /// The file system that all calls on files go through.
+    public var fileSystem: any FileSystem
+    /// The time in milliseconds since 1970. Used for times that are shown, and for expiry; never to order
+    /// items.
+    public var now: @Sendable () -> Int64
+    /// The time since some moment in the past. It never goes back, even if the clock is changed.
+    public var uptime: @Sendable () -> Duration
+    /// Measures the space of the cache's volume.
+    public var probe: any VolumeProbing
+    /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator`, and for none where the
+    /// system has none.
+    public var coordinator: (any FileCoordinating)?
+    /// Distinguishes the writers of a cache: 16 hexadecimal digits, different for each.
+    public var session: String
+    /// Changes with every start of the operating system; empty if unknown. It decides which files a crash of
+    /// the machine may have damaged, and the clock never does.
+    public var bootIdentifier: String
+    /// The number of threads for parallel work. ``PrefetchCache/verify(_:progress:)`` uses all of them; the
+    /// chunks of one item are compressed and decompressed by at most 4.
+    public var parallelism: Int
+    /// Receives warnings and errors that no call throws.
+    public var logger: Logger
+
+    /// Creates an environment from its parts.
+    ///
+    /// - Parameters:
+    ///   - probe: `nil` for one that asks the file system.
+    ///   - coordinator: See ``coordinator``.
+    public init(
+        fileSystem: any FileSystem, now: @escaping @Sendable () -> Int64,
+        uptime: @escaping @Sendable () -> Duration, probe: (any VolumeProbing)? = nil,
+        coordinator: (any FileCoordinating)? = nil, session: String, bootIdentifier: String,
+        parallelism: Int, logger: Logger
+    ) {
+        self.fileSystem = fileSystem
+        self.now = now
+        self.uptime = uptime
+        self.probe = probe ?? VolumeProbe(fileSystem: fileSystem)
+        self.coordinator = coordinator
+        self.session = session
+        self.bootIdentifier = bootIdentifier
+        self.parallelism = parallelism
+        self.logger = logger
+    }
+}
+
+extension CacheEnvironment {
+    /// The environment of the machine that the process runs on.
+    public static func live(logger: Logger = Logger(label: "PrefetchCache")) -> CacheEnvironment {
+        let fileSystem = LiveFileSystem()
+        let start = ContinuousClock.now
+        return CacheEnvironment(
+            fileSystem: fileSystem,
+            now: { Int64(Date().timeIntervalSince1970 * 1000) },
+            uptime: { start.duration(to: .now) },
+            session: String(UInt64.random(in: .min ... .max), radix: 16).leftPadded(to: 16),
+            bootIdentifier: currentBootIdentifier(fileSystem),
+            parallelism: ProcessInfo.processInfo.activeProcessorCount,
+            logger: logger)
+    }
+
+    #if canImport(Darwin)
+        private static func currentBootIdentifier(_ fileSystem: LiveFileSystem) -> String {
+            var buffer = [CChar](repeating: 0, count: 64)
+            var length = buffer.count
+            guard sysctlbyname("kern.bootsessionuuid", &buffer, &length, nil, 0) == 0 else { return "" }
+            return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    #else
+        private static func currentBootIdentifier(_ fileSystem: LiveFileSystem) -> String {
+            do {
+                let bytes = try fileSystem.contents(
+                    ofStream: "/proc/sys/kernel/random/boot_id", in: .workingDirectory, limit: 64)
+                return String(decoding: bytes, as: UTF8.self)
+            } catch {
+                // Unknown: every catalog that was not closed properly counts as one from an earlier boot.
+                return ""
+            }
+        }
+    #endif
+}
+
+extension String {
+    fileprivate func leftPadded(to count: Int) -> String {
+        String(repeating: "0", count: Swift.max(0, count - self.count)) + self
+    }
+}

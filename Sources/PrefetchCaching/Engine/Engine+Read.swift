@@ -1,0 +1,275 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+extension Engine {
+    /// Returns the content of a cached item, or of its promoted file. Never promotes.
+    ///
+    /// - Parameter range: The bytes wanted; `nil` for all.
+    func read(_ key: ItemKey, _ range: Range<Int64>?) throws(CacheError) -> Lookup<Data> {
+        let lookup = try withItem(key) { reader throws(ItemFormatError) in
+            try Data(reading: range ?? 0..<reader.footer.contentLength, of: reader)
+        }
+        guard case .miss(.absent) = lookup else { return lookup }
+        guard let entry = try promotedEntry(key) else {
+            catalog.noteMiss(key.hash)
+            return lookup
+        }
+        return try withPromotedFile(entry) { file, length throws(CacheError) in
+            let range = range ?? 0..<length
+            guard range.lowerBound >= 0, range.upperBound <= length else {
+                throw .item(.rangeOutOfBounds(range, contentLength: length))
+            }
+            return try onFiles { () throws(FileSystemError) in
+                try Data(reading: range, of: file, in: environment.fileSystem)
+            }
+        }
+    }
+
+    /// Hands the content of an item to `sink`, piece by piece and in order. Never promotes.
+    ///
+    /// A damaged item is a miss only as long as nothing was handed out; after that the damage is thrown.
+    ///
+    /// - Parameter isUse: Whether it counts as a use. If not, only a cached item is looked for.
+    func stream(
+        _ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true,
+        to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
+    ) throws(CacheError) -> Lookup<Void> {
+        var failure: CacheError?
+        var hasStarted = false
+        let lookup = try withItem(key, isUse: isUse) { reader throws(ItemFormatError) in
+            let range = range ?? 0..<reader.footer.contentLength
+            do throws(ItemFormatError) {
+                try reader.stream(range) { piece throws(ItemFormatError) in
+                    do throws(CacheError) {
+                        hasStarted = true
+                        try sink(piece)
+                    } catch {
+                        failure = error
+                        throw .notAdmitted
+                    }
+                }
+            } catch {
+                if failure != nil { return }
+                if hasStarted { failure = .item(error) }
+                throw error
+            }
+        }
+        if let failure { throw failure }
+        guard isUse, case .miss(.absent) = lookup else { return lookup }
+        guard let entry = try promotedEntry(key) else {
+            catalog.noteMiss(key.hash)
+            return lookup
+        }
+        return try withPromotedFile(entry) { file, length throws(CacheError) in
+            try stream(file, range ?? 0..<length, length, to: sink)
+        }
+    }
+
+    /// Returns what is known of a key.
+    func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
+        // First: what was opened and is cached all the same is removed by its next open.
+        let promotion = try promotedEntry(key)
+        if let promotion, promotion.state == .committed,
+            let file = try files.existingFile(of: promotion)
+        {
+            return .hit(.promoted(file))
+        }
+        // The catalog may have to be waited for, and may not know yet that another process has removed the item.
+        if try isCached(key.hash) {
+            let row = try catalog.reading { try $0.item(key) }
+            if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true { return .hit(.cached(row)) }
+        }
+        guard let promotion, promotion.state == .intent, try isThere(promotion) else { return .miss(.absent) }
+        return .hit(.promoted(destinations.opened(promotion, isFirstOpen: false)))
+    }
+
+    /// Whether an item has a file.
+    func isCached(_ hash: KeyHash) throws(CacheError) -> Bool {
+        try files.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind
+            == .regular
+    }
+
+    /// The metadata of a cached item and the length of its content, read from its file. Does not count as a
+    /// use.
+    func description(of key: ItemKey) throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {
+        guard let file = try folders.openItem(key.hash) else { return nil }
+        defer { environment.fileSystem.close(file) }
+        do throws(ItemFormatError) {
+            let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
+            guard footer.metadata.key == key else { throw .damaged(.key) }
+            guard !footer.metadata.hasExpired(at: environment.now) else { return nil }
+            return (footer.metadata, footer.contentLength)
+        } catch {
+            _ = try missed(key, error, of: file, isUse: false)
+            return nil
+        }
+    }
+
+    /// Returns whether there is nothing to download: the item is cached, or its promoted file is in place.
+    func contains(_ key: ItemKey) throws(CacheError) -> Bool {
+        if let file = try folders.openItem(key.hash) {
+            defer { environment.fileSystem.close(file) }
+            if try canServe(key, from: file) { return true }
+        }
+        guard let entry = try promotedEntry(key) else { return false }
+        return try isThere(entry)
+    }
+
+    /// As far as the footer shows: no chunk is read.
+    func canServe(_ key: ItemKey, from file: Descriptor) throws(CacheError) -> Bool {
+        do throws(ItemFormatError) {
+            let metadata = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer.metadata
+            return metadata.key == key && !metadata.hasExpired(at: environment.now)
+        } catch {
+            _ = try Miss(error)
+            return false
+        }
+    }
+
+    /// Opens an item, checks its key, and hands a reader to `body`.
+    private func withItem<Value>(
+        _ key: ItemKey, isUse: Bool = true, _ body: (ItemReader) throws(ItemFormatError) -> Value
+    ) throws(CacheError) -> Lookup<Value> {
+        guard let file = try folders.openItem(key.hash) else {
+            catalog.noteAbsent(key.hash)
+            return .miss(.absent)
+        }
+        defer { environment.fileSystem.close(file) }
+        do throws(ItemFormatError) {
+            let reader = try ItemReader(file, of: environment.fileSystem, codecs: codecs)
+            guard reader.footer.metadata.key == key else { throw .damaged(.key) }
+            if !reader.footer.metadata.hasExpired(at: environment.now) {
+                let value = try body(reader)
+                if isUse { catalog.noteHit(key.hash) }
+                return .hit(value)
+            }
+        } catch {
+            return .miss(try missed(key, error, of: file, isUse: isUse))
+        }
+        return .miss(try expired(key, of: file, isUse: isUse))
+    }
+
+    /// Counts the miss for an item that has expired, and removes it.
+    ///
+    /// - Parameters:
+    ///   - file: The file that was read, if known: a newer one may have replaced it.
+    ///   - isUse: Whether it counts.
+    func expired(_ key: ItemKey, of file: Descriptor? = nil, isUse: Bool = true) throws(CacheError) -> Miss {
+        if isUse { catalog.inMemory { $0.pending.count(.misses) } }
+        if try cachedCopies.remove(key, try identity(of: file)) { events.send(.expired(key)) }
+        return .expired
+    }
+
+    /// Handles an item that cannot be read.
+    ///
+    /// - Parameters:
+    ///   - file: The file that was read, if known: it may have been promoted since, which removes its footer,
+    ///     or been replaced.
+    ///   - isUse: Whether it counts.
+    func missed(
+        _ key: ItemKey, _ error: ItemFormatError, of file: Descriptor? = nil, isUse: Bool = true
+    ) throws(CacheError) -> Miss {
+        let miss = try Miss(error)
+        let identity = try identity(of: file)
+        guard try isItem(key.hash, identity) else { return .absent }
+        if isUse { catalog.inMemory { $0.pending.count(.misses) } }
+        switch miss {
+        case .absent, .expired: break
+        case .purged:
+            try cachedCopies.remove(key, identity)
+            events.send(.purged(key))
+        case .damaged(let error):
+            try setAside(key.hash, identity)
+            environment.logger.warning(
+                "A damaged item was set aside.", metadata: ["key": "\(key)", "reason": "\(error)"])
+            events.send(.quarantined(key, error))
+        case .newerFormat(let version):
+            events.send(.newerFormat(key, version: version))
+        }
+        return miss
+    }
+
+    /// Moves an item's file to the quarantine.
+    ///
+    /// - Parameter identity: Only this file is moved, unless it is `nil`.
+    /// - Returns: Whether the file was there.
+    @discardableResult
+    func setAside(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        try locks.hold(hash) { () throws(CacheError) in
+            guard try isItem(hash, identity) else { return false }
+            let row = try quarantine.setAside(hash)
+            catalog.noteSetAside(hash, row)
+            return row != nil
+        }
+    }
+
+    private func identity(of file: Descriptor?) throws(CacheError) -> FileAttributes.Identity? {
+        guard let file else { return nil }
+        return try files.attributes(of: file).identity
+    }
+
+    /// Whether the file with this identity is the one under the item's name; `true` without an identity.
+    func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        guard let identity else { return true }
+        let items = folders.current.items
+        return try files.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
+    }
+}
+
+extension Data {
+    /// Reads a range of an item's content.
+    init(reading range: Range<Int64>, of reader: ItemReader) throws(ItemFormatError) {
+        guard range.lowerBound >= 0, range.upperBound <= reader.footer.contentLength else {
+            throw .rangeOutOfBounds(range, contentLength: reader.footer.contentLength)
+        }
+        self = try .filled(range.count, orThrow: .fileSystem(Self.noMemory)) {
+            buffer throws(ItemFormatError) in
+            try reader.read(range, into: buffer)
+            return range.count
+        }
+    }
+
+    /// Reads a range of a file, or the part of it that exists.
+    init(reading range: Range<Int64>, of file: Descriptor, in fileSystem: any FileSystem)
+        throws(FileSystemError)
+    {
+        self = try .filled(range.count, orThrow: Self.noMemory) { buffer throws(FileSystemError) in
+            try fileSystem.readAll(file, into: buffer, at: range.lowerBound)
+        }
+    }
+
+    private static let noMemory = FileSystemError("malloc", errno: .noMemory)
+
+    /// Lets `body` fill fresh memory, which is neither zeroed before nor copied after.
+    ///
+    /// - Parameter noMemory: Thrown when there is not enough memory: an item can be longer than that.
+    private static func filled<Failure: Error>(
+        _ count: Int, orThrow noMemory: Failure,
+        by body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Data {
+        guard count > 0 else { return Data() }
+        guard let memory = malloc(count) else { throw noMemory }
+        do {
+            let filled = try body(UnsafeMutableRawBufferPointer(start: memory, count: count))
+            return Data(bytesNoCopy: memory, count: filled, deallocator: .free)
+        } catch {
+            free(memory)
+            throw error
+        }
+    }
+}

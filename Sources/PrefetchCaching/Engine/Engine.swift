@@ -1,0 +1,196 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import PrefetchVolumeCapacity
+internal import Synchronization
+internal import SystemPackage
+
+/// The cache, synchronous and deterministic: given the same environment, the same calls have the same
+/// effects.
+///
+/// All methods block, and may be called from any thread that may block.
+final class Engine: Sendable {
+    let environment: CacheEnvironment
+    let folders: CacheFolders
+    let codecs: CodecPool
+    let charge: ChargedLength
+    let session: WriterSession
+    let catalog: Catalog
+    let admission: Admission
+    let evictor: Evictor
+    let configuration: ConfigurationFile
+    let quarantine: Quarantine
+    let ledger: any PromotionLedger
+    let promotedKeys: PromotedKeys
+    let destinations: Destinations
+    let files: PromotedFiles
+    let cachedCopies: CachedCopies
+    let promoter: Promoter
+    /// As footers record it.
+    let boot: UInt64?
+    let locks = ItemLocks()
+    let stores = OpenStores()
+    let usage = Usage()
+    private let closing = Mutex(())
+    let events = EventHub()
+    private let reportedPressure = Mutex(Pressure.normal)
+
+    /// Opens the cache and settles what a crash left behind. The catalog is opened only when it is first
+    /// needed.
+    ///
+    /// - Parameters:
+    ///   - ledger: `nil` for the one in Application Support.
+    ///   - isSettling: Whether to settle anything.
+    init(
+        areas: StorageAreas, environment: CacheEnvironment, ledger: (any PromotionLedger)? = nil,
+        isSettling: Bool = true
+    ) throws(CacheError) {
+        self.environment = environment
+        let fileSystem = environment.fileSystem
+
+        try areas.caches.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.catalog)
+        try areas.applicationSupport.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.ledger)
+        let support = try SupportFolders(areas: areas, fileSystem: fileSystem)
+        folders = try CacheFolders(
+            areas: areas, fileSystem: fileSystem, patience: Patience(uptime: environment.uptime))
+        codecs = CodecPool(parallelism: environment.parallelism)
+        let items = folders.current.items
+        charge = ChargedLength(blockSize: Self.blockSize(of: items, environment))
+        quarantine = Quarantine(folders: folders, charge: charge)
+        session = WriterSession(environment, folders: folders)
+        configuration = ConfigurationFile(in: support.root, Patience(uptime: environment.uptime))
+        let cataloged = CacheFiles(folders: folders)
+        let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
+        evictor = Evictor(
+            files: cataloged, rules: .following(watch), environment: environment, events: events)
+        catalog = Catalog(
+            folders: folders, environment: environment,
+            census: ItemCensus(
+                folders: folders, environment: environment, codecs: codecs, charge: charge,
+                quarantine: quarantine),
+            files: cataloged, budget: evictor, session: session, events: events)
+        admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
+        self.ledger =
+            ledger
+            ?? Ledger(
+                in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root),
+                Patience(uptime: environment.uptime))
+        promotedKeys = PromotedKeys(self.ledger, now: environment.now)
+        destinations = Destinations(
+            support: support, coordinator: environment.coordinator ?? Self.platformCoordinator)
+        files = PromotedFiles(environment: environment, destinations: destinations)
+        cachedCopies = CachedCopies(folders: folders, files: files, locks: locks, catalog: catalog)
+        promoter = Promoter(
+            environment: environment, folders: folders, files: files, copies: cachedCopies,
+            ledger: self.ledger, codecs: codecs, admission: admission)
+        boot = Checksum.ofBoot(environment.bootIdentifier)
+
+        _ = try configuration.current()
+        guard isSettling else { return }
+        sweepIncoming()
+        promoter.recovery.run()
+    }
+
+    /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not keep the cache from
+    /// being opened.
+    private func sweepIncoming() {
+        var failures: [FileSystemError] = []
+        do {
+            failures = try WriterSession.sweep(folders.current.incoming).map(\.error)
+        } catch {
+            failures = [error]
+        }
+        for error in failures {
+            environment.logger.warning(
+                "A dead writer's files stay behind.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// The volume's unit of allocation in bytes; 0 if unknown, since reading must not depend on it.
+    private static func blockSize(of folder: Directory, _ environment: CacheEnvironment) -> Int64 {
+        do {
+            return try environment.fileSystem.volume(of: folder.descriptor).blockSize
+        } catch {
+            environment.logger.warning(
+                "The volume's block size is unknown.", metadata: ["error": "\(error)"])
+            return 0
+        }
+    }
+
+    /// `nil` where nobody but the cache works on iCloud Drive.
+    private static var platformCoordinator: (any FileCoordinating)? {
+        #if canImport(Darwin)
+            SystemFileCoordinator()
+        #else
+            nil
+        #endif
+    }
+
+    /// With changes of more items than this, the catalog is written without waiting for the next regular
+    /// time.
+    static let backlogLimit = 512
+
+    /// Whether so many changes are pending, or so little of the budget is left, that maintenance should run
+    /// soon.
+    var isUrgent: Bool {
+        admission.wantsTrimming || catalog.inMemory { $0.pending.entries.count >= Self.backlogLimit }
+    }
+
+    /// Whether there is anything for ``flush()`` to do.
+    var hasPendingChanges: Bool {
+        catalog.inMemory { !$0.pending.isEmpty }
+    }
+
+    /// Whether there is anything that ``maintain()`` should do before long.
+    var hasUnfinishedBusiness: Bool {
+        ledger.isUntidy
+            || catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
+    }
+
+    /// Writes pending changes to the catalog.
+    func flush() throws(CacheError) {
+        guard hasPendingChanges else { return }
+        try catalog.transaction { _ in }
+    }
+
+    /// Writes pending changes, releases the unused allowance to the other processes, and maintains the
+    /// budget, the volume and the ledger.
+    func maintain() throws(CacheError) {
+        for pressure in try admission.maintain() { notePressure(pressure) }
+        try ledger.tidy()
+    }
+
+    private func notePressure(_ pressure: Pressure) {
+        let isNew = reportedPressure.withLock { reported in
+            defer { reported = pressure }
+            return reported != pressure
+        }
+        if isNew { events.send(.pressure(pressure)) }
+    }
+
+    /// Waits for calls under way, ends open stores, writes everything, and releases this process's share of
+    /// the budget and its locks. The share is released last: until then it covers what this process has on
+    /// disk.
+    func close() throws(CacheError) {
+        try closing.withLock { _ throws(CacheError) in
+            // Who closes it again has waited until it was closed.
+            if usage.close() { try end() }
+        }
+    }
+
+    private func end() throws(CacheError) {
+        defer {
+            session.end()
+            events.finish()
+        }
+        stores.close()
+        do {
+            try catalog.close()
+        } catch {
+            try ledger.close()
+            throw error
+        }
+        try ledger.close()
+    }
+}

@@ -1,0 +1,241 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import Synchronization
+internal import SystemPackage
+
+/// The file of the catalog: opened when it is first needed, rebuilt when it is unusable.
+extension Catalog {
+    func openedFile(isReading: Bool = false) throws -> CatalogFile {
+        var identity: FileAttributes.Identity?
+        return try openedFile(&identity, isReading: isReading)
+    }
+
+    /// - Parameters:
+    ///   - identity: Receives the identity of the file, even if it turns out to be unusable.
+    ///   - isReading: Whether a file will do into which this process cannot be entered, because the volume is full or
+    ///     takes no writes.
+    func openedFile(_ identity: inout FileAttributes.Identity?, isReading: Bool) throws -> CatalogFile {
+        try file.withLock { file in
+            switch file {
+            case .closed: throw CacheError.closed
+            case .open(let open):
+                identity = open.identity
+                if try isCurrent(open) && open.isInPlace(in: folders.current.root) { return open }
+            case .notYet: break
+            }
+            _ = try folders.repair()
+            let root = folders.current.root
+            let hadJournal = try CatalogFile.hasJournal(in: root)
+            identity = try clearedPlace(in: root)
+            var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal, patience)
+            identity = fresh.identity
+            let rebuilt: Int?
+            do {
+                rebuilt = try prepare(fresh)
+            } catch {
+                guard isReading, CatalogFile.isAboutWriting(error), try isReadable(fresh) else { throw error }
+                return fresh
+            }
+            fresh.generation = inMemory { $0.allowance.generation }
+            file = .open(fresh)
+            // Without items nothing was rebuilt: the cache is new, or was purged as a whole.
+            if let rebuilt, rebuilt > 0 { events.send(.catalogRebuilt(items: rebuilt)) }
+            return fresh
+        }
+    }
+
+    /// Whether a file that cannot be prepared can be read as it is. It is looked at anew every time.
+    private func isReadable(_ file: CatalogFile) throws -> Bool {
+        try file.read { transaction in
+            guard try !transaction.isMissingTables() else { return false }
+            try requireUsable(transaction, hadJournal: file.hadJournal)
+            return true
+        }
+    }
+
+    /// Makes a file ready for use.
+    ///
+    /// - Returns: The number of items found, if the file had to be filled from them.
+    private func prepare(_ file: CatalogFile) throws -> Int? {
+        var rebuilt: Int?
+        if try file.read({ try $0.isMissingTables() }) {
+            // Flushed as a whole, since it bears no mark yet.
+            rebuilt = try file.durableTransaction { try fill($0) }
+        }
+        let hasWritten = try file.transaction(boot: environment.bootIdentifier) {
+            try join($0, hadJournal: file.hadJournal || rebuilt != nil)
+        }
+        if rebuilt != nil || hasWritten { inMemory { $0.hasWritten = true } }
+        return rebuilt
+    }
+
+    /// - Returns: The number of items found, or `nil` when another process was faster.
+    private func fill(_ transaction: CatalogTransaction) throws -> Int? {
+        guard try transaction.isMissingTables() else { return nil }
+        try transaction.createTables()
+        try transaction.mark(boot: environment.bootIdentifier)
+        // Dead writers left partials that no row accounts for. Living writers may be using, without looking
+        // at the catalog, what a lost file had granted them.
+        let leftovers = try WriterSession.sweep(folders.current.incoming)
+        // A partial that is being written is covered by the bound of its process, which is read after this.
+        // One that is suspended or abandoned meanwhile is found by the census, which comes after that.
+        try census.fillPartials(transaction)
+        for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
+            try transaction.addWriter(session, holding: bound)
+        }
+        for leftover in leftovers { try transaction.addWriter(leftover.session, holding: leftover.bytes) }
+        try reenter(transaction)
+        try transaction.setBlockSize(census.charge.blockSize)
+        return try census.fill(transaction, ordering: .byStoreTime)
+    }
+
+    /// Charges all files anew for the blocks of the volume. Their order stays.
+    func recharge(_ transaction: CatalogTransaction) throws {
+        let blockSize = census.charge.blockSize
+        try transaction.recharge(blockSize: blockSize)
+        // The charge of a partial includes that of its journal.
+        try census.fillPartials(transaction)
+        try transaction.setBlockSize(blockSize)
+    }
+
+    /// Enters this process into a file that is filled.
+    ///
+    /// - Returns: Whether anything was written for that.
+    private func join(_ transaction: CatalogTransaction, hadJournal: Bool) throws -> Bool {
+        try requireUsable(transaction, hadJournal: hadJournal)
+        let changes = transaction.changeCount
+        try reenter(transaction)
+        // After the cache was moved to a volume with larger ones. For smaller ones only a repair does it: processes that
+        // see one cache through different file systems would charge it to and fro.
+        if try transaction.blockSize() < census.charge.blockSize { try recharge(transaction) }
+        try settleDeadWriters(transaction)
+        guard transaction.changeCount > changes else { return false }
+        try CatalogFile.requireMark(transaction)
+        return true
+    }
+
+    private func requireUsable(_ transaction: CatalogTransaction, hadJournal: Bool) throws {
+        let version = try transaction.version()
+        guard version == CatalogSchema.version else {
+            throw CatalogFile.Unusable("it has version \(version)")
+        }
+        guard try isTrusted(transaction) else {
+            throw CatalogFile.Unusable("the machine went down while it was in use")
+        }
+        // Within the transaction: no other process is about to make the journal.
+        if !hadJournal, try !transaction.marks().isEmpty,
+            try !CatalogFile.hasJournal(in: folders.current.root)
+        {
+            throw CatalogFile.Unusable("it was in use, and its journal is gone")
+        }
+    }
+
+    /// Enters exactly what this process holds.
+    private func reenter(_ transaction: CatalogTransaction) throws {
+        let isBootUnknown = environment.bootIdentifier.isEmpty
+        if isBootUnknown { try session.begin { inMemory { $0.allowance.bound } } }
+        try transaction.setAllowance(of: environment.session, to: inMemory { $0.allowance.reenter() })
+        // This row shows others that the file can be trusted, see ``isTrusted(_:)``.
+        if isBootUnknown { try transaction.addWriterIfMissing(environment.session) }
+        lowerBound()
+    }
+
+    /// Whether every page of the file reached the device, or is still in the memory of the machine that wrote
+    /// it.
+    private func isTrusted(_ transaction: CatalogTransaction) throws -> Bool {
+        let boot = environment.bootIdentifier
+        let marks = try transaction.marks()
+        if marks.allSatisfy({ $0 == boot }), marks.isEmpty || !boot.isEmpty { return true }
+        // If the boot is unknown: a living process with a row has trusted the file before.
+        return try boot.isEmpty && transaction.writers().contains { try isAlive($0) }
+    }
+
+    /// Removes a file that was found unusable, unless another one has its name by now.
+    func discard(_ unusable: FileAttributes.Identity?) throws(CacheError) {
+        let root = folders.current.root
+        try file.withLock { file throws(CacheError) in
+            if case .open(let open) = file, open.identity == unusable { file = .notYet }
+            try onFiles { () throws(FileSystemError) in
+                guard let unusable, try CatalogFile.identity(in: root) == unusable else { return }
+                try CatalogFile.remove(in: root)
+            }
+        }
+    }
+
+    /// Checks the location of the file. If the file or a side file has several names, removes them: their
+    /// content can be rebuilt.
+    private func clearedPlace(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
+        do {
+            return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
+        } catch {
+            guard error.isOfSecondName else { throw error }
+            // Another process may have done so already.
+            if try CatalogFile.hasSecondName(in: root) { try CatalogFile.remove(in: root) }
+            return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
+        }
+    }
+
+    private var rootPath: FilePath { folders.areas.caches.pushing(CacheLayout.root) }
+
+    /// Finds what dead writers stored without a row, and takes back the rest of their allowances.
+    ///
+    /// - Returns: Whether there were any.
+    @discardableResult
+    func settleDeadWriters(_ transaction: CatalogTransaction) throws -> Bool {
+        let dead = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
+        guard !dead.isEmpty else { return false }
+        // Their partials were covered by the allowances that are now taken back. Partials that stay keep theirs.
+        let leftovers = Set(try WriterSession.sweep(folders.current.incoming).map(\.session))
+        let settled = dead.filter { !leftovers.contains($0) }
+        guard !settled.isEmpty else { return false }
+        _ = try census.fill(transaction, ordering: .mostRecent)
+        for session in settled { try transaction.deleteWriter(session) }
+        return true
+    }
+
+    private func isAlive(_ session: String) throws(FileSystemError) -> Bool {
+        try WriterSession.isAlive(session, in: folders.current.incoming)
+    }
+
+    /// Removes this process from the writers, and flushes the file to the device.
+    func close() throws(CacheError) {
+        let hasWritten = inMemory { $0.hasWritten || !$0.pending.isEmpty }
+        do {
+            if hasWritten { try leave() }
+        } catch {
+            try closeFile(flushing: false)
+            guard error.isOfUnwritableVolume else { throw error }
+            // This loses the order of the last uses. Stored items are found when dead writers are next
+            // settled.
+            return environment.logger.debug("The volume takes no more of the catalog.")
+        }
+        try closeFile(flushing: hasWritten)
+    }
+
+    private func leave() throws(CacheError) {
+        try transaction { transaction in
+            let kept = inMemory { state in
+                state.allowance.settle(uncertain: state.allowance.giveUp())
+                return state.allowance.reserved
+            }
+            // Held by a partial that could not be removed. The next process to settle dead writers removes
+            // both the partial and the row.
+            try transaction.setAllowance(of: environment.session, to: kept)
+        }
+    }
+
+    private func closeFile(flushing: Bool) throws(CacheError) {
+        let open: CatalogFile? = file.withLock { file in
+            defer { file = .closed }
+            if case .open(let open) = file { return open }
+            return nil
+        }
+        do {
+            if flushing { try open?.flushToDevice() }
+            try open?.close()
+        } catch {
+            guard CatalogFile.isOutOfSpace(error) else { throw CatalogFile.wrapped(error, in: folders) }
+            environment.logger.debug("The volume is too full for the catalog.")
+        }
+    }
+}

@@ -1,0 +1,434 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import Synchronization
+internal import SystemPackage
+
+/// The index of the cache, in SQLite: what is stored, in the order of use.
+///
+/// Stores and uses are collected in memory and written in batches. The file is opened when it is first
+/// needed, so that the first read after launch waits for nothing. It is rebuilt from the items when it is
+/// missing, damaged, replaced from outside or of another version, or when the machine went down while it was
+/// in use. Losing it costs recency, nothing else.
+final class Catalog: Sendable {
+    let folders: CacheFolders
+    let environment: CacheEnvironment
+    let census: ItemCensus
+    let files: any CatalogedFiles
+    let budget: any BudgetKeeping
+    let session: WriterSession
+    let events: EventHub
+    let file = Mutex(Opening.notYet)
+    private let state = Mutex(State())
+
+    enum Opening: Sendable {
+        case notYet
+        case open(CatalogFile)
+        case closed
+    }
+
+    /// How often a transaction is run again because its file was replaced meanwhile.
+    private static let attempts = 8
+
+    /// What the file does not contain yet.
+    struct State: Sendable {
+        var pending = PendingChanges()
+        var allowance = Allowance()
+        /// Whether this process has written to the file since it was opened.
+        var hasWritten = false
+    }
+
+    init(
+        folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, files: any CatalogedFiles,
+        budget: any BudgetKeeping, session: WriterSession, events: EventHub
+    ) {
+        self.folders = folders
+        self.environment = environment
+        self.census = census
+        self.files = files
+        self.budget = budget
+        self.session = session
+        self.events = events
+    }
+
+    var patience: Patience { folders.patience }
+
+    /// Reads or changes the state in memory.
+    func inMemory<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { body(&$0) }
+    }
+
+    /// Writes pending changes and then runs `body`, in one transaction that no other process can interleave
+    /// with.
+    ///
+    /// - Parameters:
+    ///   - makingRoom: Whether to remove the least recently used items when the volume is too full for the
+    ///     transaction. Mere accounting must not cost an item.
+    ///   - committed: Changes the state in memory, together with the end of the transaction.
+    /// - Throws: ``CacheError/database(name:message:)`` when the catalog could not be used even after it was
+    ///   rebuilt; ``CacheError/fileSystem(_:)`` with `ENOSPC`; ``CacheError/catalogOverBudget``. Pending
+    ///   changes stay pending then.
+    func transaction<Result>(
+        makingRoom: Bool = false, _ body: (CatalogTransaction) throws -> Result,
+        committed: (Result, inout State) -> Void = { _, _ in }
+    ) throws(CacheError) -> Result {
+        let batch = takePending()
+        defer { budget.reportEvictions() }
+        do {
+            let result = try run(makingRoom: makingRoom) { file in
+                let result = try file.transaction(boot: environment.bootIdentifier) { transaction in
+                    guard isCurrent(file) else { throw CatalogFile.WasReplaced() }
+                    try CatalogFile.requireMark(transaction)
+                    let growth = try Growth(of: transaction)
+                    var writing = try ChangeWriting(self, to: transaction)
+                    try writing.write(batch)
+                    try writing.finish()
+                    // `body` must find the final state, and may make room itself.
+                    _ = try growth.fit(into: budget)
+                    let result = try body(transaction)
+                    guard try growth.fit(into: budget) else {
+                        throw CacheError.catalogOverBudget
+                    }
+                    return result
+                }
+                try settle(batch, in: file) { committed(result, &$0) }
+                return result
+            }
+            lowerBound()
+            return result
+        } catch {
+            inMemory { state in
+                let forgotten = state.pending.restore(batch)
+                state.allowance.unspend(forgotten)
+            }
+            throw error
+        }
+    }
+
+    /// Enters what a transaction has written into the state in memory, unless the file was replaced before
+    /// the transaction ended: readers of the new file would not see it.
+    private func settle(
+        _ batch: PendingChanges, in file: CatalogFile, _ committed: (inout State) -> Void
+    ) throws {
+        do {
+            guard try file.isInPlace(in: folders.current.root) else { throw CatalogFile.WasReplaced() }
+        } catch let error as FileSystemError {
+            // The catalog in place may or may not contain what was written. It is written once more, after
+            // what this process holds was entered again.
+            environment.logger.warning("The catalog cannot be looked at.", metadata: ["error": "\(error)"])
+            inMemory { $0.allowance.lose() }
+            throw CatalogFile.WasReplaced()
+        }
+        let isCurrent = inMemory { state in
+            guard state.allowance.isEntered, state.allowance.generation == file.generation else {
+                return false
+            }
+            state.allowance.settle(batch.storedBytes)
+            state.hasWritten = true
+            committed(&state)
+            return true
+        }
+        guard isCurrent else { throw CatalogFile.WasReplaced() }
+    }
+
+    /// Whether this file, and no other since, contains what this process holds.
+    func isCurrent(_ file: CatalogFile) -> Bool {
+        inMemory { $0.allowance.isEntered && $0.allowance.generation == file.generation }
+    }
+
+    /// Makes this process a writer, which is required before it reserves anything. When the folders were
+    /// recreated, grants in the old ones are void: the free part is given up, and the reserved part is
+    /// entered into the new catalog before anything else is granted.
+    func beginWriting() throws(CacheError) {
+        try session.begin {
+            inMemory { state in
+                state.allowance.lose()
+                return state.allowance.bound
+            }
+        }
+    }
+
+    /// Enters a higher bound into the lock file. Comes before the commit, so that a process that rebuilds the
+    /// catalog either sees the bound, or this process finds its file replaced.
+    func raiseBound() throws(FileSystemError) {
+        try session.write { inMemory { $0.allowance.bound } }
+    }
+
+    func lowerBound() {
+        do {
+            try raiseBound()
+        } catch {
+            // A bound above what this process holds does no harm.
+            environment.logger.debug("The writer's bound stays.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func takePending() -> PendingChanges {
+        inMemory { state in
+            defer { state.pending = PendingChanges() }
+            return state.pending
+        }
+    }
+
+    /// Writes new pending changes within a transaction. They are lost if the transaction fails.
+    func writePending(_ writing: inout ChangeWriting) throws {
+        let batch = takePending()
+        try writing.write(batch)
+        inMemory { $0.allowance.settle(batch.storedBytes) }
+    }
+
+    /// Runs `body`, which only reads. Writes pending changes before, if there are any and nothing
+    /// stands in the way: the volume has room for them, and no other process writes.
+    func reading<Result>(_ body: (CatalogTransaction) throws -> Result) throws(CacheError) -> Result {
+        if inMemory({ !$0.pending.isEmpty }) {
+            do {
+                return try transaction(body)
+            } catch {
+                guard error.isOfUnwritableVolume || error.isBusy else { throw error }
+            }
+        }
+        return try run(makingRoom: false, isReading: true) { file in try file.read(body) }
+    }
+
+    /// Runs `body` on the open file and, when that fails, on a fresh one. Repeats, since the system or
+    /// another process may remove that one as well.
+    private func run<Result>(
+        makingRoom: Bool, isReading: Bool = false, _ body: (CatalogFile) throws -> Result
+    ) throws(CacheError) -> Result {
+        var hasFreed = false
+        var attempts = 0
+        while true {
+            var identity: FileAttributes.Identity?
+            do {
+                let result = try body(try openedFile(&identity, isReading: isReading))
+                patience.noteSuccess()
+                return result
+            } catch let error as CacheError {
+                throw error
+            } catch is CatalogFile.WasReplaced {
+                attempts += 1
+                guard attempts < Self.attempts else {
+                    throw .database(name: "catalog", message: "the file is replaced again and again")
+                }
+            } catch let error as CatalogFile.Unusable where attempts < Self.attempts {
+                // Repeated, since another process may put such a file there again.
+                attempts += 1
+                environment.logger.info("The catalog is rebuilt.", metadata: ["reason": "\(error)"])
+                try discard(identity)
+            } catch {
+                if makingRoom, !hasFreed, CatalogFile.isOutOfSpace(error), try freeSpace() {
+                    hasFreed = true
+                } else if let error = unwritable(error) {
+                    throw .fileSystem(error)
+                } else if attempts < Self.attempts, CatalogFile.isFaultOfTheFile(error) {
+                    attempts += 1
+                    environment.logger.warning(
+                        "The catalog failed and is rebuilt.", metadata: ["error": "\(error)"])
+                    try discard(identity)
+                } else if attempts < Self.attempts, CatalogFile.isAboutNames(error), try wasLost(identity) {
+                    attempts += 1
+                } else {
+                    throw CatalogFile.wrapped(error, in: folders)
+                }
+            }
+        }
+    }
+
+    /// Removes the least recently used items without a transaction, for which a full volume has no room.
+    ///
+    /// - Returns: Whether anything was removed.
+    private func freeSpace() throws(CacheError) -> Bool {
+        do {
+            let file = try openedFile(isReading: true)
+            let freed = try file.read { try budget.unlinkColdest(from: $0) }
+            inMemory { state in
+                state.pending.count(.evictions, by: Int64(freed.items))
+                state.pending.count(.evictedBytes, by: freed.bytes)
+            }
+            return freed.items > 0
+        } catch {
+            throw CatalogFile.wrapped(error, in: folders)
+        }
+    }
+
+    /// The error of a volume that takes no writes, if it can be the cause of an error of SQLite.
+    private func unwritable(_ error: any Error) -> FileSystemError? {
+        do {
+            try folders.current.root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether a file no longer exists, or was emptied.
+    ///
+    /// - Parameter identity: The identity of the file that failed; `nil` when there was none and one was to
+    ///   be created.
+    private func wasLost(_ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        guard let identity, try !folders.repair() else { return true }
+        let root = folders.current.root
+        let found = try onFiles { () throws(FileSystemError) in try CatalogFile.attributes(in: root) }
+        return found?.identity != identity || found?.length == 0
+    }
+}
+
+/// The changes that the rest of the engine reports. They are kept in memory until the next transaction.
+extension Catalog {
+    /// Notes that an item was published, for which `reserved` bytes were held.
+    func noteStored(_ row: CatalogRow, reserved: Int64) {
+        inMemory { state in
+            // An unsettled item of the same key was replaced with its file.
+            state.unspend(row.hash)
+            state.allowance.spend(row.chargedLength, reserved: reserved)
+            state.pending.stored(row)
+            state.pending.count(.stores)
+        }
+    }
+
+    /// Notes that an item was used.
+    func noteHit(_ hash: KeyHash) {
+        inMemory { state in
+            state.pending.touched(hash)
+            state.pending.count(.hits)
+        }
+    }
+
+    /// Notes that an item is not there. A row for it is deleted unless something newer is known.
+    func noteAbsent(_ hash: KeyHash) {
+        inMemory { $0.pending.absent(hash) }
+    }
+
+    /// Notes that an item was requested that is not there.
+    func noteMiss(_ hash: KeyHash) {
+        inMemory { state in
+            state.pending.absent(hash)
+            state.pending.count(.misses)
+        }
+    }
+
+    /// Notes that a damaged item went to the quarantine, where it takes as much space as before. Without a
+    /// row, it was gone already.
+    func noteSetAside(_ hash: KeyHash, _ row: CatalogRow?) {
+        guard var row else { return noteRemoved(hash) }
+        inMemory { state in
+            row.isSettled = state.pending.storedRow(hash) == nil
+            // An earlier quarantined file of the same name was replaced.
+            state.unspend(row.hash)
+            state.unspend(hash)
+            if !row.isSettled { state.allowance.spend(row.chargedLength, reserved: 0) }
+            state.pending.removed(hash)
+            state.pending.stored(row)
+        }
+    }
+
+    /// Notes that a partial is kept, for which `reserved` bytes were held, and that its writer has ended.
+    func noteKept(_ row: CatalogRow, reserved: Int64) {
+        inMemory { state in
+            state.unspend(row.hash)
+            state.allowance.spend(row.chargedLength, reserved: reserved)
+            state.pending.stored(row)
+        }
+    }
+
+    /// Notes that the user has opened an item, which makes the partial of its key useless.
+    func notePromoted(_ hash: KeyHash) {
+        inMemory { state in
+            state.pending.count(.promotions)
+            state.pending.opened(hash)
+        }
+    }
+
+    /// Notes that a kept partial is gone, or will be part of what its writer holds.
+    func notePartialGone(_ hash: KeyHash) {
+        inMemory { state in
+            state.unspend(hash.ofPartial)
+            state.pending.partialGone(hash.ofPartial)
+        }
+    }
+
+    /// Notes that a partial is not there. A row for it is deleted unless something newer is known.
+    func notePartialAbsent(_ hash: KeyHash) {
+        inMemory { $0.pending.partialAbsent(hash.ofPartial) }
+    }
+
+    /// Notes that an item's file is gone.
+    func noteRemoved(_ hash: KeyHash) {
+        inMemory { state in
+            state.unspend(hash)
+            state.pending.removed(hash)
+        }
+    }
+}
+
+extension Catalog.State {
+    /// Releases the charge of a file that is gone and had no row yet.
+    fileprivate mutating func unspend(_ hash: KeyHash) {
+        guard let old = pending.storedRow(hash), !old.isSettled else { return }
+        allowance.unspend(old.chargedLength)
+    }
+}
+
+/// What the catalog asks of those who keep the cache within its budget. They know the catalog, and it knows no more of
+/// them than this.
+protocol BudgetKeeping: Sendable {
+    /// What a use changes in the row of an item, under the policy in force.
+    var effectOfUse: EffectOfUse { get }
+
+    /// The most that all may be charged now, in bytes, or `nil` if unknown.
+    func ceiling(_ transaction: CatalogTransaction) -> Int64?
+
+    /// Evicts until at least `bytes` of charged length were freed, or nothing more can be evicted.
+    ///
+    /// - Returns: The bytes that were freed.
+    func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64
+
+    /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
+    func unlinkColdest(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64)
+
+    /// Sends the events of evictions. Comes after the transaction, whether it succeeded or not: the files are gone.
+    func reportEvictions()
+}
+
+/// What a use changes in the row of an item.
+enum EffectOfUse: Sendable {
+    case none
+    /// The item moves to the end of the order of use.
+    case movesItem
+    /// The item is marked as visited.
+    case marksItem
+}
+
+/// Keeps a growing catalog within the budget.
+///
+/// The bytes of a stored item are held before its row is written, but those of the row are not: how many
+/// pages it takes is known only when it is written. So a transaction that has extended the file makes room
+/// for that before it ends.
+private struct Growth {
+    private let transaction: CatalogTransaction
+    private let catalogBytes: Int64
+    private let usedBytes: Int64
+
+    /// - Parameter transaction: The transaction before anything is written.
+    init(of transaction: CatalogTransaction) throws {
+        self.transaction = transaction
+        catalogBytes = try transaction.catalogBytes()
+        usedBytes = try transaction.usedBytes()
+    }
+
+    /// Evicts for the pages that were added.
+    ///
+    /// - Returns: Whether the file may keep its length. It also may when more than the ceiling was charged
+    ///   beforehand, because the ceiling has become lower.
+    func fit(into budget: any BudgetKeeping) throws -> Bool {
+        guard try transaction.catalogBytes() > catalogBytes, let ceiling = budget.ceiling(transaction)
+        else { return true }
+        let limit = max(ceiling, usedBytes)
+        while true {
+            let excess = try transaction.usedBytes() - limit
+            guard excess > 0 else { return true }
+            let freed = try budget.evict(atLeast: excess, from: transaction)
+            guard freed > 0 else { return usedBytes > ceiling }
+        }
+    }
+}

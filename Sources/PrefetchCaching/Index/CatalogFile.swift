@@ -1,0 +1,236 @@
+internal import GRDB
+internal import PrefetchFileSystem
+internal import SystemPackage
+
+/// One open `catalog.sqlite`.
+///
+/// It uses the rollback journal, not WAL: the folder may be purged while it is in use, and with WAL a missing
+/// file of the three means I/O errors, and two processes on different generations of them corruption. Nothing
+/// is flushed to the device while the cache is in use (`synchronous=OFF`): after a crash of the process the
+/// operating system still has every page, and after a crash of the machine the file is not trusted (see
+/// ``CatalogTransaction/marks()``).
+struct CatalogFile: Sendable {
+    let queue: DatabaseQueue
+    let identity: FileAttributes.Identity
+    /// Whether there was a journal before the file was opened. With it SQLite has undone the unfinished
+    /// transaction of a process that died.
+    let hadJournal: Bool
+    /// The generation of the allowance that was entered into the file.
+    var generation = 0
+
+    /// The file under the catalog's name is no longer the one that a transaction has written to.
+    struct WasReplaced: Error {}
+
+    /// The file has to be rebuilt.
+    struct Unusable: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ reason: String) {
+            description = reason
+        }
+    }
+
+    static let sideFiles = CacheLayout.databaseSides.map { CacheLayout.catalog + $0 }
+
+    /// Bytes of the journal that stay after a transaction.
+    private static let journalLimit = 64 << 10
+
+    /// Opens or creates the file, whose place was checked just now: see ``Directory/requireDatabasePlace(_:at:)``.
+    init(in root: Directory, at path: FilePath, hadJournal: Bool, _ patience: Patience) throws {
+        self.hadJournal = hadJournal
+        var configuration = Configuration()
+        configuration.label = "PrefetchCache.catalog"
+        configuration.busyMode = .callback(patience.busyCallback([FilePath(CacheLayout.catalog)], in: root))
+        configuration.prepareDatabase { database in
+            // Pages can be released only if that was requested before the first one was written.
+            if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
+                try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            }
+            try Self.undoUnfinished(database)
+            try database.execute(
+                sql: """
+                    PRAGMA journal_size_limit = \(Self.journalLimit);
+                    PRAGMA synchronous = OFF;
+                    PRAGMA temp_store = MEMORY;
+                    """)
+        }
+        queue = try DatabaseQueue(
+            path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
+        guard let identity = try Self.identity(in: root) else {
+            throw DatabaseError(resultCode: .SQLITE_CANTOPEN)
+        }
+        self.identity = identity
+    }
+
+    /// The identity of the file under the catalog's name, or `nil` when there is none.
+    static func identity(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
+        try attributes(in: root)?.identity
+    }
+
+    static func attributes(in root: Directory) throws(FileSystemError) -> FileAttributes? {
+        try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)
+    }
+
+    /// Whether there is a journal, as there is after every transaction. One that is missing or empty was purged,
+    /// and may have been needed to undo the transaction of a process that died.
+    static func hasJournal(in root: Directory) throws(FileSystemError) -> Bool {
+        let journal = try root.fileSystem.attributes(
+            of: FilePath(CacheLayout.catalogJournal), in: root.descriptor)
+        return journal.map { $0.length > 0 } ?? false
+    }
+
+    /// Checks, before the first access to it, that a database can be read without side effects. A file with a write-ahead
+    /// log is not ours, and reading it would leave files behind.
+    static func requireRollbackJournal(_ database: Database) throws {
+        guard try DatabaseBytes.header(of: database).hasRollbackJournal else {
+            throw Unusable("it is not a database with a rollback journal")
+        }
+    }
+
+    /// Has SQLite undo the transaction of a process that died, if there is one, and keep the journal from then on: see
+    /// ``hasJournal(in:)``. It is one folder operation less per transaction, too.
+    ///
+    /// A new connection would delete the journal that it has used, and asking it not to has it use the journal first: only
+    /// in exclusive mode does it empty the journal instead.
+    static func undoUnfinished(_ database: Database) throws {
+        let read = "SELECT * FROM sqlite_master LIMIT 1"
+        try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; \(read)")
+        // The locks are released by the first transaction in normal mode.
+        try database.execute(sql: "PRAGMA journal_mode = PERSIST; PRAGMA locking_mode = NORMAL; \(read)")
+    }
+
+    /// Whether the file still has its name. SQLite keeps working on a file that was deleted under it.
+    func isInPlace(in root: Directory) throws(FileSystemError) -> Bool {
+        try Self.identity(in: root) == identity
+    }
+
+    /// Runs `body`, which only reads.
+    func read<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
+        try queue.read { try body(CatalogTransaction($0)) }
+    }
+
+    /// Runs `body` in a transaction that no other process can interleave with. If `body` requires the mark
+    /// and there is none, the file is marked and `body` run again.
+    func transaction<Result>(boot: String, _ body: (CatalogTransaction) throws -> Result) throws -> Result {
+        while true {
+            do {
+                return try queue.writeWithoutTransaction { try Self.inTransaction($0, body) }
+            } catch is Unmarked {
+                try durableTransaction { try $0.mark(boot: boot) }
+            }
+        }
+    }
+
+    /// Runs `body` in a transaction after which the file, with everything that was written before, is on the
+    /// device.
+    func durableTransaction<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            defer { restoreSynchronousOff(database) }
+            return try Self.inTransaction(database, body)
+        }
+    }
+
+    private static func inTransaction<Result>(
+        _ database: Database, _ body: (CatalogTransaction) throws -> Result
+    ) throws -> Result {
+        do {
+            var result: Result?
+            try database.inTransaction(.immediate) {
+                result = try body(CatalogTransaction(database))
+                return .commit
+            }
+            guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+            return result
+        } catch let error as DatabaseError {
+            throw error.isOutOfSpace(in: database) ? DatabaseError(resultCode: .SQLITE_FULL) : error
+        }
+    }
+
+    /// Makes sure that the file is marked as in use and not flushed before anything is written. The mark
+    /// itself is flushed, once: if a power cut lost the mark but kept a later page, a torn file would be
+    /// taken for a sound one. The process that closes the file removes the mark, at any moment except within
+    /// a transaction.
+    static func requireMark(_ transaction: CatalogTransaction) throws {
+        guard try transaction.isMarked() else { throw Unmarked() }
+    }
+
+    private struct Unmarked: Error {}
+
+    private func restoreSynchronousOff(_ database: Database) {
+        do {
+            try database.execute(sql: "PRAGMA synchronous = OFF")
+        } catch {
+            // The file is then flushed more often than necessary, and nothing else.
+            return
+        }
+    }
+
+    /// Flushes the file to the device, and removes the mark.
+    func flushToDevice() throws {
+        try durableTransaction { try $0.removeMark() }
+    }
+
+    func close() throws { try queue.close() }
+
+    /// Whether the file or a side file has a second name.
+    static func hasSecondName(in root: Directory) throws(FileSystemError) -> Bool {
+        for name in [CacheLayout.catalog] + sideFiles {
+            let file = try root.fileSystem.attributes(of: FilePath(name), in: root.descriptor)
+            if let file, file.linkCount > 1 { return true }
+        }
+        return false
+    }
+
+    static func remove(in root: Directory) throws(FileSystemError) {
+        for name in [CacheLayout.catalog] + sideFiles {
+            do {
+                try root.fileSystem.unlink(FilePath(name), in: root.descriptor)
+            } catch {
+                guard error.isNotFound else { throw error }
+            }
+        }
+    }
+}
+
+/// What an error says of the file.
+extension CatalogFile {
+    /// Whether an error may be due to a volume that is full or takes no writes.
+    static func isAboutWriting(_ error: any Error) -> Bool {
+        isOutOfSpace(error) || (error as? DatabaseError)?.resultCode == .SQLITE_READONLY
+    }
+
+    static func isOutOfSpace(_ error: any Error) -> Bool {
+        (error as? DatabaseError)?.resultCode == .SQLITE_FULL
+    }
+
+    /// Whether the file itself is at fault, rather than the request, the process or the volume. All
+    /// processes then lose it.
+    static func isFaultOfTheFile(_ error: any Error) -> Bool {
+        if error is UnreadableValue || error is RowDecodingError { return true }
+        guard let error = error as? DatabaseError else { return false }
+        // The last is an `EIO` while reading.
+        return [
+            .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_READONLY, .SQLITE_ERROR, .SQLITE_SCHEMA,
+        ].contains(error.resultCode) || error.extendedResultCode == .SQLITE_IOERR_CORRUPTFS
+    }
+
+    /// Whether an error may be due to a file or a folder that was removed or replaced.
+    static func isAboutNames(_ error: any Error) -> Bool {
+        if let error = error as? FileSystemError, error.errno == .staleNFSFileHandle { return true }
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
+    }
+
+    static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {
+        switch error {
+        case let error as CacheError: error
+        case let error as FileSystemError: .fileSystem(error)
+        case let error where isOutOfSpace(error):
+            .fileSystem(FileSystemError("write", path: FilePath(CacheLayout.catalog), errno: .noSpace))
+        case let error as DatabaseError where error.isBusy:
+            .busy("catalog", [FilePath(CacheLayout.catalog)], in: folders.current.root)
+        default: .database(name: "catalog", message: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,404 @@
+internal import GRDB
+package import PrefetchFileSystem
+package import PrefetchItemFormat
+internal import PrefetchStorageAreas
+package import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A view of the catalog, which changes nothing: one that is missing, damaged or of another version is not rebuilt for it.
+/// SQLite undoes the unfinished transaction of a process that died, as it does at any use.
+struct CatalogView: Sendable {
+    /// The result of looking at the file.
+    enum Finding: Sendable {
+        case usable(CatalogView)
+        case missing
+        /// The catalog is rebuilt when it is next used.
+        case unusable(String)
+    }
+
+    private let queue: DatabaseQueue
+    private let folders: CacheFolders
+
+    /// The version of the file, whatever else it contains; `nil` when there is no readable one.
+    static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
+        guard case .usable(let view) = try open(in: folders) else { return nil }
+        do {
+            return try view.queue.read { try CatalogTransaction($0).version() }
+        } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
+            return nil
+        } catch {
+            throw CatalogFile.wrapped(error, in: folders)
+        }
+    }
+
+    /// - Throws: ``CacheError/fileSystem(_:)`` for anything that is not a file.
+    private static func open(in folders: CacheFolders) throws(CacheError) -> Finding {
+        let root = folders.current.root
+        do {
+            let path = folders.areas.caches.pushing(CacheLayout.root)
+            let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
+            if isMissing { return .missing }
+            var configuration = Configuration()
+            configuration.label = "PrefetchCache.catalog.view"
+            configuration.busyMode = .callback(
+                folders.patience.busyCallback([FilePath(CacheLayout.catalog)], in: root))
+            configuration.prepareDatabase { database in
+                try CatalogFile.requireRollbackJournal(database)
+                try CatalogFile.undoUnfinished(database)
+            }
+            let queue = try DatabaseQueue(
+                path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
+            return .usable(CatalogView(queue: queue, folders: folders))
+        } catch let error as CatalogFile.Unusable {
+            return .unusable(error.description)
+        } catch let error as FileSystemError where error.isOfSecondName {
+            return .unusable("it has a second name")
+        } catch {
+            try onFiles { () throws(FileSystemError) in
+                try root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog))
+            }
+            guard CatalogFile.isFaultOfTheFile(error) else { throw CatalogFile.wrapped(error, in: folders) }
+            return .unusable("\(error)")
+        }
+    }
+
+    /// What a row says of one file.
+    struct Known: Sendable, Hashable {
+        let key: String
+        /// Stored bytes: the length of the file.
+        let storedLength: Int64
+    }
+
+    /// - Parameter isThorough: Whether to check every page, and every index against its table, which takes seconds for
+    ///   10⁶ items.
+    static func look(in folders: CacheFolders, isThorough: Bool = false) throws(CacheError) -> Finding {
+        let found = try open(in: folders)
+        guard case .usable(let view) = found else { return found }
+        do {
+            let problem = try view.queue.read { database -> String? in
+                let version = try CatalogTransaction(database).version()
+                guard version == CatalogSchema.version else { return "it has version \(version)" }
+                guard isThorough else { return nil }
+                let check = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "no answer"
+                return check == "ok" ? nil : check
+            }
+            return problem.map(Finding.unusable) ?? found
+        } catch {
+            // Busy or out of descriptors: the file itself is fine.
+            guard CatalogFile.isFaultOfTheFile(error) else { throw CatalogFile.wrapped(error, in: folders) }
+            return .unusable("\(error)")
+        }
+    }
+
+    /// The result of a `body` that reads, or `nil` if the file has become unusable: the system may purge it
+    /// at any moment.
+    static func ifThere<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result? {
+        do throws(CacheError) {
+            return try body()
+        } catch {
+            guard case .database = error else { throw error }
+            return nil
+        }
+    }
+
+    func read<Result>(_ body: (CatalogTransaction) throws -> Result) throws(CacheError) -> Result {
+        do {
+            return try queue.read { try body(CatalogTransaction($0)) }
+        } catch {
+            throw CatalogFile.wrapped(error, in: folders)
+        }
+    }
+}
+
+extension KeyHash {
+    /// The hashes of the items in one of the 256 folders.
+    static func range(inFolder prefix: UInt8) -> ClosedRange<KeyHash> {
+        KeyHash(high: UInt64(prefix) << 56, low: 0)...KeyHash(high: UInt64(prefix) << 56 | ~0 >> 8, low: .max)
+    }
+}
+
+/// Listings and statistics.
+extension CatalogTransaction {
+    /// All items in the order of priority and, within one priority, of use.
+    func items() throws -> [CachedItem] {
+        var items: [CachedItem] = []
+        let rows = try Row.fetchCursor(
+            database, sql: CachedItem.select + " WHERE kind = 0 ORDER BY priority, lastUse")
+        // Row by row: an array of rows would take as much memory again.
+        while let row = try rows.next() {
+            if let item = CachedItem(row) { items.append(item) }
+        }
+        return items
+    }
+
+    func item(_ key: ItemKey) throws -> CachedItem? {
+        try Row.fetchAll(
+            database, sql: CachedItem.select + " WHERE kind = 0 AND hash = ?", arguments: [key.hash.data]
+        ).lazy.compactMap(CachedItem.init).first { $0.key == key }
+    }
+
+    func partials() throws -> [KeptPartial] {
+        try Row.fetchAll(
+            database,
+            sql: CachedItem.select
+                + " WHERE kind = \(CatalogRow.Kind.partial.rawValue) ORDER BY priority, lastUse"
+        ).compactMap(KeptPartial.init)
+    }
+
+    /// The space that the items of each source take, ordered by charged bytes, largest first.
+    func sources() throws -> [SourceUsage] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT source, COUNT(*), SUM(contentLength), SUM(storedLength), SUM(chargedLength) AS charged
+                FROM item WHERE +kind = 0 GROUP BY source ORDER BY charged DESC, source
+                """
+        ).map { row in
+            SourceUsage(
+                source: try row.value(0), items: try row.value(1), contentBytes: try row.value(2),
+                storedBytes: try row.value(3), chargedBytes: try row.value(4))
+        }
+    }
+
+    func statistics() throws -> CacheStatistics {
+        var statistics = CacheStatistics()
+        for row in try Row.fetchAll(
+            database, sql: "SELECT kind, items, contentLength, storedLength, chargedLength FROM total")
+        {
+            statistics.chargedBytes += try row.value(4)
+            switch CatalogRow.Kind(rawValue: try row.value(0)) {
+            case .item:
+                statistics.items = try row.value(1)
+                statistics.contentBytes = try row.value(2)
+                statistics.storedBytes = try row.value(3)
+            case .quarantined: statistics.quarantinedItems = try row.value(1)
+            case .partial:
+                statistics.partials = try row.value(1)
+                statistics.partialBytes = try row.value(4)
+            default: break
+            }
+        }
+        for row in try Row.fetchAll(database, sql: "SELECT name, value FROM counter") {
+            statistics.count(try row.value(0), try row.value(1))
+        }
+        return statistics
+    }
+
+    /// What is known of the items whose hashes are in a range.
+    func knownItems(_ range: ClosedRange<KeyHash>) throws -> [KeyHash: CatalogView.Known] {
+        var known: [KeyHash: CatalogView.Known] = [:]
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(
+                // The plus keeps SQLite from the index on the kind, by which it would go through almost all rows.
+                sql: """
+                    SELECT hash, key, storedLength FROM item
+                    WHERE +kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?
+                    """),
+            arguments: [range.lowerBound.data, range.upperBound.data])
+        while let row = try rows.next() {
+            guard let hash = KeyHash(data: try row.value(0)) else { continue }
+            known[hash] = CatalogView.Known(key: try row.value(1), storedLength: try row.value(2))
+        }
+        return known
+    }
+
+    /// The quarantined items and kept partials that are known, by the hashes of their rows.
+    func filesBesidesItems() throws -> [KeyHash: CatalogRow.Kind] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT hash, kind FROM item WHERE kind BETWEEN 1 AND 2")
+        return try rows.reduce(into: [:]) { known, row in
+            guard let hash = KeyHash(data: try row.value(0)) else { return }
+            known[hash] = CatalogRow.Kind(rawValue: try row.value(1))
+        }
+    }
+
+    /// The number of items, and the bytes of their contents.
+    func itemTotals() throws -> (items: Int, contentLength: Int64) {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT items, contentLength FROM total WHERE kind = 0")
+        return (try row?.value(0) ?? 0, try row?.value(1) ?? 0)
+    }
+}
+
+extension CachedItem {
+    fileprivate static let select = """
+        SELECT key, source, intent, area, name, backup, encoding, contentLength, storedLength,
+            chargedLength, priority, storedAt, expiresAt, lastUse, folder
+        FROM item
+        """
+
+    /// - Returns: `nil` for a row that this code could not have written. The item itself is authoritative, so
+    ///   such a row counts as missing.
+    fileprivate init?(_ row: Row) {
+        do {
+            let key = try ItemKey(try row.value(0))
+            guard let intent = Intent(rawValue: try row.value(2)),
+                let area = Area(rawValue: try row.value(3)),
+                let backup = BackupPolicy(rawValue: try row.value(5)),
+                let encoding = ItemEncoding(rawValue: try row.value(6)),
+                let destination = Destination(
+                    area: area, name: try FileName(try row.value(4)),
+                    in: try FolderPath?(stored: try row.value(14)),
+                    backup: backup)
+            else { return nil }
+            self.init(
+                key: key, source: try row.value(1), intent: intent, destination: destination,
+                encoding: encoding,
+                contentLength: try row.value(7), storedLength: try row.value(8),
+                chargedLength: try row.value(9),
+                priority: Float(try row.value(10, as: Double.self)), storedAt: try row.value(11),
+                expiresAt: try row.value(12),
+                lastUse: try row.value(13))
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension KeptPartial {
+    /// - Returns: `nil` for a row that this code could not have written.
+    fileprivate init?(_ row: Row) {
+        // The columns of a partial mean the same as those of an item.
+        guard let row = CachedItem(row) else { return nil }
+        self.init(
+            key: row.key, source: row.source, destination: row.destination, contentLength: row.contentLength,
+            storedLength: row.storedLength, chargedLength: row.chargedLength, keptAt: row.storedAt,
+            expiresAt: row.expiresAt ?? .max)
+    }
+}
+
+extension CacheStatistics {
+    fileprivate mutating func count(_ name: String, _ value: Int64) {
+        if name.hasPrefix(Counter.refusalPrefix) {
+            refusals[String(name.dropFirst(Counter.refusalPrefix.count))] = value
+            return
+        }
+        switch Counter(rawValue: name) {
+        case .hits: hits = value
+        case .misses: misses = value
+        case .stores: stores = value
+        case .promotions: promotions = value
+        case .evictions: evictions = value
+        case .evictedBytes: evictedBytes = value
+        case .sequence, nil: break
+        }
+    }
+}
+
+/// Reads the catalog as it is, for tools that inspect a cache from outside. Neither the file nor any file
+/// beside it is created or rebuilt.
+package struct CatalogSnapshot {
+    /// What the catalog knows of one item.
+    package struct Entry: Sendable, Hashable {
+        package let hash: KeyHash
+        package let key: String
+        package let source: String
+        package let intent: Intent
+        /// Bytes of content.
+        package let contentLength: Int64
+        /// Stored bytes: the length of the item's file when the row was written.
+        package let storedLength: Int64
+        /// When the item was stored, in milliseconds since 1970.
+        package let storedAt: Int64
+    }
+
+    /// Calls `body` for every item.
+    ///
+    /// - Parameters:
+    ///   - caches: The open root of Caches.
+    ///   - path: The path of that root.
+    /// - Returns: The version of the file, whose items are read only if it is ``currentVersion``; `nil` when
+    ///   there is no file.
+    /// - Throws: ``CacheError/fileSystem(_:)`` or ``CacheError/database(name:message:)``, the latter also for
+    ///   a file that was left in the middle of a change. The items contain the same information.
+    package static func forEach(
+        in caches: Directory, at path: FilePath, _ body: (Entry) -> Void
+    ) throws(CacheError) -> Int? {
+        guard let root = try onFiles({ () throws(FileSystemError) in try caches.open(CacheLayout.root) }),
+            try onFiles({ () throws(FileSystemError) in try CatalogFile.attributes(in: root) })?.kind
+                == .regular
+        else { return nil }
+        do {
+            let folder = path.pushing(CacheLayout.root)
+            try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
+            defer { withExtendedLifetime(root) {} }
+            let file = root.databasePath(CacheLayout.catalog, at: folder)
+            let queue = try DatabaseQueue.readOnly(file, in: root, label: "PrefetchCache.catalog.snapshot")
+            let version = try queue.readOnly { database in
+                let version = try CatalogTransaction(database).version()
+                guard version == CatalogSchema.version else { return version }
+                let rows = try Row.fetchCursor(
+                    database,
+                    sql: """
+                        SELECT hash, key, source, intent, contentLength, storedLength, storedAt
+                        FROM item WHERE kind = 0
+                        """)
+                while let row = try rows.next() {
+                    if let entry = try Entry(row) { body(entry) }
+                }
+                return version
+            }
+            try queue.close()
+            return version
+        } catch is CatalogFile.Unusable {
+            return nil
+        } catch {
+            throw .database(name: "catalog", message: "\(error)")
+        }
+    }
+
+    package static var currentVersion: Int { CatalogSchema.version }
+}
+
+extension CatalogSnapshot.Entry {
+    fileprivate init?(_ row: Row) throws {
+        guard let hash = KeyHash(data: try row.value(0)), let intent = Intent(rawValue: try row.value(3))
+        else { return nil }
+        self.init(
+            hash: hash, key: try row.value(1), source: try row.value(2), intent: intent,
+            contentLength: try row.value(4), storedLength: try row.value(5), storedAt: try row.value(6))
+    }
+}
+
+/// Reading through a connection that may not write.
+///
+/// Such a connection can mistake the journal of a transaction that has just begun for one that a dead process left,
+/// which it is not allowed to undo (`SQLITE_READONLY_ROLLBACK`). At the next attempt it sees that the writer holds the
+/// lock, so both opening and reading are tried again.
+extension DatabaseQueue {
+    private static var attempts: Int { 16 }
+
+    /// - Parameter root: The folder of the catalog.
+    fileprivate static func readOnly(_ path: String, in root: Directory, label: String) throws
+        -> DatabaseQueue
+    {
+        var configuration = Configuration()
+        configuration.label = label
+        configuration.readonly = true
+        configuration.busyMode = .callback(
+            Patience().busyCallback([FilePath(CacheLayout.catalog)], in: root))
+        configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
+        // GRDB reads from the file when it opens it.
+        return try retrying { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+
+    fileprivate func readOnly<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try Self.retrying { try read(body) }
+    }
+
+    private static func retrying<Result>(_ body: () throws -> Result) throws -> Result {
+        for _ in 1..<attempts {
+            do {
+                return try body()
+            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+                continue
+            }
+        }
+        return try body()
+    }
+}

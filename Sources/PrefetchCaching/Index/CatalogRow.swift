@@ -1,0 +1,90 @@
+internal import PrefetchItemFormat
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// What the catalog knows of one file of the cache.
+struct CatalogRow: Sendable {
+    /// What a file is to the cache. The raw value is stored, and orders victims: higher ones first.
+    enum Kind: Int, Sendable {
+        /// A partial of a newer version: as ``newerFormat``.
+        case newerPartial = -2
+        /// An item of a newer version: counted, but never a victim and never listed.
+        case newerFormat = -1
+        case item = 0
+        /// A damaged item in the quarantine. Its hash is that of its name there.
+        case quarantined = 1
+        /// The kept part of an item whose storing was interrupted, see ``PartialFiles``. Its hash is
+        /// ``ItemFormat/KeyHash/ofPartial``.
+        case partial = 2
+    }
+
+    var kind: Kind
+    var hash: KeyHash
+    var key: String
+    var metadata: ItemMetadata?
+    var encoding: ItemEncoding
+    /// Bytes of content.
+    var contentLength: Int64
+    /// Stored bytes: the length of the file.
+    var storedLength: Int64
+    /// Charged bytes, which count against the budget.
+    var chargedLength: Int64
+    /// Whether the catalog charges for the file already, under another row.
+    var isSettled = false
+
+    init(
+        _ metadata: ItemMetadata, encoding: ItemEncoding, contentLength: Int64, storedLength: Int64,
+        chargedLength: Int64
+    ) {
+        kind = .item
+        hash = metadata.key.hash
+        key = metadata.key.string
+        self.metadata = metadata
+        self.encoding = encoding
+        self.contentLength = contentLength
+        self.storedLength = storedLength
+        self.chargedLength = chargedLength
+    }
+
+    /// A file whose content is unknown.
+    init(opaque kind: Kind, hash: KeyHash, storedLength: Int64, chargedLength: Int64) {
+        self.kind = kind
+        self.hash = hash
+        key = ""
+        encoding = .identity
+        contentLength = 0
+        self.storedLength = storedLength
+        self.chargedLength = chargedLength
+    }
+}
+
+/// A file that may be evicted.
+struct Victim: Sendable {
+    let hash: KeyHash
+    let key: String
+    let kind: CatalogRow.Kind
+    /// Charged bytes, which eviction frees.
+    let chargedLength: Int64
+    let priority: Float
+
+    var itemKey: ItemKey? {
+        do { return try ItemKey(key) } catch { return nil }
+    }
+}
+
+extension KeyHash {
+    /// The 16 bytes as SQLite stores them.
+    var data: Data { Data(bytes) }
+
+    init?(data: Data) {
+        guard data.count == 16 else { return nil }
+        let words = data.withUnsafeBytes {
+            ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        self.init(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1))
+    }
+}

@@ -1,0 +1,452 @@
+internal import GRDB
+internal import PrefetchItemFormat
+internal import PrefetchVolumeCapacity
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// One transaction of the catalog: everything that is asked of its tables or changed in them. There is no other SQL for
+/// them than here, in the queries of ``CatalogView`` and in ``CatalogSchema``.
+///
+/// Only those that run transactions create one, see ``CatalogFile``. It is valid as long as the transaction is.
+struct CatalogTransaction {
+    let database: Database
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Undoes what `body` changes unless it returns `true`.
+    func tentatively(_ body: () throws -> Bool) throws {
+        try database.inSavepoint { try body() ? .commit : .rollback }
+    }
+
+    /// The rows that were changed through this connection since it was opened.
+    var changeCount: Int { database.totalChangesCount }
+
+    private func integer(_ sql: String, _ arguments: StatementArguments? = nil) throws -> Int64? {
+        try Int64.fetchOne(database.cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    private func change(_ sql: String, _ arguments: StatementArguments) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}
+
+/// The sums that are compared with the budget.
+extension CatalogTransaction {
+    /// Charged bytes of all files that have a row.
+    func itemBytes() throws -> Int64 { try integer("SELECT SUM(chargedLength) FROM total") ?? 0 }
+
+    /// Charged bytes of the items of one source.
+    func itemBytes(of source: String) throws -> Int64 {
+        try integer("SELECT SUM(chargedLength) FROM item WHERE kind = 0 AND source = ?", [source]) ?? 0
+    }
+
+    /// Charged bytes of all files that may be evicted.
+    func evictableBytes() throws -> Int64 {
+        try integer("SELECT SUM(chargedLength) FROM total WHERE kind >= 0") ?? 0
+    }
+
+    /// The number of files that may be evicted.
+    func evictableFiles() throws -> Int64 {
+        try integer("SELECT SUM(items) FROM total WHERE kind >= 0") ?? 0
+    }
+
+    /// Bytes that all processes hold for items under way, and in advance.
+    func heldBytes() throws -> Int64 {
+        try integer("SELECT IFNULL(SUM(allowance), 0) FROM writer") ?? 0
+    }
+
+    /// The length of the catalog itself in bytes.
+    func catalogBytes() throws -> Int64 {
+        try (integer("PRAGMA page_count") ?? 0) * (integer("PRAGMA page_size") ?? 0)
+    }
+
+    /// All bytes that count against the budget: files, what processes hold, and the catalog itself.
+    func usedBytes() throws -> Int64 { try itemBytes() + heldBytes() + catalogBytes() }
+
+    /// Fewer free pages than this are left to the next rows.
+    private static var leastFreePages: Int64 { 64 }
+
+    /// Releases the free pages of the file, which are charged like all others, when they are more than a quarter of all.
+    ///
+    /// Deleted rows leave pages that the next rows reuse, and no other transaction moves pages.
+    func shrinkWhereMuchIsFree() throws {
+        let pages = try integer("PRAGMA page_count") ?? 0
+        let free = try integer("PRAGMA freelist_count") ?? 0
+        guard free >= Self.leastFreePages, free > pages / 4 else { return }
+        // Each step of the statement releases one page.
+        try Row.fetchCursor(database, sql: "PRAGMA incremental_vacuum").forEach { _ in }
+    }
+}
+
+/// Rows.
+extension CatalogTransaction {
+    /// Writes the row of a file.
+    ///
+    /// - Parameter lastUse: Its position in the order of use.
+    func write(_ row: CatalogRow, lastUse: Int64) throws {
+        let metadata = row.metadata
+        try change(
+            """
+            INSERT INTO item (hash, kind, key, source, intent, area, name, backup, encoding, contentLength,
+                storedLength, chargedLength, priority, storedAt, expiresAt, lastUse, folder, isVisited)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+            ON CONFLICT (hash) DO UPDATE SET kind = excluded.kind, key = excluded.key,
+                source = excluded.source, intent = excluded.intent, area = excluded.area,
+                name = excluded.name, backup = excluded.backup, encoding = excluded.encoding,
+                contentLength = excluded.contentLength, storedLength = excluded.storedLength,
+                chargedLength = excluded.chargedLength, priority = excluded.priority,
+                storedAt = excluded.storedAt, expiresAt = excluded.expiresAt, lastUse = excluded.lastUse,
+                folder = excluded.folder, isVisited = 0
+            """,
+            [
+                row.hash.data, row.kind.rawValue, row.key, metadata?.source ?? "",
+                Int((metadata?.intent ?? .opportunistic).rawValue),
+                Int((metadata?.destination.area ?? .applicationSupport).rawValue),
+                metadata?.destination.name.string ?? "",
+                Int((metadata?.destination.backup ?? .include).rawValue), Int(row.encoding.rawValue),
+                row.contentLength, row.storedLength, row.chargedLength, Double(metadata?.priority ?? 0),
+                metadata?.storedAt ?? 0, metadata?.expiresAt, lastUse,
+                metadata?.destination.folder?.string ?? "",
+            ])
+    }
+
+    func deleteRow(_ hash: KeyHash) throws { try deleteRow(hash.data) }
+
+    /// - Parameter hash: As it stands in a row, which may be damaged.
+    func deleteRow(_ hash: Data) throws { try change("DELETE FROM item WHERE hash = ?", [hash]) }
+
+    /// Moves a file to a position in the order of use.
+    func moveRow(_ hash: KeyHash, to lastUse: Int64) throws {
+        try change("UPDATE item SET lastUse = ? WHERE hash = ?", [lastUse, hash.data])
+    }
+
+    func markVisited(_ hash: KeyHash) throws {
+        try change("UPDATE item SET isVisited = 1 WHERE hash = ?", [hash.data])
+    }
+
+    /// Whether there is a row of a kept partial.
+    func hasPartials() throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT items > 0 FROM total WHERE kind = 2")) ?? false
+    }
+
+    /// The charged bytes of a key's kept partial, or `nil` when there is no row for it.
+    func chargedLength(ofPartial hash: KeyHash) throws -> Int64? {
+        try integer("SELECT chargedLength FROM item WHERE hash = ? AND kind = 2", [hash.ofPartial.data])
+    }
+
+    func deletePartial(_ hash: KeyHash) throws {
+        try change("DELETE FROM item WHERE hash = ? AND kind = 2", [hash.ofPartial.data])
+    }
+
+    /// The position of the item that was used last.
+    func lastUse() throws -> Int64 { try value(of: Counter.sequence.rawValue) }
+
+    func setLastUse(_ lastUse: Int64) throws { try setValue(of: Counter.sequence.rawValue, to: lastUse) }
+}
+
+/// Victims, see ``Victim``.
+extension CatalogTransaction {
+    private static let victims = "SELECT hash, key, kind, chargedLength, priority FROM item "
+
+    private func victims(_ condition: String, _ arguments: StatementArguments) throws -> [Victim] {
+        // A cursor reads the rows in place; an array of rows would copy them first.
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(sql: Self.victims + condition), arguments: arguments)
+        var victims: [Victim] = []
+        while let row = try rows.next() {
+            if let victim = try Victim(row) { victims.append(victim) }
+        }
+        return victims
+    }
+
+    /// Files in the order of kind, priority and `lastUse`.
+    func victimsInOrder(atMost limit: Int, passingOver passedOver: Set<KeyHash>) throws -> [Victim] {
+        // Files that were passed over are still there, and precede everything else.
+        try victims(
+            "WHERE kind >= 0 ORDER BY kind DESC, priority, lastUse LIMIT ? OFFSET ?",
+            [limit, passedOver.count])
+    }
+
+    /// Items and kept partials that have expired at `time`, in milliseconds since 1970.
+    func expiredVictims(at time: Int64, atMost limit: Int, passingOver passedOver: Int) throws -> [Victim] {
+        // The + keeps SQLite from scanning all items through the index that begins with the kind.
+        try victims(
+            "WHERE +kind IN (0, 2) AND expiresAt <= ? ORDER BY expiresAt LIMIT ? OFFSET ?",
+            [time, limit, passedOver])
+    }
+
+    /// Items in the order of priority and `lastUse`.
+    ///
+    /// - Parameters:
+    ///   - source: Their source; `nil` for all.
+    ///   - storedBefore: The time before which they were stored, in milliseconds since 1970; `nil` for all.
+    func items(ofSource source: String?, storedBefore: Int64?) throws -> [Victim] {
+        try victims(
+            """
+            WHERE kind = 0 AND (?1 IS NULL OR source = ?1) AND (?2 IS NULL OR storedAt < ?2)
+            ORDER BY priority, lastUse
+            """, [source, storedBefore])
+    }
+
+    /// The first file that is no item, in the order of kind, priority and `lastUse`.
+    func firstVictimBesidesItems(passingOver passedOver: Set<KeyHash>) throws -> Victim? {
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: Self.victims + "WHERE kind > 0 ORDER BY kind DESC, priority, lastUse"))
+        while let row = try rows.next() {
+            if let victim = try Victim(row), !passedOver.contains(victim.hash) { return victim }
+        }
+        return nil
+    }
+
+    /// The lowest priority of an item above `last`.
+    func priority(above last: Double) throws -> Double? {
+        try Double.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT MIN(priority) FROM item WHERE kind = 0 AND priority > ?"), arguments: [last])
+    }
+
+    /// The first item of a priority, from a position in the order of use on, that is not marked as visited.
+    func firstUnvisited(
+        ofPriority priority: Double, from start: Int64, passingOver passedOver: Set<KeyHash>
+    ) throws -> (victim: Victim, lastUse: Int64)? {
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: """
+                    SELECT hash, key, kind, chargedLength, priority, lastUse, isVisited FROM item
+                    WHERE kind = 0 AND priority = ? AND lastUse >= ? ORDER BY lastUse
+                    """),
+            arguments: [priority, start])
+        while let row = try rows.next() {
+            guard let victim = try Victim(row), try row.value(6) == 0, !passedOver.contains(victim.hash)
+            else { continue }
+            return (victim, try row.value(5))
+        }
+        return nil
+    }
+
+    /// Clears the marks of the items of a priority in a range of the order of use.
+    func clearVisits(ofPriority priority: Double, in range: Range<Int64>) throws {
+        try change(
+            """
+            UPDATE item SET isVisited = 0
+            WHERE kind = 0 AND priority = ? AND lastUse >= ? AND lastUse < ? AND isVisited = 1
+            """, [priority, range.lowerBound, range.upperBound])
+    }
+
+    /// The position in the order of use that follows another, among the items of one priority.
+    func lastUse(ofPriority priority: Double, after last: Int64) throws -> Int64? {
+        try integer(
+            "SELECT MIN(lastUse) FROM item WHERE kind = 0 AND priority = ? AND lastUse > ?", [priority, last])
+    }
+}
+
+/// Counters, and what the cache remembers of its volume.
+extension CatalogTransaction {
+    func value(of counter: String) throws -> Int64 {
+        try integer("SELECT value FROM counter WHERE name = ?", [counter]) ?? 0
+    }
+
+    func setValue(of counter: String, to value: Int64) throws {
+        try change("INSERT OR REPLACE INTO counter VALUES (?, ?)", [counter, value])
+    }
+
+    func add(_ counters: [String: Int64]) throws {
+        guard !counters.isEmpty else { return }
+        let rows = repeatElement("(?, ?)", count: counters.count).joined(separator: ", ")
+        var arguments = StatementArguments()
+        for (name, value) in counters { arguments += [name, value] }
+        try change(
+            """
+            INSERT INTO counter VALUES \(rows)
+            ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
+            """, arguments)
+    }
+
+    func rememberedVolume() throws -> RememberedVolume? {
+        try Row.fetchOne(database.cachedStatement(sql: "SELECT budget, pressure FROM volume")).map { row in
+            RememberedVolume(
+                budget: try row.value(0), pressure: Pressure(rawValue: try row.value(1)) ?? .normal)
+        }
+    }
+
+    func remember(_ volume: RememberedVolume) throws {
+        try database.execute(sql: "DELETE FROM volume")
+        try database.execute(
+            sql: "INSERT INTO volume VALUES (?, ?)", arguments: [volume.budget, volume.pressure.rawValue])
+    }
+
+    func forgetBudget() throws { try database.execute(sql: "UPDATE volume SET budget = NULL") }
+}
+
+/// What was made of the volume when it was last measured.
+struct RememberedVolume: Equatable {
+    /// The automatic budget in force; `nil` under a fixed one.
+    let budget: Int64?
+    let pressure: Pressure
+}
+
+/// Writers, by their sessions, and what each holds: see ``Allowance``.
+extension CatalogTransaction {
+    func changeAllowance(of session: String, by bytes: Int64) throws {
+        guard bytes != 0 else { return }
+        try change(
+            """
+            INSERT INTO writer VALUES (?, MAX(?, 0))
+            ON CONFLICT (session) DO UPDATE SET allowance = MAX(allowance + ?, 0)
+            """, [session, bytes, bytes])
+    }
+
+    /// Sets what a writer holds, whatever its row said.
+    func setAllowance(of session: String, to bytes: Int64) throws {
+        guard bytes > 0 else { return try deleteWriter(session) }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO writer VALUES (?, ?)", arguments: [session, bytes])
+    }
+
+    func addWriter(_ session: String, holding bytes: Int64) throws {
+        try database.execute(sql: "INSERT INTO writer VALUES (?, ?)", arguments: [session, bytes])
+    }
+
+    func addWriterIfMissing(_ session: String) throws {
+        try database.execute(sql: "INSERT OR IGNORE INTO writer VALUES (?, 0)", arguments: [session])
+    }
+
+    func deleteWriter(_ session: String) throws {
+        try database.execute(sql: "DELETE FROM writer WHERE session = ?", arguments: [session])
+    }
+
+    func writers() throws -> [String] { try String.fetchAll(database, sql: "SELECT session FROM writer") }
+}
+
+/// The mark of a file that was written and not flushed to the device, see ``CatalogFile``.
+extension CatalogTransaction {
+    /// The boots in which the file was written without being flushed to the device: one, or none.
+    func marks() throws -> [String] {
+        try String.fetchAll(database.cachedStatement(sql: "SELECT boot FROM unflushed"))
+    }
+
+    func isMarked() throws -> Bool {
+        try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)")) == true
+    }
+
+    func mark(boot: String) throws {
+        try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
+    }
+
+    func removeMark() throws { try database.execute(sql: "DELETE FROM unflushed") }
+}
+
+/// Making the rows match the files, and the sums match the rows.
+extension CatalogTransaction {
+    /// Stored lengths by hash, for the items whose hashes are in a range.
+    func storedLengths(_ range: ClosedRange<KeyHash>) throws -> [Data: Int64] {
+        // The plus keeps SQLite from the index on the kind, by which it would go through almost all rows.
+        let rows = try database.cachedStatement(
+            sql: "SELECT hash, storedLength FROM item WHERE +kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?")
+        var lengths: [Data: Int64] = [:]
+        for row in try Row.fetchAll(rows, arguments: [range.lowerBound.data, range.upperBound.data]) {
+            lengths[try row.value(0)] = try row.value(1)
+        }
+        return lengths
+    }
+
+    /// Stored and charged lengths of the kept partials, by the hashes of their rows.
+    func partialLengths() throws -> [KeyHash: (stored: Int64, charged: Int64)] {
+        var lengths: [KeyHash: (stored: Int64, charged: Int64)] = [:]
+        for row in try Row.fetchAll(
+            database, sql: "SELECT hash, storedLength, chargedLength FROM item WHERE kind IN (-2, 2)")
+        {
+            guard let hash = KeyHash(data: try row.value(0)) else { continue }
+            lengths[hash] = (stored: try row.value(1), charged: try row.value(2))
+        }
+        return lengths
+    }
+
+    func itemCount() throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT items FROM total WHERE kind = 0") ?? 0
+    }
+
+    /// Numbers all items by the time at which they were stored.
+    ///
+    /// - Returns: The last number.
+    func renumber() throws -> Int64 {
+        try database.execute(
+            sql: """
+                UPDATE item SET lastUse = numbered.position
+                FROM (
+                    SELECT hash, row_number() OVER (ORDER BY storedAt, lastUse) AS position FROM item
+                ) AS numbered
+                WHERE item.hash = numbered.hash
+                """)
+        return try Int64.fetchOne(database, sql: "SELECT IFNULL(MAX(lastUse), 0) FROM item") ?? 0
+    }
+
+    /// The counter that holds the block size that the rows were charged with.
+    private static let blockSizeRow = "blockSize"
+
+    func blockSize() throws -> Int64 { try value(of: Self.blockSizeRow) }
+
+    func setBlockSize(_ blockSize: Int64) throws { try setValue(of: Self.blockSizeRow, to: blockSize) }
+
+    /// Charges all items for blocks of another size. Their order stays.
+    func recharge(blockSize: Int64) throws {
+        // As ``ChargedLength`` computes it. The + keeps SQLite from looking each row up through an index.
+        let charge = "(storedLength + ?1 - 1) / ?1 * ?1 + \(ChargedLength.overhead)"
+        try database.execute(
+            sql: """
+                UPDATE item SET chargedLength = \(charge)
+                WHERE +kind IN (-1, 0, 1) AND chargedLength <> \(charge)
+                """, arguments: [blockSize])
+    }
+
+    /// Describes the sums that differ from their rows.
+    func wrongSums() throws -> [String] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT total.kind, total.items, total.chargedLength, COUNT(item.hash) AS rows,
+                    IFNULL(SUM(item.chargedLength), 0) AS charged
+                FROM total LEFT JOIN item ON item.kind = total.kind
+                GROUP BY total.kind
+                HAVING total.items <> rows OR total.chargedLength <> charged
+                    OR total.contentLength <> IFNULL(SUM(item.contentLength), 0)
+                    OR total.storedLength <> IFNULL(SUM(item.storedLength), 0)
+                """
+        ).map { row in
+            let (files, charged) = (try row.value(1, as: Int.self), try row.value(2, as: Int64.self))
+            let (counted, sum) = (try row.value(3, as: Int.self), try row.value(4, as: Int64.self))
+            return "\(files) files of \(charged) charged bytes, counted \(counted) of \(sum)"
+        }
+    }
+
+    /// Computes the sums from the rows.
+    func recount() throws {
+        try database.execute(
+            sql: """
+                UPDATE total SET (items, contentLength, storedLength, chargedLength) = (
+                    SELECT COUNT(*), IFNULL(SUM(contentLength), 0), IFNULL(SUM(storedLength), 0),
+                        IFNULL(SUM(chargedLength), 0)
+                    FROM item WHERE item.kind = total.kind)
+                """)
+    }
+}
+
+extension Victim {
+    /// - Returns: `nil` for a row of a kind that is not known here.
+    fileprivate init?(_ row: Row) throws {
+        guard let hash = KeyHash(data: try row.value(0)),
+            let kind = CatalogRow.Kind(rawValue: try row.value(2))
+        else { return nil }
+        self.init(
+            hash: hash, key: try row.value(1), kind: kind, chargedLength: try row.value(3),
+            priority: Float(try row.value(4, as: Double.self)))
+    }
+}

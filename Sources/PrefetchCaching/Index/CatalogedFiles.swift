@@ -1,0 +1,155 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import SystemPackage
+
+/// The files that the catalog lists.
+protocol CatalogedFiles: Sendable {
+    /// Removes the file of a victim.
+    func remove(_ victim: Victim) throws(FileSystemError) -> Removal
+
+    /// Keeps others from leasing a victim until the claim is released.
+    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming
+
+    /// Removes the file of a claimed victim. The claim still has to be released.
+    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal
+
+    func release(_ claim: Claim)
+
+    /// The length of an item's file in bytes, or `nil` when there is none.
+    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64?
+
+    /// The state of a partial on disk.
+    ///
+    /// - Parameter hash: The hash of its row.
+    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing
+}
+
+enum Removal: Sendable {
+    case removed
+    /// There was no such file, or something that is not ours has its name.
+    case gone
+    /// It is being read or opened, or is pinned.
+    case leased
+}
+
+/// The result of claiming a victim.
+enum Claiming: Sendable {
+    case claimed(Claim)
+    case gone, leased
+}
+
+/// The opposite of a lease: whoever reads the file meanwhile does so without one.
+struct Claim: Sendable {
+    /// Holds the exclusive `flock`; `nil` where no file can be opened.
+    let file: Descriptor?
+}
+
+/// The files of items, quarantined items and kept partials. A file that is leased is not removed.
+///
+/// A lease is the shared `flock` of an item's file, see ``CacheFolders/openItem(_:)``. It ends with its
+/// process, and costs a reader one call and no record.
+struct CacheFiles: CatalogedFiles {
+    let folders: CacheFolders
+
+    private var fileSystem: any FileSystem { folders.fileSystem }
+
+    func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
+        switch try claim(victim) {
+        case .gone: return .gone
+        case .leased: return .leased
+        case .claimed(let claim):
+            defer { release(claim) }
+            return try unlink(victim)
+        }
+    }
+
+    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
+        if victim.kind == .partial { return try claimPartial(victim.hash.ofPartial) }
+        let (path, folder) = place(of: victim)
+        let file: Descriptor
+        do {
+            file = try fileSystem.open(path, in: folder, .read)
+        } catch {
+            // A process without permission to read the file cannot hold a lease on it either.
+            if error.errno == .permissionDenied { return .claimed(Claim(file: nil)) }
+            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            return .gone
+        }
+        do {
+            // Pipes and folders can be opened, but are not ours.
+            guard try fileSystem.attributes(of: file).kind == .regular else {
+                fileSystem.close(file)
+                return .gone
+            }
+            if try fileSystem.lock(file, .exclusive, waiting: false) { return .claimed(Claim(file: file)) }
+            fileSystem.close(file)
+            return .leased
+        } catch {
+            // Without locks there are no leases.
+            if error.isUnsupported { return .claimed(Claim(file: file)) }
+            fileSystem.close(file)
+            throw error
+        }
+    }
+
+    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal {
+        // A claim may be old: a file that replaced the claimed one meanwhile was not claimed.
+        if let file = claim.file, try fileSystem.attributes(of: file).linkCount == 0 { return .gone }
+        return try unlink(victim)
+    }
+
+    func release(_ claim: Claim) {
+        if let file = claim.file { fileSystem.unlock(file) }
+    }
+
+    /// The lock of a partial is that of its journal. Chunks without a journal are useless, so they are never
+    /// leased.
+    private func claimPartial(_ hash: KeyHash) throws(FileSystemError) -> Claiming {
+        switch try partials.lock(hash) {
+        case .locked(let journal): return .claimed(Claim(file: journal))
+        case .busy: return .leased
+        case .absent:
+            guard try partials.lengthOfChunks(hash) != nil else { return .gone }
+            switch try partials.lock(hash, creating: true) {
+            case .locked(let journal): return .claimed(Claim(file: journal))
+            case .busy: return .leased
+            case .absent: return .gone
+            }
+        }
+    }
+
+    private func unlink(_ victim: Victim) throws(FileSystemError) -> Removal {
+        if victim.kind == .partial {
+            try partials.unlink(victim.hash.ofPartial)
+            return .removed
+        }
+        let (path, folder) = place(of: victim)
+        do {
+            try fileSystem.unlink(path, in: folder)
+            return .removed
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            return .gone
+        }
+    }
+
+    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? {
+        try folders.fileSystem.attributes(
+            of: CacheLayout.file(of: hash), in: folders.current.items.descriptor)?.length
+    }
+
+    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing {
+        try partials.standing(of: hash.ofPartial)
+    }
+
+    private var partials: PartialFiles { PartialFiles(incoming: folders.current.incoming) }
+
+    private func place(of victim: Victim) -> (FilePath, Descriptor) {
+        let handles = folders.current
+        return switch victim.kind {
+        case .quarantined:
+            (CacheLayout.quarantine.appending(victim.hash.hexadecimal), handles.root.descriptor)
+        default: (CacheLayout.file(of: victim.hash), handles.items.descriptor)
+        }
+    }
+}

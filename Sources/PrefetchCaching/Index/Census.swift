@@ -1,0 +1,331 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchVolumeCapacity
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Makes the catalog match the files on disk: adds rows for files without one, replaces those of items whose
+/// length has changed, and deletes those of items that are gone.
+///
+/// Memory is bounded by one of the 256 folders.
+final class ItemCensus: Sendable {
+    /// The position in the order of use of items whose use was not recorded.
+    enum Ordering {
+        /// For a new catalog: the order in which the items were stored.
+        case byStoreTime
+        /// For items that a process stored shortly before it died: after all others.
+        case mostRecent
+    }
+
+    private let folders: CacheFolders
+    private let environment: CacheEnvironment
+    private let codecs: CodecPool
+    let charge: ChargedLength
+    private let quarantine: Quarantine
+    private let partials: PartialCensus
+
+    init(
+        folders: CacheFolders, environment: CacheEnvironment, codecs: CodecPool, charge: ChargedLength,
+        quarantine: Quarantine
+    ) {
+        self.folders = folders
+        self.environment = environment
+        self.codecs = codecs
+        self.charge = charge
+        self.quarantine = quarantine
+        partials = PartialCensus(folders: folders, environment: environment, charge: charge)
+    }
+
+    /// - Returns: The number of items found.
+    /// - Complexity: O(n) in the items. Each is looked up, and opened if it has no row.
+    func fill(_ transaction: CatalogTransaction, ordering: Ordering) throws -> Int {
+        var sequence = try transaction.lastUse()
+        let there = try folders.current.itemFolderNumbers()
+        for prefix in 0...UInt8.max {
+            try fill(folder: prefix, isThere: there.contains(prefix), transaction, &sequence)
+        }
+        try fillQuarantine(transaction)
+        try partials.fill(transaction, &sequence)
+        if ordering == .byStoreTime {
+            sequence = try transaction.renumber()
+        }
+        try transaction.setLastUse(sequence)
+        return try transaction.itemCount()
+    }
+
+    /// Finds the kept partials that no living process is writing.
+    func fillPartials(_ transaction: CatalogTransaction) throws {
+        var sequence: Int64 = 0
+        try partials.fill(transaction, &sequence)
+    }
+
+    private func fill(
+        folder prefix: UInt8, isThere: Bool, _ transaction: CatalogTransaction, _ sequence: inout Int64
+    ) throws {
+        let range = KeyHash.range(inFolder: prefix)
+        var known = try transaction.storedLengths(range)
+        if isThere, let folder = try folders.current.items.open(CacheLayout.folder(of: range.lowerBound)) {
+            for entry in try environment.fileSystem.entries(of: folder.descriptor) {
+                guard let hash = KeyHash(hexadecimal: entry.name.string), range.contains(hash) else {
+                    continue
+                }
+                if let length = known[hash.data], try length == self.length(of: entry.name, in: folder) {
+                    known[hash.data] = nil
+                    continue
+                }
+                guard let row = try inspect(entry.name, hash, in: folder) else { continue }
+                known[row.hash.data] = nil
+                sequence += 1
+                try transaction.write(row, lastUse: sequence)
+            }
+        }
+        for hash in known.keys {
+            try transaction.deleteRow(hash)
+        }
+    }
+
+    private func length(of name: FilePath.Component, in folder: Directory) throws(FileSystemError) -> Int64? {
+        try environment.fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor)?.length
+    }
+
+    /// Returns the row of a file, or `nil` if it was removed since the folder was listed, or is not a regular
+    /// file and so not ours. A file that cannot be read is set aside: it must not keep the others from being
+    /// found.
+    private func inspect(_ name: FilePath.Component, _ hash: KeyHash, in folder: Directory)
+        throws -> CatalogRow?
+    {
+        let path = FilePath(root: nil, [name])
+        do {
+            let file = try environment.fileSystem.open(path, in: folder.descriptor, .read)
+            defer { environment.fileSystem.close(file) }
+            return try row(of: file, hash)
+        } catch let error as FileSystemError {
+            return try unreadable(hash, error)
+        } catch ItemFormatError.fileSystem(let error) {
+            return try unreadable(hash, error)
+        } catch ItemFormatError.purged {
+            try environment.fileSystem.unlink(path, in: folder.descriptor)
+            return nil
+        } catch ItemFormatError.damaged {
+            return try quarantine.setAside(hash)
+        }
+    }
+
+    private func unreadable(_ hash: KeyHash, _ error: FileSystemError) throws -> CatalogRow? {
+        if error.isNotFound || error.isNoRegularFile { return nil }
+        guard error.errno == .ioError || error.isNotPermitted else { throw error }
+        environment.logger.warning(
+            "An item that cannot be read was set aside.",
+            metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
+        return try quarantine.setAside(hash)
+    }
+
+    private func row(of file: Descriptor, _ hash: KeyHash) throws -> CatalogRow {
+        do {
+            let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
+            guard footer.metadata.key.hash == hash else { throw ItemFormatError.damaged(.key) }
+            return CatalogRow(
+                footer.metadata, encoding: footer.encoding, contentLength: footer.contentLength,
+                storedLength: footer.storedLength,
+                chargedLength: charge(storedLength: footer.storedLength))
+        } catch ItemFormatError.newerVersion {
+            return try opaqueRow(.newerFormat, file, hash)
+        }
+    }
+
+    private func opaqueRow(_ kind: CatalogRow.Kind, _ file: Descriptor, _ hash: KeyHash) throws -> CatalogRow
+    {
+        let length = try environment.fileSystem.attributes(of: file).length
+        return CatalogRow(
+            opaque: kind, hash: hash, storedLength: length, chargedLength: charge(storedLength: length))
+    }
+
+    private func fillQuarantine(_ transaction: CatalogTransaction) throws {
+        guard let folder = try folders.current.root.open(CacheLayout.quarantine) else { return }
+        for entry in try environment.fileSystem.entries(of: folder.descriptor) {
+            guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
+            let path = FilePath(root: nil, [entry.name])
+            guard let attributes = try environment.fileSystem.attributes(of: path, in: folder.descriptor),
+                attributes.kind == .regular
+            else { continue }
+            let row = CatalogRow(
+                opaque: .quarantined, hash: hash, storedLength: attributes.length,
+                chargedLength: charge(storedLength: attributes.length))
+            try transaction.write(row, lastUse: 0)
+        }
+    }
+}
+
+/// Makes the catalog match the partials in `incoming/` that are not being written: a row for each, and none
+/// for those that are gone. Partials that can never be resumed are removed.
+struct PartialCensus {
+    let folders: CacheFolders
+    let environment: CacheEnvironment
+    let charge: ChargedLength
+
+    /// The state of one partial.
+    private enum Finding {
+        /// Its writer lives, and accounts for it.
+        case held
+        case kept(CatalogRow)
+        case unusable
+    }
+
+    /// - Parameter sequence: The last number of the order of use.
+    /// - Complexity: O(n) in the partials, each of which is opened.
+    func fill(_ transaction: CatalogTransaction, _ sequence: inout Int64) throws {
+        let files = PartialFiles(incoming: folders.current.incoming)
+        var known = try transaction.partialLengths()
+        var rows: [CatalogRow] = []
+        for hash in try files.hashes() {
+            guard let row = try look(at: hash, files) else { continue }
+            if let old = known.removeValue(forKey: row.hash),
+                old == (stored: row.storedLength, charged: row.chargedLength)
+            {
+                continue
+            }
+            rows.append(row)
+        }
+        // A held partial has no row, or one that its writer is about to take over.
+        for hash in known.keys {
+            if case .held = try files.standing(of: hash.ofPartial) { continue }
+            try transaction.deleteRow(hash)
+        }
+        for row in rows.sorted(by: { ($0.metadata?.storedAt ?? 0) < ($1.metadata?.storedAt ?? 0) }) {
+            sequence += 1
+            try transaction.write(row, lastUse: sequence)
+        }
+    }
+
+    /// - Returns: The row of a partial; `nil` when it needs none.
+    private func look(at hash: KeyHash, _ files: PartialFiles) throws -> CatalogRow? {
+        let finding: Finding
+        do {
+            finding = try self.finding(hash, files)
+        } catch ItemFormatError.fileSystem(let error) {
+            return try unreadable(hash, files, error)
+        } catch let error as FileSystemError {
+            return try unreadable(hash, files, error)
+        }
+        switch finding {
+        case .held: return nil
+        case .kept(let row): return row
+        case .unusable:
+            do {
+                _ = try files.remove(hash)
+                return nil
+            } catch {
+                return try unreadable(hash, files, error)
+            }
+        }
+    }
+
+    /// Whether a partial can never be resumed. Changes nothing.
+    func isUnusable(_ hash: KeyHash) throws(CacheError) -> Bool {
+        do {
+            let files = PartialFiles(incoming: folders.current.incoming)
+            if case .unusable = try finding(hash, files) { return true }
+            return false
+        } catch ItemFormatError.fileSystem(let error) {
+            throw .fileSystem(error)
+        } catch {
+            throw CatalogFile.wrapped(error, in: folders)
+        }
+    }
+
+    private func finding(_ hash: KeyHash, _ files: PartialFiles) throws -> Finding {
+        guard let storedLength = try files.lengthOfChunks(hash), let file = try files.openJournal(hash) else {
+            return .unusable
+        }
+        let fileSystem = environment.fileSystem
+        defer { fileSystem.close(file) }
+        guard let head = try PartialHead(of: file, in: fileSystem) else { return .unusable }
+        if try files.livingWriter(head) != nil { return .held }
+        let journalLength = try fileSystem.attributes(of: file).length
+        do throws(ItemFormatError) {
+            let journal = try PartialJournal(of: file, in: fileSystem)
+            // The system may have emptied the chunks and left the journal.
+            var there = journal
+            there.cut(toStoredLength: storedLength)
+            guard journal.metadata.key.hash == hash, !there.chunks.isEmpty else { return .unusable }
+            return .kept(
+                CatalogRow(
+                    partial: journal, keptAt: head.keptAt, now: environment.now(), storedLength: storedLength,
+                    journalLength: journalLength, charge: charge))
+        } catch {
+            switch error {
+            case .newerVersion(let version):
+                environment.logger.notice(
+                    "A partial of a newer version is left alone.",
+                    metadata: ["item": "\(hash.hexadecimal)", "version": "\(version)"])
+                return .kept(opaqueRow(.newerPartial, hash, storedLength, journalLength))
+            case .damaged: return .unusable
+            default: throw error
+            }
+        }
+    }
+
+    /// A partial that can be neither read nor removed takes its space, and is evicted first once that is
+    /// possible.
+    private func unreadable(_ hash: KeyHash, _ files: PartialFiles, _ error: FileSystemError)
+        throws -> CatalogRow?
+    {
+        environment.logger.warning(
+            "A kept partial cannot be read.",
+            metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
+        let lengths = [CacheLayout.keptPartial(of: hash), CacheLayout.journal(of: hash)].map { name in
+            Result { () throws(FileSystemError) in
+                try environment.fileSystem.attributes(of: name, in: files.incoming.descriptor)
+            }
+        }
+        let (chunks, journal) = (try lengths[0].get(), try lengths[1].get())
+        guard chunks?.kind == .regular || journal?.kind == .regular else { return nil }
+        return opaqueRow(.partial, hash, chunks?.length ?? 0, journal?.length ?? 0)
+    }
+
+    private func opaqueRow(
+        _ kind: CatalogRow.Kind, _ hash: KeyHash, _ storedLength: Int64, _ journalLength: Int64
+    ) -> CatalogRow {
+        CatalogRow(
+            opaque: kind, hash: hash.ofPartial, storedLength: storedLength,
+            chargedLength: charge(storedLength: storedLength) + charge(storedLength: journalLength))
+    }
+}
+
+extension PartialItem {
+    /// When a partial expires, in milliseconds since 1970.
+    ///
+    /// - Parameter keptAt: When it was last begun, resumed or suspended. A clock that was set back since does
+    ///   not make it last longer.
+    static func expiry(keptAt: Int64, now: Int64, of metadata: ItemMetadata) -> Int64 {
+        min(min(keptAt, now) + lifetime, metadata.expiresAt ?? .max)
+    }
+}
+
+extension CatalogRow {
+    /// The row of a partial that is not being written.
+    ///
+    /// - Parameter storedLength: The length of the file of its chunks. The journal is charged separately.
+    init(
+        partial journal: PartialJournal, keptAt: Int64, now: Int64, storedLength: Int64, journalLength: Int64,
+        charge: ChargedLength
+    ) {
+        var metadata = journal.metadata
+        metadata.storedAt = keptAt
+        metadata.expiresAt = PartialItem.expiry(keptAt: keptAt, now: now, of: journal.metadata)
+        // Partials are evicted in the order in which they were kept.
+        metadata.priority = 0
+        self.init(
+            metadata, encoding: journal.encoding, contentLength: journal.contentLength,
+            storedLength: storedLength,
+            chargedLength: charge(storedLength: storedLength) + charge(storedLength: journalLength))
+        kind = .partial
+        hash = metadata.key.hash.ofPartial
+    }
+}

@@ -1,0 +1,254 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+
+/// What happened since the catalog was last written. Several changes of one item are merged into one.
+struct PendingChanges: Sendable {
+    enum Change: Sendable {
+        case stored(CatalogRow)
+        case touched
+        case removed
+        /// Found to be missing, whatever removed it.
+        case absent
+        /// A kept partial is gone, or was found to be missing.
+        case partialGone
+    }
+
+    struct Entry: Sendable {
+        var order: UInt64
+        var change: Change
+        /// The position of the last use of an item that was also stored: a policy may count it differently
+        /// from the store.
+        var usedAt: UInt64?
+    }
+
+    private(set) var entries: [KeyHash: Entry] = [:]
+    private(set) var counters: [String: Int64] = [:]
+    /// The items that the user has opened.
+    private(set) var opened: Set<KeyHash> = []
+    private var lastOrder: UInt64 = 0
+
+    var isEmpty: Bool { entries.isEmpty && counters.isEmpty && opened.isEmpty }
+
+    /// The changes in the order in which they happened.
+    var ordered: [(hash: KeyHash, change: Change)] {
+        var steps: [(order: UInt64, hash: KeyHash, change: Change)] = []
+        steps.reserveCapacity(entries.count)
+        for (hash, entry) in entries {
+            steps.append((entry.order, hash, entry.change))
+            if let usedAt = entry.usedAt { steps.append((usedAt, hash, .touched)) }
+        }
+        steps.sort { $0.order < $1.order }
+        return steps.map { ($0.hash, $0.change) }
+    }
+
+    /// Charged bytes of all stored items that the catalog does not charge for yet.
+    var storedBytes: Int64 {
+        entries.values.reduce(0) { sum, entry in
+            guard case .stored(let row) = entry.change, !row.isSettled else { return sum }
+            return sum + row.chargedLength
+        }
+    }
+
+    /// The row of an item that was stored and not yet written to the catalog.
+    func storedRow(_ hash: KeyHash) -> CatalogRow? {
+        guard case .stored(let row) = entries[hash]?.change else { return nil }
+        return row
+    }
+
+    mutating func count(_ counter: Counter, by value: Int64 = 1) {
+        counters[counter.rawValue, default: 0] += value
+    }
+
+    mutating func count(_ refusal: Refusal) {
+        counters[Counter.refusalPrefix + refusal.reason, default: 0] += 1
+    }
+
+    mutating func stored(_ row: CatalogRow) {
+        set(.stored(row), for: row.hash)
+    }
+
+    mutating func touched(_ hash: KeyHash) {
+        switch entries[hash]?.change {
+        case .stored:
+            lastOrder += 1
+            entries[hash]?.usedAt = lastOrder
+        case .touched, nil: set(.touched, for: hash)
+        case .removed, .absent, .partialGone: break
+        }
+    }
+
+    mutating func removed(_ hash: KeyHash) {
+        set(.removed, for: hash)
+    }
+
+    /// Notes that an item is not on disk, unless something newer is known of it.
+    mutating func absent(_ hash: KeyHash) {
+        if entries[hash] == nil { set(.absent, for: hash) }
+    }
+
+    mutating func partialGone(_ hash: KeyHash) {
+        set(.partialGone, for: hash)
+    }
+
+    /// Notes that the user has opened an item, which makes its partial useless.
+    mutating func opened(_ hash: KeyHash) {
+        opened.insert(hash)
+    }
+
+    /// Notes that a partial is not on disk, unless something newer is known of it.
+    mutating func partialAbsent(_ hash: KeyHash) {
+        if entries[hash] == nil { set(.partialGone, for: hash) }
+    }
+
+    private mutating func set(_ change: Change, for hash: KeyHash) {
+        lastOrder += 1
+        entries[hash] = Entry(order: lastOrder, change: change)
+    }
+
+    /// Puts back changes that could not be written, as if they had stayed here all along.
+    ///
+    /// - Returns: Charged bytes of files that were removed meanwhile, and that no row will account for.
+    mutating func restore(_ older: PendingChanges) -> Int64 {
+        let newer = self
+        self = older
+        for (name, value) in newer.counters { counters[name, default: 0] += value }
+        opened.formUnion(newer.opened)
+        for (hash, change) in newer.ordered {
+            switch change {
+            case .stored(var row):
+                // The row of the item that was set aside was on its way, and has not arrived.
+                if row.isSettled, older.isUnsettled(row.hash.setAside) { row.isSettled = false }
+                stored(row)
+            case .touched: touched(hash)
+            case .removed: removed(hash)
+            // The lookup came before the older change was known to have failed.
+            case .absent: absent(hash)
+            case .partialGone: partialGone(hash)
+            }
+        }
+        return older.storedBytes + newer.storedBytes - storedBytes
+    }
+
+    private func isUnsettled(_ hash: KeyHash) -> Bool {
+        storedRow(hash).map { !$0.isSettled } ?? false
+    }
+}
+
+/// Changes on their way into the tables, within one transaction.
+///
+/// The rows are written at once, so that an eviction finds them. The counters, the last number of the order
+/// of use and the allowance are written once, at the end, however many changes there are.
+struct ChangeWriting {
+    private let catalog: Catalog
+    private let effectOfUse: EffectOfUse
+    private let transaction: CatalogTransaction
+    private var sequence: Int64
+    private var counters: [String: Int64] = [:]
+    private var storedBytes: Int64 = 0
+    /// Whether there is a row of a kept partial. If there is none, storing an item need not look for one.
+    private var hasPartials: Bool
+
+    init(_ catalog: Catalog, to transaction: CatalogTransaction) throws {
+        self.catalog = catalog
+        self.transaction = transaction
+        effectOfUse = catalog.budget.effectOfUse
+        sequence = try transaction.lastUse()
+        hasPartials = try transaction.hasPartials()
+    }
+
+    /// Writes the rows of a batch of changes.
+    mutating func write(_ batch: PendingChanges) throws {
+        for (hash, change) in batch.ordered {
+            switch change {
+            case .stored(let row) where row.kind == .partial: try writePartial(row)
+            case .partialGone: try forgetPartial(hash)
+            case .stored(let row):
+                sequence += 1
+                if row.kind == .item, hasPartials { try supersedePartial(of: hash) }
+                // A file that another process has replaced meanwhile has its row written by that process; one
+                // that it has removed or evicted has no row.
+                switch try lengthOnDisk(row) {
+                case row.storedLength: try transaction.write(row, lastUse: sequence)
+                case nil: try transaction.deleteRow(hash)
+                default: break
+                }
+            case .touched:
+                switch effectOfUse {
+                case .none: break
+                case .marksItem: try transaction.markVisited(hash)
+                case .movesItem:
+                    sequence += 1
+                    try transaction.moveRow(hash, to: sequence)
+                }
+            case .removed, .absent:
+                // Another process may have stored the item again; it writes the row then.
+                if try catalog.files.storedLength(of: hash) == nil { try transaction.deleteRow(hash) }
+            }
+        }
+        if hasPartials {
+            for hash in batch.opened { try supersedePartial(of: hash) }
+        }
+        for (name, value) in batch.counters { counters[name, default: 0] += value }
+        storedBytes += batch.storedBytes
+    }
+
+    /// Writes everything else.
+    func finish() throws {
+        try transaction.add(counters)
+        try transaction.setLastUse(sequence)
+        try transaction.changeAllowance(of: catalog.environment.session, by: -storedBytes)
+    }
+
+    private func lengthOnDisk(_ row: CatalogRow) throws(FileSystemError) -> Int64? {
+        // A quarantined file is never replaced or removed without a row.
+        row.kind == .quarantined ? row.storedLength : try catalog.files.storedLength(of: row.hash)
+    }
+}
+
+/// The rows of kept partials. A partial that is being written has none: it is part of what its process holds.
+extension ChangeWriting {
+    private mutating func writePartial(_ row: CatalogRow) throws {
+        switch try catalog.files.standing(ofPartial: row.hash) {
+        case .kept(row.storedLength):
+            sequence += 1
+            try transaction.write(row, lastUse: sequence)
+            hasPartials = true
+        case .kept(let length) where length > row.storedLength:
+            // Another writer has resumed it, and kept it again.
+            break
+        case .held: break
+        case .absent, .kept:
+            // The system purged it, wholly or in part.
+            try remove(row.hash)
+        }
+    }
+
+    private func forgetPartial(_ hash: KeyHash) throws {
+        switch try catalog.files.standing(ofPartial: hash) {
+        case .absent: try transaction.deleteRow(hash)
+        // The row is that of an older one.
+        case .held(catalog.environment.session): try transaction.deleteRow(hash)
+        case .held, .kept: break
+        }
+    }
+
+    /// Removes the partial of a key that was stored or opened, which makes the partial useless.
+    private func supersedePartial(of hash: KeyHash) throws {
+        guard try transaction.chargedLength(ofPartial: hash) != nil else { return }
+        try remove(hash.ofPartial)
+    }
+
+    /// Removes the files of a partial, and its row when nothing is left.
+    private func remove(_ hash: KeyHash) throws {
+        let victim = Victim(hash: hash, key: "", kind: .partial, chargedLength: 0, priority: 0)
+        do {
+            if try catalog.files.remove(victim) == .leased { return }
+        } catch {
+            return catalog.environment.logger.warning(
+                "A partial cannot be removed.",
+                metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
+        }
+        try transaction.deleteRow(hash)
+    }
+}

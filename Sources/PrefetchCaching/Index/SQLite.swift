@@ -1,0 +1,222 @@
+internal import GRDB
+internal import GRDBSQLite
+internal import PrefetchFileSystem
+internal import SystemPackage
+
+extension Directory {
+    /// The path of a database in this folder as text, which is all that GRDB takes.
+    ///
+    /// - Parameter path: The path of this folder. For one that is not UTF-8 the kernel's name for the open folder
+    ///   stands in, as long as this object lives. Only file systems of Linux have such names.
+    func databasePath(_ name: String, at path: FilePath) -> String {
+        #if os(Linux)
+            if !path.isText { return "/proc/self/fd/\(descriptor.rawValue)/\(name)" }
+        #endif
+        return path.appending(name).string
+    }
+
+    /// Checks that SQLite, which opens by path and follows links, will open or create the file `name` and its
+    /// side files in this very folder. Nothing may happen between this check and the opening.
+    ///
+    /// - Parameter path: The path of this folder.
+    /// - Returns: The identity of the file, if it exists.
+    /// - Throws: `ELOOP` for a link or anything else that is not a file, `EMLINK` for a file with several
+    ///   names, each of which would have its own journal, and `ESTALE` when the path now leads to another
+    ///   folder.
+    @discardableResult
+    func requireDatabasePlace(_ name: String, at path: FilePath) throws(FileSystemError)
+        -> FileAttributes.Identity?
+    {
+        for side in CacheLayout.databaseSides { _ = try onlyFile(name + side, at: path) }
+        let own = try fileSystem.attributes(of: descriptor).identity
+        guard try fileSystem.attributes(of: path, in: .workingDirectory)?.identity == own else {
+            throw FileSystemError("open", path: path, errno: .staleNFSFileHandle)
+        }
+        return try onlyFile(name, at: path)
+    }
+
+    private func onlyFile(_ name: String, at path: FilePath) throws(FileSystemError)
+        -> FileAttributes.Identity?
+    {
+        guard let file = try fileSystem.attributes(of: FilePath(name), in: descriptor) else { return nil }
+        guard file.kind == .regular else {
+            throw FileSystemError("open", path: path.appending(name), errno: .tooManySymbolicLinkLevels)
+        }
+        guard file.linkCount <= 1 else {
+            throw FileSystemError("open", path: path.appending(name), errno: .tooManyLinks)
+        }
+        return file.identity
+    }
+}
+
+extension FilePath {
+    /// Checks that SQLite can open a database with its journal in this folder. It follows all links first, so a short
+    /// link does not help.
+    ///
+    /// - Throws: ``CacheError/pathTooLong(_:bytes:limit:)``.
+    func requireRoom(forDatabase name: String) throws(CacheError) {
+        // Without any, opening fails and says so.
+        guard let system = sqlite3_vfs_find(nil) else { return }
+        let path = appending(name)
+        let limit = Int(system.pointee.mxPathname) - "-journal".utf8.count
+        let bytes = path.lengthWithoutLinks(system) ?? path.length
+        guard bytes <= limit else { throw .pathTooLong(path, bytes: bytes, limit: limit) }
+    }
+
+    /// `nil` where the links cannot be followed. What does not exist yet counts as it is.
+    private func lengthWithoutLinks(_ system: UnsafeMutablePointer<sqlite3_vfs>) -> Int? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { target in
+            let result = withPlatformString { path in
+                system.pointee.xFullPathname(system, path, CInt(target.count), target.baseAddress)
+            }
+            // The higher bits say whether there were links.
+            return result & 0xFF == SQLITE_OK ? target.firstIndex(of: 0) : nil
+        }
+    }
+}
+
+/// The bytes of a database file, read by SQLite without any access to the database.
+///
+/// Nothing but SQLite may open such a file, or the `-shm` file beside it: closing *any* descriptor of a file releases all
+/// locks of the process on it, and another connection goes on with its transaction without knowing. SQLite knows of the
+/// other connections of its process, and closes its descriptor when none of them holds a lock. That also rules out
+/// `immutable=1` and `nolock=1`, with which it does not look.
+enum DatabaseBytes {
+    /// Reads a whole file.
+    static func read(_ path: String) throws -> [UInt8] {
+        var connection: OpaquePointer?
+        defer { sqlite3_close(connection) }
+        try check(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil))
+        return try read(connection, atMost: .max)
+    }
+
+    /// The header of a database that was opened just now.
+    static func header(of database: Database) throws -> DatabaseHeader {
+        DatabaseHeader(try read(database.sqliteConnection, atMost: DatabaseHeader.length))
+    }
+
+    /// - Returns: Fewer than `limit` bytes when the file is shorter.
+    private static func read(_ connection: OpaquePointer?, atMost limit: Int) throws -> [UInt8] {
+        var opened: UnsafeMutablePointer<sqlite3_file>?
+        try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &opened))
+        guard let methods = opened?.pointee.pMethods?.pointee, let measure = methods.xFileSize,
+            let read = methods.xRead
+        else { throw DatabaseError(resultCode: .SQLITE_CANTOPEN) }
+        var length: Int64 = 0
+        try check(measure(opened, &length))
+        let count = CInt(clamping: min(length, Int64(limit)))
+        return try [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+            let code = read(opened, buffer.baseAddress, count, 0)
+            // Fills the rest with zeros when the file was cut off meanwhile.
+            let result = ResultCode(rawValue: code)
+            guard [.SQLITE_OK, .SQLITE_IOERR_SHORT_READ].contains(result) else {
+                throw DatabaseError(resultCode: result)
+            }
+            initialized = Int(count)
+        }
+    }
+
+    private static func check(_ code: CInt) throws {
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+}
+
+/// The first bytes of a database file (sqlite.org/fileformat.html).
+struct DatabaseHeader {
+    static let length = 100
+    private static let versions = 18...19
+    private let bytes: [UInt8]
+
+    /// - Parameter bytes: Those of the file, or its first ones.
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Whether changes go through a rollback journal rather than a log.
+    var hasRollbackJournal: Bool {
+        bytes.count >= Self.length && bytes[Self.versions].allSatisfy { $0 == 1 }
+    }
+
+    /// The version of the schema (`user_version`).
+    var version: UInt32 {
+        guard bytes.count >= Self.length else { return 0 }
+        return bytes[60..<64].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Makes the content of a database one that needs no log to be read.
+    static func setRollbackJournal(in content: inout [UInt8]) {
+        guard content.count >= length else { return }
+        for index in versions { content[index] = 1 }
+    }
+}
+
+extension DatabaseError {
+    /// Whether a lock was not to be had. The second is how SQLite says so of the locks of a write-ahead log.
+    var isBusy: Bool { [.SQLITE_BUSY, .SQLITE_PROTOCOL].contains(resultCode) }
+
+    /// Whether a full volume or quota caused the error, which SQLite itself recognises by `ENOSPC` alone.
+    ///
+    /// - Parameter database: The database that failed just now.
+    func isOutOfSpace(in database: Database) -> Bool {
+        if resultCode == .SQLITE_FULL { return true }
+        guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(resultCode) else { return false }
+        return ([sqlite3_system_errno(database.sqliteConnection)] + Self.errors(ofFilesOf: database)).contains
+        {
+            FileSystemError("write", errno: Errno(rawValue: $0)).isOutOfSpace
+        }
+    }
+
+    /// The last error of the file and of its journal or log. After a commit there is no other.
+    private static func errors(ofFilesOf database: Database) -> [CInt] {
+        let connection = database.sqliteConnection
+        var ofFile: CInt = 0
+        sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
+        var ofJournal: CInt = 0
+        var journal: UnsafeMutablePointer<sqlite3_file>?
+        sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal)
+        // Without methods the journal is not open.
+        if let control = journal?.pointee.pMethods?.pointee.xFileControl {
+            _ = control(journal, SQLITE_FCNTL_LAST_ERRNO, &ofJournal)
+        }
+        return [ofFile, ofJournal]
+    }
+}
+
+extension Directory {
+    /// Checks that files can be created in this folder, of which SQLite says no more than that it failed.
+    ///
+    /// - Parameter path: The file that was to be written.
+    /// - Throws: `EROFS` when the volume takes no writes and that can be the cause of `error`.
+    func requireWritableVolume(after error: any Error, _ path: FilePath) throws(FileSystemError) {
+        guard let error = error as? DatabaseError,
+            [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR].contains(error.resultCode)
+        else { return }
+        do {
+            try fileSystem.requireWritable(descriptor)
+        } catch {
+            if error.isReadOnlyVolume { throw FileSystemError("write", path: path, errno: error.errno) }
+        }
+    }
+}
+
+/// A value that its column cannot hold: the file was damaged. SQLite itself does not notice on reading, not even NULL
+/// in a column that is declared NOT NULL.
+struct UnreadableValue: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension Row {
+    /// The value in a column. GRDB's own `row[index]` ends the process for one of another type or beyond its bounds,
+    /// of which one wrong bit can make either.
+    ///
+    /// - Throws: ``UnreadableValue``.
+    func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ index: Int, as type: Value.Type = Value.self
+    ) throws -> Value {
+        do {
+            return try decode(Value.self, atIndex: index)
+        } catch {
+            throw UnreadableValue(description: "\(error)")
+        }
+    }
+}

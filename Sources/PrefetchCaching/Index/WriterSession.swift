@@ -1,0 +1,292 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import Synchronization
+internal import SystemPackage
+
+/// This process as a writer of the cache: a locked file in `incoming/`, whose name starts the names of all
+/// its partials.
+///
+/// The lock ends with the process. One lock for all partials costs nothing per item: when another process
+/// finds the lock free, every partial of that name is abandoned.
+final class WriterSession: Sendable {
+    private struct Lock: Sendable {
+        let file: Descriptor
+        let incoming: Directory
+        /// The bound that the file contains.
+        var bound: Int64
+    }
+
+    private let environment: CacheEnvironment
+    private let folders: CacheFolders
+    private let lock = Mutex<Lock?>(nil)
+    private let lastNumber = Atomic<UInt64>(0)
+
+    init(_ environment: CacheEnvironment, folders: CacheFolders) {
+        self.environment = environment
+        self.folders = folders
+    }
+
+    deinit {
+        end()
+    }
+
+    /// A new, unique name in `incoming/`.
+    func nextPartial() -> FilePath {
+        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        return CacheLayout.partial(session: environment.session, number: number)
+    }
+
+    /// Takes the lock, unless it is held. Must come before the first reservation: others consider a writer
+    /// without a lock dead. A new lock replaces one whose folder was recreated, whose file was removed or
+    /// emptied, or whose file got a second name: writing to it would change a foreign file.
+    ///
+    /// - Parameter moving: Returns what this process may hold once the old lock is lost.
+    /// - Throws: ``CacheError/fileSystem(_:)``, and ``CacheError/busy(_:by:)`` while another process cleans up
+    ///   what it takes for a dead writer's.
+    func begin(_ moving: () -> Int64) throws(CacheError) {
+        let incoming = folders.current.incoming
+        try lock.withLock { lock throws(CacheError) in
+            var bound: Int64 = 0
+            if let held = lock {
+                let found = try onFiles { () throws(FileSystemError) in
+                    try environment.fileSystem.attributes(of: held.file)
+                }
+                if held.incoming === incoming, found.linkCount == 1 {
+                    guard held.bound > 0, found.length < WriterBound.length else { return }
+                    // A process that has rebuilt the catalog since then assumes that nothing is held.
+                    lock?.bound = moving()
+                    return try onFiles { () throws(FileSystemError) in
+                        try WriterBound(lock?.bound ?? 0).write(to: held.file, in: environment.fileSystem)
+                    }
+                }
+                environment.fileSystem.unlock(held.file)
+                lock = nil
+                bound = moving()
+            }
+            let name = CacheLayout.lock(session: environment.session)
+            let taken = try onFiles { () throws(FileSystemError) in try takeLock(name, in: incoming, bound) }
+            guard let file = taken else { throw .busy("writer's file", [name], in: incoming) }
+            lock = Lock(file: file, incoming: incoming, bound: bound)
+        }
+    }
+
+    /// Writes into the lock file how much of the budget this process may hold, for processes that have to
+    /// rebuild the catalog. A process without the lock holds nothing.
+    ///
+    /// - Parameter bound: Called when no other thread writes, so that the last to write has the latest value.
+    func write(_ bound: () -> Int64) throws(FileSystemError) {
+        try lock.withLock { lock throws(FileSystemError) in
+            guard let held = lock else { return }
+            let bound = bound()
+            guard bound != held.bound else { return }
+            guard try environment.fileSystem.attributes(of: held.file).linkCount <= 1 else {
+                throw FileSystemError(
+                    "write", path: CacheLayout.lock(session: environment.session), errno: .tooManyLinks)
+            }
+            try WriterBound(bound).write(to: held.file, in: environment.fileSystem)
+            lock?.bound = bound
+        }
+    }
+
+    private func takeLock(
+        _ name: FilePath, in incoming: Directory, _ bound: Int64
+    ) throws(FileSystemError) -> Descriptor? {
+        let fileSystem = environment.fileSystem
+        while true {
+            let file = try fileSystem.open(
+                name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions))
+            do {
+                if try fileSystem.attributes(of: file).linkCount > 1 {
+                    try Self.remove(name, in: incoming)
+                } else {
+                    // Another process that finds the lock held reads the bound.
+                    if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
+                    // A cleanup may have locked and removed the file in between.
+                    let isLocked = try folders.patience.wait(for: [name], in: incoming) {
+                        () throws(FileSystemError) in
+                        try fileSystem.lock(file, waiting: false)
+                    }
+                    guard isLocked else {
+                        fileSystem.close(file)
+                        return nil
+                    }
+                    if try fileSystem.attributes(of: file).linkCount > 0 { return file }
+                }
+            } catch {
+                fileSystem.close(file)
+                throw error
+            }
+            fileSystem.close(file)
+        }
+    }
+
+    /// Removes the lock file and releases the lock.
+    func end() {
+        lock.withLock { current in
+            guard let held = current else { return }
+            do {
+                try environment.fileSystem.unlink(
+                    CacheLayout.lock(session: environment.session), in: held.incoming.descriptor)
+            } catch {
+                // A lock file that stays behind is free, and the next process removes it.
+                environment.logger.debug("The writer's lock file stays.", metadata: ["error": "\(error)"])
+            }
+            environment.fileSystem.unlock(held.file)
+            current = nil
+        }
+    }
+
+    /// Whether the process of a session still runs, by its lock.
+    static func isAlive(_ session: String, in incoming: Directory) throws(FileSystemError) -> Bool {
+        try ifDead(session, in: incoming) { () throws(FileSystemError) in } == nil
+    }
+
+    /// The most of the budget that each living process may hold, by session.
+    static func bounds(in incoming: Directory) throws(FileSystemError) -> [String: Int64] {
+        let fileSystem = incoming.fileSystem
+        var bounds: [String: Int64] = [:]
+        for entry in try fileSystem.entries(of: incoming.descriptor) {
+            guard let session = CacheLayout.session(of: entry.name) else { continue }
+            let name = CacheLayout.lock(session: session)
+            guard entry.name.string == name.string else { continue }
+            do {
+                let file = try fileSystem.open(name, in: incoming.descriptor, .read)
+                defer { fileSystem.unlock(file) }
+                guard try !fileSystem.lock(file, waiting: false) else { continue }
+                bounds[session] = try WriterBound(of: file, in: fileSystem).bytes
+            } catch {
+                guard error.isNotFound || error.isNoRegularFile else { throw error.naming(name) }
+            }
+        }
+        return bounds
+    }
+
+    /// Files of a dead writer that cannot be removed.
+    struct Leftover {
+        let session: String
+        /// Bytes that they take on the volume.
+        let bytes: Int64
+        let error: FileSystemError
+    }
+
+    /// Removes the partials and lock files of writers that have died.
+    ///
+    /// - Returns: The files that could not be removed. They do not stop the removal of the others.
+    static func sweep(_ incoming: Directory) throws(FileSystemError) -> [Leftover] {
+        var leftovers: [Leftover] = []
+        for (session, names) in try sessions(in: incoming) {
+            do throws(FileSystemError) {
+                _ = try ifDead(session, in: incoming) { () throws(FileSystemError) in
+                    // The lock file is removed last: until then a concurrent sweep comes to the same result.
+                    for name in names.sorted(by: { $0.extension != "lock" && $1.extension == "lock" }) {
+                        try remove(FilePath(root: nil, [name]), in: incoming)
+                    }
+                }
+            } catch {
+                var bytes: Int64 = 0
+                for name in names {
+                    let file = try incoming.fileSystem.attributes(
+                        of: FilePath(root: nil, [name]), in: incoming.descriptor)
+                    bytes += file?.allocated ?? 0
+                }
+                leftovers.append(Leftover(session: session, bytes: bytes, error: error))
+            }
+        }
+        return leftovers
+    }
+
+    /// The names in `incoming/` that belong to a writer, by its session.
+    private static func sessions(in incoming: Directory) throws(FileSystemError)
+        -> [(session: String, names: [FilePath.Component])]
+    {
+        let entries = try incoming.fileSystem.entries(of: incoming.descriptor)
+        return Dictionary(grouping: entries.map(\.name)) { CacheLayout.session(of: $0) }
+            .compactMap { session, names in session.map { ($0, names) } }
+    }
+
+    /// Returns what ``sweep(_:)`` would remove.
+    static func orphans(in incoming: Directory) throws(FileSystemError) -> [FilePath.Component] {
+        var orphans: [FilePath.Component] = []
+        for (session, names) in try sessions(in: incoming) where try !isAlive(session, in: incoming) {
+            orphans += names
+        }
+        return orphans
+    }
+
+    /// Runs `body` if the process of a session is dead, and holds its lock meanwhile, so that a process that
+    /// is about to take it does not work under a name that is being removed.
+    ///
+    /// - Returns: `nil` if the process lives.
+    private static func ifDead<Result>(
+        _ session: String, in incoming: Directory, _ body: () throws(FileSystemError) -> Result
+    ) throws(FileSystemError) -> Result? {
+        let fileSystem = incoming.fileSystem
+        let lock: Descriptor
+        do {
+            lock = try fileSystem.open(
+                CacheLayout.lock(session: session), in: incoming.descriptor, .read)
+        } catch {
+            // Nobody holds a lock on a link or a folder.
+            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            return try body()
+        }
+        defer { fileSystem.unlock(lock) }
+        return try fileSystem.lock(lock, waiting: false) ? body() : nil
+    }
+
+    private static func remove(_ name: FilePath, in incoming: Directory) throws(FileSystemError) {
+        do {
+            try incoming.fileSystem.unlink(name, in: incoming.descriptor)
+        } catch {
+            guard error.isNotFound else { throw error }
+        }
+    }
+}
+
+/// The most of the budget that a process may hold, as its lock file says.
+///
+/// The catalog has the exact number, but can be lost. The lock file, which shows whether a process lives,
+/// always has at least as much: it is written before a grant is committed, and after one was released.
+struct WriterBound {
+    static let length: Int64 = 16
+    /// How often a reader tries again after it has met a writer.
+    private static let attempts = 1000
+
+    let bytes: Int64
+
+    init(_ bytes: Int64) {
+        self.bytes = bytes
+    }
+
+    /// Reads the bound while its process may be writing it.
+    init(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
+        for _ in 0..<Self.attempts {
+            var buffer = [UInt8](repeating: 0, count: Int(Self.length))
+            let count = try buffer.withMutableBytes { bytes throws(FileSystemError) in
+                try fileSystem.readAll(file, into: bytes, at: 0)
+            }
+            guard count > 0 else {
+                bytes = 0
+                return
+            }
+            let words = buffer.withUnsafeBytes {
+                ($0.loadUnaligned(as: Int64.self), $0.loadUnaligned(fromByteOffset: 8, as: Int64.self))
+            }
+            guard words.0 == ~words.1 else { continue }
+            bytes = max(0, Int64(littleEndian: words.0))
+            return
+        }
+        throw FileSystemError("read", errno: .ioError)
+    }
+
+    /// Writes the bound and its complement with one call. The complement shows a reader that it has read both
+    /// completely.
+    func write(to file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
+        let word = bytes.littleEndian
+        try fileSystem.writeAll(Self.bytes(word) + Self.bytes(~word), to: file, at: 0)
+    }
+
+    private static func bytes(_ word: Int64) -> [UInt8] {
+        withUnsafeBytes(of: word) { [UInt8]($0) }
+    }
+}

@@ -1,0 +1,159 @@
+internal import PrefetchFileSystem
+public import PrefetchItemFormat
+public import PrefetchStorageAreas
+internal import SystemPackage
+
+/// Removing promoted files that are excluded from backups and have not been used for long.
+extension Engine {
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970.
+    ///   - isDryRun: If `true`, only reports what would be removed.
+    func purgeExcluded(unusedSince time: Int64, isDryRun: Bool) throws(CacheError) -> PurgeReport {
+        var report = PurgeReport()
+        try ledger.forEachCommitted { entry throws(CacheError) in
+            guard entry.backup == .exclude, entry.openedAt < time else { return }
+            try promoter.locks.hold(entry.key.hash) { () throws(CacheError) in
+                // Forgotten, or handed over again, since the ledger was read.
+                guard try ledger.entry(for: entry.key) == entry else { return }
+                try purgeOrNote(entry, unusedSince: time, isDryRun: isDryRun, &report)
+            }
+        }
+        return report
+    }
+
+    /// One file that cannot be removed must not keep the others, nor hide what was removed.
+    private func purgeOrNote(
+        _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
+    ) throws(CacheError) {
+        do {
+            try purge(entry, unusedSince: time, isDryRun: isDryRun, &report)
+        } catch .destination(let path, let error) {
+            note(.destination(path, error))
+        } catch .destinationUnavailable(let area) {
+            note(.destinationUnavailable(area))
+        } catch .fileSystem(let error) {
+            note(.fileSystem(error))
+        }
+
+        func note(_ error: CacheError) {
+            let location = destinations.opened(entry, isFirstOpen: false).location
+            report.failures.append(PurgeReport.Failure(key: entry.key, location: location, error: error))
+        }
+    }
+
+    /// The caller holds the lock of the key.
+    private func purge(
+        _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
+    ) throws(CacheError) {
+        guard let folder = try destinations.existingFolder(of: entry),
+            let file = try openUnnoticed(entry, in: folder)
+        else { return }
+        defer { environment.fileSystem.close(file) }
+        let found = try files.attributes(of: file)
+        guard found.kind == .regular else { return }
+        let lastUse = try files.lastUse(file, of: entry)
+        guard lastUse < time else { return }
+        let purged = PurgeReport.File(
+            key: entry.key, location: destinations.opened(entry, isFirstOpen: false).location,
+            length: found.length, lastUse: lastUse)
+        guard try isUnchanged(file, found, entry) else { return report.changed.append(purged) }
+        guard try !isShared(file, entry) else { return report.shared.append(purged) }
+        guard !isDryRun else { return report.purged.append(purged) }
+        let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
+        // The file first: an entry without a file lets its key be stored again, but a file without an entry
+        // would not be accounted for.
+        let removal = try destinations.onDestination(entry) { () throws(FileSystemError) in
+            try files.remove(
+                file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging)
+        }
+        switch removal {
+        case .removed: report.purged.append(purged)
+        case .missing: return
+        case .putBack(let name):
+            var place = entry
+            place.name = name
+            return report.changed.append(
+                PurgeReport.File(
+                    key: entry.key, location: destinations.opened(place, isFirstOpen: false).location,
+                    length: try files.attributes(of: place, in: folder)?.length ?? found.length,
+                    lastUse: lastUse))
+        }
+        try destinations.onDestination(entry) { () throws(FileSystemError) in
+            // Without an entry, a file that came back there would have no name to go back to.
+            try environment.fileSystem.synchronize(staging.descriptor)
+            try environment.fileSystem.synchronize(folder.descriptor)
+        }
+        try ledger.remove(entry)
+    }
+
+    /// Whether another key was handed the same file: one that is identical is adopted rather than stored twice.
+    private func isShared(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
+        let identity = try files.attributes(of: file).identity
+        for other in try ledger.others(withContentOf: entry) {
+            // The names may differ: the file system may take them for one, or one of the folders be a link.
+            guard let folder = try destinations.existingFolder(of: other) else { continue }
+            if try files.attributes(of: other, in: folder)?.identity == identity { return true }
+        }
+        return false
+    }
+
+    private func openUnnoticed(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Descriptor? {
+        do {
+            return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(destinations.path(of: entry), error)
+            }
+            return nil
+        }
+    }
+
+    /// Whether a file is the one that was handed over, and holds exactly that.
+    private func isUnchanged(_ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry)
+        throws(CacheError) -> Bool
+    {
+        guard found.length == entry.contentLength else { return false }
+        return try destinations.onDestination(entry) { () throws(FileSystemError) in
+            guard try files.isOurs(file, by: entry) else { return false }
+            return try environment.fileSystem.contentChecksum(of: file) == entry.contentChecksum
+        }
+    }
+}
+
+/// What a purge of excluded files removed, or would remove.
+public struct PurgeReport: Hashable, Sendable {
+    /// A promoted file that has not been used for long.
+    public struct File: Hashable, Sendable {
+        /// The key of the item.
+        public let key: ItemKey
+        /// The location of the file.
+        public let location: AreaPath
+        /// The length of the file in bytes.
+        public let length: Int64
+        /// When the file was last used, in milliseconds since 1970.
+        public let lastUse: Int64
+    }
+
+    /// A file that could not be inspected or removed.
+    public struct Failure: Hashable, Sendable {
+        /// The key of the item.
+        public let key: ItemKey
+        /// The location of the file.
+        public let location: AreaPath
+        /// Why it could not be inspected or removed.
+        public let error: CacheError
+    }
+
+    /// The files that were removed, or would be.
+    public internal(set) var purged: [File] = []
+    /// The files that stay because they are not, or no longer, what was handed over: their user has changed or replaced
+    /// them, or they were there before with the same content.
+    public internal(set) var changed: [File] = []
+    /// The files that stay because another key was handed the same file.
+    public internal(set) var shared: [File] = []
+    /// What could not be inspected or removed.
+    public internal(set) var failures: [Failure] = []
+
+    /// The total length in bytes of the files that were removed, or would be.
+    public var purgedBytes: Int64 { purged.reduce(0) { $0 + $1.length } }
+}

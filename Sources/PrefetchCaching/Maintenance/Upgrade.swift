@@ -1,0 +1,60 @@
+internal import PrefetchFileSystem
+internal import SystemPackage
+
+/// What was done, or would be done, about stored data in the format of another version.
+package struct UpgradeReport: Hashable, Sendable {
+    /// The versions of one file.
+    package struct Versions: Hashable, Sendable {
+        /// The version that was found.
+        package let before: Int
+        /// The present version, or the one that there would be.
+        package let after: Int
+
+        package var isChange: Bool { before != after }
+    }
+
+    /// The catalog, rebuilt from the items if it had any other version; `nil` when there is none.
+    package internal(set) var catalog: Versions?
+    /// The ledger, migrated if it had an older version; `nil` when there is none.
+    package internal(set) var ledger: Versions?
+
+    /// Whether anything had another version.
+    package var isChange: Bool { catalog?.isChange == true || ledger?.isChange == true }
+}
+
+extension PrefetchCache {
+    /// Brings the stored data of other versions of this package up to date: migrates the ledger, and rebuilds
+    /// the catalog from the items. This otherwise happens when they are next used; this does it now, and
+    /// reports it.
+    ///
+    /// - Parameter isDryRun: If `true`, only reports what would be done.
+    /// - Throws: ``CacheError/newerLedger(version:)``, ``CacheError/fileSystem(_:)`` and
+    ///   ``CacheError/database(name:message:)``.
+    /// - Complexity: O(n) in the promotions and, if the catalog is rebuilt, in the items.
+    package func upgrade(dryRun isDryRun: Bool) async throws(CacheError) -> UpgradeReport {
+        try await run { engine throws(CacheError) in try engine.upgrade(isDryRun: isDryRun) }
+    }
+}
+
+extension Engine {
+    func upgrade(isDryRun: Bool) throws(CacheError) -> UpgradeReport {
+        let fileSystem = environment.fileSystem
+        let support = try onFiles { () throws(FileSystemError) in
+            let area = folders.areas.applicationSupport
+            return Directory(
+                try fileSystem.open(area, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+        }
+        var report = UpgradeReport()
+        if let version = try LedgerSnapshot(in: support, at: folders.areas.applicationSupport)?.version {
+            report.ledger = UpgradeReport.Versions(before: version, after: LedgerSchema.version)
+            // Who opens the ledger to change it migrates it.
+            if !isDryRun { try ledger.make([]) }
+        }
+        if let version = try CatalogView.version(in: folders) {
+            if !isDryRun, version != CatalogSchema.version { try catalog.reading { _ in } }
+            let after = isDryRun ? CatalogSchema.version : try CatalogView.version(in: folders)
+            report.catalog = UpgradeReport.Versions(before: version, after: after ?? version)
+        }
+        return report
+    }
+}

@@ -1,0 +1,74 @@
+public import PrefetchItemFormat
+public import PrefetchStorageAreas
+
+/// One cached item, as the catalog lists it.
+public struct CachedItem: Hashable, Sendable {
+    /// The key of the item.
+    public let key: ItemKey
+    /// The feed or server that the item came from; empty if none was given.
+    public let source: String
+    /// Why the item was stored.
+    public let intent: Intent
+    /// Where the item goes when it is opened.
+    public let destination: Destination
+    /// How the content is encoded in the item's file.
+    public let encoding: ItemEncoding
+    /// Bytes of content.
+    public let contentLength: Int64
+    /// Stored bytes: the length of the item's file.
+    public let storedLength: Int64
+    /// Charged bytes, which count against the budget: the stored bytes rounded up to whole blocks, and 512
+    /// more.
+    public let chargedLength: Int64
+    /// The priority, from 0 to 1. Items of lower priority are evicted first.
+    public let priority: Float
+    /// When the item was stored, in milliseconds since 1970.
+    public let storedAt: Int64
+    /// When the item expires, in milliseconds since 1970; `nil` for never.
+    public let expiresAt: Int64?
+    /// The position in the order of use: the item with the smallest number was used the longest ago.
+    public let lastUse: Int64
+
+    /// The location of the item's file.
+    public var location: AreaPath { .item(key.hash) }
+}
+
+/// What the cache knows of a key.
+public enum ItemStatus: Hashable, Sendable {
+    /// The item is cached.
+    case cached(CachedItem)
+    /// The item was opened, and its file is the user's.
+    case promoted(OpenedItem)
+}
+
+/// The result of looking an item up.
+public enum Lookup<Value> {
+    /// The item is there.
+    case hit(Value)
+    /// The item is not there, and why.
+    case miss(Miss)
+
+    /// The value of a hit; `nil` for a miss.
+    public var value: Value? {
+        switch self {
+        case .hit(let value): value
+        case .miss: nil
+        }
+    }
+}
+
+extension Lookup: Sendable where Value: Sendable {}
+
+/// Why an item is not there.
+public enum Miss: Error, Hashable, Sendable {
+    /// The item was never stored, or was evicted or removed.
+    case absent
+    /// The item had expired, and was removed.
+    case expired
+    /// The system emptied the item's file.
+    case purged
+    /// The item's file does not hold what was stored, and was moved to the quarantine.
+    case damaged(ItemFormatError)
+    /// The item was written by a newer version of this package and was left alone.
+    case newerFormat(version: UInt16)
+}

@@ -1,0 +1,51 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+
+/// The items in the cache, as those see them who hand them over: there, or removed together with the catalog's note.
+struct CachedCopies: Sendable {
+    let folders: CacheFolders
+    let files: PromotedFiles
+    let locks: ItemLocks
+    let catalog: Catalog
+
+    /// Whether there is a file under the name of an item.
+    func isThere(_ key: ItemKey) throws(CacheError) -> Bool {
+        try files.attributes(of: CacheLayout.file(of: key.hash), in: folders.current.items) != nil
+    }
+
+    /// Removes the cached copy of a promoted item, if there is one. A failure is only logged: the item is
+    /// promoted all the same.
+    func drop(_ key: ItemKey) {
+        do {
+            try remove(key)
+        } catch {
+            files.environment.logger.warning(
+                "The cached copy of a promoted item stays behind.",
+                metadata: ["key": "\(key)", "error": "\(error)"])
+        }
+    }
+
+    /// - Parameter identity: Only this file is removed, unless it is `nil`.
+    @discardableResult
+    func remove(_ key: ItemKey, _ identity: FileAttributes.Identity? = nil)
+        throws(CacheError) -> Bool
+    {
+        try remove(key.hash, identity)
+    }
+
+    /// - Returns: Whether there was one.
+    @discardableResult
+    func remove(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        let items = folders.current.items
+        let name = CacheLayout.file(of: hash)
+        return try locks.hold(hash) { () throws(CacheError) in
+            // A link or the like under the name of an item is not ours.
+            guard let found = try files.attributes(of: name, in: items), found.kind == .regular,
+                identity == nil || found.identity == identity, try files.discard(name, in: items)
+            else { return false }
+            catalog.noteRemoved(hash)
+            return true
+        }
+    }
+}

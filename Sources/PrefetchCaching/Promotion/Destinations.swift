@@ -1,0 +1,147 @@
+internal import PrefetchFileSystem
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+/// Where promoted items go: the folders, coordinated where others synchronise them, and the paths by which errors and
+/// users know them.
+struct Destinations: Sendable {
+    let support: SupportFolders
+    let coordinator: (any FileCoordinating)?
+
+    private var fileSystem: any FileSystem { support.fileSystem }
+
+    /// The folder that an item goes to, created if missing. Its path may change, see
+    /// ``SupportFolders/destination(in:_:)``.
+    func destination(in area: Area, _ folder: inout FolderPath?) throws(CacheError) -> Directory {
+        try requireRoot(of: area)
+        let path = path(of: area, folder)
+        return try coordinated(.write, in: area, at: path) { () throws(CacheError) in
+            do throws(FileSystemError) {
+                return try support.destination(in: area, &folder)
+            } catch {
+                throw .destination(path, error)
+            }
+        }
+    }
+
+    /// The staging folder on the volume of a destination. The names of both are durable.
+    func stagingFolder(for destination: Directory, _ area: Area, _ folder: FolderPath?)
+        throws(CacheError) -> Directory
+    {
+        let path = path(of: area, folder)
+        return try coordinated(.write, in: area, at: path) { () throws(CacheError) in
+            do throws(FileSystemError) {
+                try support.makeNamesDurable(to: area)
+                return try support.staging(for: destination, in: area, folder)
+            } catch {
+                throw .destination(path, error)
+            }
+        }
+    }
+
+    /// The folder that an item went to, or `nil` when it no longer exists. The caller coordinates.
+    func existingFolder(of entry: LedgerEntry) throws(CacheError) -> Directory? {
+        do {
+            return try support.existingDestination(in: entry.area, entry.folder)
+        } catch {
+            throw .destination(path(of: entry.area, entry.folder), error)
+        }
+    }
+
+    /// A destination that refuses a file must do so before anything changes.
+    func requireWritable(_ place: PromotionPlace, in target: Destination) throws(CacheError) {
+        do throws(FileSystemError) {
+            try fileSystem.requireWritable(place.folder.descriptor)
+        } catch {
+            throw .destination(path(of: target), error)
+        }
+    }
+
+    /// An item in staging can no longer be read from the cache, so a destination that refuses it must do so
+    /// before that.
+    func requireWritable(_ place: PromotionPlace, for entry: LedgerEntry) throws(CacheError) {
+        try coordinated(.write, entry) { () throws(CacheError) in
+            try onDestination(entry) { () throws(FileSystemError) in
+                try fileSystem.requireWritable(place.folder.descriptor)
+            }
+        }
+    }
+
+    /// Runs a body that touches a destination: in iCloud Drive under coordination, if there is any, and elsewhere
+    /// directly. Locks are taken before and the ledger is written after, since it is unknown what a coordinator waits
+    /// for.
+    func coordinated<Value>(
+        _ access: CoordinatedAccess, in area: Area, at path: FilePath,
+        _ body: () throws(CacheError) -> Value
+    ) throws(CacheError) -> Value {
+        guard area == .iCloudDrive, let coordinator else { return try body() }
+        var result: Result<Value, CacheError>?
+        do throws(FileSystemError) {
+            try coordinator.coordinate(access, at: path) {
+                result = Result { () throws(CacheError) in try body() }
+            }
+        } catch {
+            throw .destination(path, error)
+        }
+        guard let result else {
+            throw .destination(path, FileSystemError("coordinate", path: path, errno: .canceled))
+        }
+        return try result.get()
+    }
+
+    /// Runs a body that touches the file of a promotion.
+    func coordinated<Value>(
+        _ access: CoordinatedAccess, _ entry: LedgerEntry, _ body: () throws(CacheError) -> Value
+    ) throws(CacheError) -> Value {
+        try requireRoot(of: entry.area)
+        return try coordinated(access, in: entry.area, at: path(of: entry), body)
+    }
+
+    /// Requires that an area is available. If the user is not signed in, iCloud Drive is not, which says nothing about the
+    /// files in it.
+    func requireRoot(of area: Area) throws(CacheError) {
+        guard support.areas.path(of: area) != nil else { throw .destinationUnavailable(area) }
+    }
+
+    /// Runs a body that touches the destination's volume, and names the destination in its errors.
+    func onDestination<Result>(
+        _ entry: LedgerEntry, _ body: () throws(FileSystemError) -> Result
+    ) throws(CacheError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw .destination(path(of: entry), error)
+        }
+    }
+
+    private func path(of area: Area, _ folder: FolderPath?) -> FilePath {
+        (support.areas.path(of: area) ?? "").pushing(support.relativePath(in: area, folder))
+    }
+
+    /// Where an item will go, unless that name is taken.
+    func path(of destination: Destination) -> FilePath {
+        path(of: destination.area, destination.folder).pushing(destination.name.path)
+    }
+
+    func path(of entry: LedgerEntry) -> FilePath {
+        path(of: entry.area, entry.folder).pushing(entry.name.path)
+    }
+
+    func opened(_ entry: LedgerEntry, isFirstOpen: Bool) -> OpenedItem {
+        let relative = support.relativePath(in: entry.area, entry.folder).pushing(entry.name.path)
+        guard let location = AreaPath(area: entry.area, relative: relative) else {
+            preconditionFailure("neither a file name nor a folder has a component '..'")
+        }
+        return OpenedItem(
+            key: entry.key, path: path(of: entry), location: location, folder: entry.folder,
+            contentLength: entry.contentLength, isFirstOpen: isFirstOpen)
+    }
+}
+
+extension FileName {
+    var path: FilePath { FilePath(string) }
+}
+
+extension FolderPath {
+    var path: FilePath { FilePath(string) }
+}

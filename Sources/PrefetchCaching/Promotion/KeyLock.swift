@@ -1,0 +1,111 @@
+internal import Dispatch
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import Synchronization
+internal import SystemPackage
+
+/// Prevents concurrent promotions of one key, across threads and processes, by the `flock` of a file that the
+/// key shares with 1/256 of all others. The lock ends with its process.
+///
+/// Threads of one process take turns, however long each takes; another process is waited for with ``Patience``.
+final class KeyLock: Sendable {
+    private let staging: Directory
+    private let patience: Patience
+    /// By the name of each lock that this process uses: the threads that wait for their turn.
+    private let turns = Mutex<[String: [DispatchSemaphore]]>([:])
+
+    init(staging: Directory, _ patience: Patience) {
+        self.staging = staging
+        self.patience = patience
+    }
+
+    /// Runs `body` under the lock of a key. Waits for the lock.
+    func hold<Result>(
+        _ hash: KeyHash, _ body: () throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        try hold([hash], body)
+    }
+
+    /// Runs `body` under the locks of several keys. Waits for each.
+    ///
+    /// Each file is opened once, however many of the keys share it, since the locks of two descriptors
+    /// exclude each other even within one thread. All callers take them in the order of their names, which
+    /// prevents deadlock.
+    func hold<Result>(
+        _ hashes: [KeyHash], _ body: () throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        let names = Set(hashes.map { CacheLayout.keyLock(of: $0).string }).sorted()
+        for name in names { beginTurn(name) }
+        defer { for name in names { endTurn(name) } }
+        var held: [Descriptor] = []
+        defer { for file in held { staging.fileSystem.unlock(file) } }
+        for name in names.map({ FilePath($0) }) {
+            guard let file = try take(name, waiting: true) else { throw .busy("item", [name], in: staging) }
+            held.append(file)
+        }
+        return try body()
+    }
+
+    /// Runs `body` under the lock of a key, unless it is held elsewhere.
+    func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
+        guard let file = try take(CacheLayout.keyLock(of: hash), waiting: false) else { return }
+        defer { staging.fileSystem.unlock(file) }
+        try body()
+    }
+
+    /// Takes one lock. That of a file which was removed meanwhile keeps nobody out: others lock the file that took its
+    /// place.
+    ///
+    /// - Returns: The locked file, which the caller unlocks; `nil` when it is held elsewhere.
+    private func take(_ name: FilePath, waiting: Bool) throws(CacheError) -> Descriptor? {
+        try onFiles { () throws(FileSystemError) in
+            while true {
+                let file = try staging.fileSystem.open(
+                    name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
+                do throws(FileSystemError) {
+                    guard try lock(file, name, waiting: waiting) else {
+                        staging.fileSystem.close(file)
+                        return nil
+                    }
+                    let locked = try staging.fileSystem.attributes(of: file).identity
+                    let found = try staging.fileSystem.attributes(of: name, in: staging.descriptor)
+                    if found?.identity == locked { return file }
+                } catch {
+                    staging.fileSystem.close(file)
+                    throw error
+                }
+                staging.fileSystem.unlock(file)
+            }
+        }
+    }
+
+    private func lock(_ file: Descriptor, _ name: FilePath, waiting: Bool) throws(FileSystemError) -> Bool {
+        guard waiting else { return try staging.fileSystem.lock(file, waiting: false) }
+        return try patience.wait(for: [name], in: staging) { () throws(FileSystemError) in
+            try staging.fileSystem.lock(file, waiting: false)
+        }
+    }
+
+    private func beginTurn(_ name: String) {
+        let turn: DispatchSemaphore? = turns.withLock { turns in
+            guard turns[name] != nil else {
+                turns[name] = []
+                return nil
+            }
+            let turn = DispatchSemaphore(value: 0)
+            turns[name]?.append(turn)
+            return turn
+        }
+        turn?.wait()
+    }
+
+    private func endTurn(_ name: String) {
+        turns.withLock { turns in
+            if let waiting = turns[name], !waiting.isEmpty {
+                turns[name]?.removeFirst().signal()
+            } else {
+                turns[name] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,355 @@
+internal import GRDB
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import Synchronization
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The durable record of promotions: which key was handed over, to which file.
+///
+/// It uses a write-ahead log and full synchronisation: a commit that returned survives a power cut, at the
+/// cost of one flush. The log is copied into the file after a second without activity. The ledger is created
+/// with the first promotion. Losing it means that items may be handed over again, but never loses promoted
+/// bytes.
+///
+/// Whoever opens, changes or closes it has the lock of its folder. A reader waits for none of them: to it, a log is open
+/// at any moment, and until it can have SQLite open the files it reads their bytes.
+final class Ledger: PromotionLedger {
+    private let folder: Directory
+    private let path: FilePath
+    private let patience: Patience
+    private let open = Mutex<OpenFile?>(nil)
+    /// Threads that change it take turns here: for the lock of the folder nobody stands in line. Nobody waits for that
+    /// while he has what readers need.
+    private let turns = Mutex(())
+    private let isLogWritten = Atomic<Bool>(false)
+    /// Whether there was a log when it was last looked for.
+    private let hasLog = Atomic<Bool>(false)
+
+    private struct OpenFile: Sendable {
+        let queue: DatabaseQueue
+        let log: LedgerLog
+        let identity: FileAttributes.Identity?
+        /// What the files were like when they were read into memory; `nil` when SQLite has them open.
+        var image: LedgerFingerprint?
+    }
+
+    init(in folder: Directory, at path: FilePath, _ patience: Patience = Patience()) {
+        self.folder = folder
+        self.patience = patience
+        self.path = path.appending(CacheLayout.ledger)
+    }
+
+    func fingerprint() throws(CacheError) -> LedgerFingerprint? {
+        // One call where there was a log before, and one where there is no ledger: every store asks twice.
+        if hasLog.load(ordering: .relaxed), let log = try attributes(of: CacheLayout.ledgerLog) {
+            return LedgerFingerprint(file: log)
+        }
+        guard let file = try attributes() else { return nil }
+        let log = try attributes(of: CacheLayout.ledgerLog)
+        hasLog.store(log != nil, ordering: .relaxed)
+        return LedgerFingerprint(file: log ?? file)
+    }
+
+    private func attributes(of name: String = CacheLayout.ledger) throws(CacheError) -> FileAttributes? {
+        try onFiles { () throws(FileSystemError) in
+            try folder.fileSystem.attributes(of: FilePath(name), in: folder.descriptor)
+        }
+    }
+
+    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
+        try read { database in try LedgerEntry.fetch(hash, from: database) } ?? nil
+    }
+
+    func intents() throws(CacheError) -> [LedgerEntry] { try entries(.intent) }
+
+    private func entries(_ state: LedgerEntry.State) throws(CacheError) -> [LedgerEntry] {
+        try read { database in
+            try Row.fetchAll(
+                database, sql: LedgerEntry.select + " WHERE state = ? ORDER BY openedAt",
+                arguments: [state.rawValue]
+            ).compactMap(LedgerEntry.init)
+        } ?? []
+    }
+
+    func hashes() throws(CacheError) -> Set<KeyHash> {
+        try read { database in
+            try Set(Data.fetchAll(database, sql: "SELECT hash FROM promotion").compactMap(KeyHash.init))
+        } ?? []
+    }
+
+    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
+        try read { database in
+            var entries: [LedgerEntry] = []
+            var last = hash?.data ?? Data()
+            // A row that this code could not have written is skipped, and must not end the walk.
+            while entries.isEmpty {
+                let rows = try Row.fetchAll(
+                    database,
+                    sql: LedgerEntry.select + " WHERE state = ? AND hash > ? ORDER BY hash LIMIT ?",
+                    arguments: [LedgerEntry.State.committed.rawValue, last, limit])
+                guard let next = try rows.last?.value(14, as: Data.self) else { break }
+                entries = rows.compactMap(LedgerEntry.init)
+                last = next
+            }
+            return entries
+        } ?? []
+    }
+
+    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+        try read { database in
+            try Row.fetchAll(
+                database.cachedStatement(
+                    sql: LedgerEntry.select
+                        + " WHERE contentChecksum = ? AND contentLength = ? AND hash <> ?"),
+                arguments: [
+                    Int64(bitPattern: entry.contentChecksum), entry.contentLength, entry.key.hash.data,
+                ]
+            ).compactMap(LedgerEntry.init)
+        } ?? []
+    }
+
+    func make(_ changes: [LedgerChange]) throws(CacheError) {
+        // In any case: even after an error something may have been entered.
+        isLogWritten.store(true, ordering: .relaxed)
+        try write(creating: changes.contains { $0.new != nil }) { database, log in
+            try log.lengthen()
+            if let change = changes.first, changes.count == 1 {
+                // A single statement is its own transaction.
+                try Self.make(change, in: database)
+            } else {
+                try database.inTransaction(.immediate) {
+                    for change in changes { try Self.make(change, in: database) }
+                    return .commit
+                }
+            }
+            log.noteEntered(changes.count, in: database)
+        }
+    }
+
+    private static func make(_ change: LedgerChange, in database: Database) throws {
+        guard try !change.make(in: database), let key = (change.old ?? change.new)?.key else { return }
+        throw CacheError.overtaken(key)
+    }
+
+    var isUntidy: Bool { isLogWritten.load(ordering: .relaxed) }
+
+    func tidy() throws(CacheError) {
+        guard isLogWritten.exchange(false, ordering: .relaxed) else { return }
+        do throws(CacheError) {
+            try write(creating: false) { database, log in try log.copy(in: database) }
+        } catch {
+            isLogWritten.store(true, ordering: .relaxed)
+            throw error
+        }
+    }
+
+    func close() throws(CacheError) {
+        let last = open.withLock { open in
+            defer { open = nil }
+            return open
+        }
+        guard let last else { return }
+        // The last connection to close copies the log. Who does not get the lock is not the last, or does so without it:
+        // SQLite then keeps all others out itself.
+        var lock: Descriptor?
+        defer { if let lock { folder.fileSystem.unlock(lock) } }
+        do {
+            lock = try folder.takeLock(nil, for: "ledger")
+        } catch {
+            lock = nil
+        }
+        do {
+            try last.queue.close()
+        } catch {
+            throw .database(name: "ledger", message: "\(error)")
+        }
+    }
+
+    /// Reads what can be read without waiting for another process: while one is in the way, the bytes of the files. They are
+    /// not kept, since their time stamps may stay the same when it changes them. Only where the bytes tell nothing, in the
+    /// middle of an upgrade, is the process waited for.
+    ///
+    /// - Returns: `nil` when there is no ledger yet.
+    private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
+        guard let identity = try attributes()?.identity else { return nil }
+        return try wrappingErrors {
+            var busy: (any Error)?
+            if !patience.isHeldUp {
+                do {
+                    // One statement reads a consistent state; a transaction around it would take three more.
+                    return try opened(identity, isReading: true).queue.unsafeRead(body)
+                } catch let error as CacheError where error.isBusy {
+                    busy = error
+                } catch let error as DatabaseError where error.isBusy {
+                    busy = error
+                    if error.resultCode == .SQLITE_PROTOCOL { patience.noteHeldUp() }
+                }
+            }
+            do {
+                let image = try LedgerImage.open(in: folder, at: path.removingLastComponent()).queue
+                return try image.unsafeRead(body)
+            } catch let error as LedgerImage.Unavailable {
+                guard busy != nil else { throw error }
+                // Another process brings an older ledger up to date just now, which is a matter of moments, or has died
+                // doing so.
+                let lock = try folder.takeLock(patience, for: "ledger")
+                defer { folder.fileSystem.unlock(lock) }
+                let now = try attributes()?.identity
+                return try opened(now, isReading: false).queue.unsafeRead(body)
+            }
+        }
+    }
+
+    /// Runs `body` while nothing else changes the ledger.
+    private func write(
+        creating: Bool, _ body: (Database, LedgerLog) throws -> Void
+    ) throws(CacheError) {
+        try turns.withLock { _ throws(CacheError) in
+            if patience.isHeldUp { throw .busy("ledger", Self.files, in: folder) }
+            try wrappingErrors {
+                let lock = try folder.takeLock(patience, for: "ledger")
+                defer { folder.fileSystem.unlock(lock) }
+                let identity = try attributes()?.identity
+                guard creating || identity != nil else { return }
+                let file = try opened(identity, isReading: false)
+                try file.queue.writeWithoutTransaction { database in
+                    try explainingErrors(of: database) { try body(database, file.log) }
+                }
+                // Not before: SQLite may have waited, too.
+                patience.noteSuccess()
+            }
+        }
+    }
+
+    private func wrappingErrors<Result>(_ body: () throws -> Result) throws(CacheError) -> Result {
+        do {
+            return try body()
+        } catch let error as CacheError {
+            throw error
+        } catch let error as FileSystemError {
+            throw .fileSystem(error)
+        } catch let error as DatabaseError where error.isBusy {
+            if error.resultCode == .SQLITE_PROTOCOL { patience.noteHeldUp() }
+            throw .busy("ledger", Self.files, in: folder)
+        } catch {
+            throw .database(name: "ledger", message: "\(error)")
+        }
+    }
+
+    /// - Throws: `ENOSPC` or `EROFS` in place of an error of SQLite that is due to it.
+    private func explainingErrors<Result>(
+        of database: Database, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            if error.isOutOfSpace(in: database) {
+                throw FileSystemError("write", path: path, errno: .noSpace)
+            }
+            try folder.requireWritableVolume(after: error, path)
+            if error.resultCode == .SQLITE_CANTOPEN { try requireRoomForFile() }
+            throw error
+        }
+    }
+
+    /// SQLite does not say why it cannot create the index of the log: it then tries to open one that exists, and keeps
+    /// the error of that.
+    private func requireRoomForFile() throws(FileSystemError) {
+        let name = CacheLayout.nobody
+        try folder.fileSystem.withFile(
+            name, in: folder.descriptor, .createIfMissing(CacheLayout.filePermissions)
+        ) { _ in }
+        do {
+            try folder.fileSystem.unlink(name, in: folder.descriptor)
+        } catch {
+            guard error.isNotFound else { throw error }
+        }
+    }
+
+    /// - Parameters:
+    ///   - identity: The identity of the file in place, as seen just now.
+    ///   - isReading: Whether the caller does not have the lock of the folder, and does not wait for it.
+    /// - Throws: ``CacheError/busy(_:by:)`` when the file has to be opened for reading while another has the lock.
+    private func opened(_ identity: FileAttributes.Identity?, isReading: Bool) throws -> OpenFile {
+        try open.withLock { open in
+            // A ledger that was removed or replaced under an open handle is no longer written to. Two threads
+            // that find none at the same time must not close each other's.
+            if let open, try open.identity == identity || open.identity == attributes()?.identity,
+                try open.image == nil || isReading && open.image == fingerprint()
+            {
+                return open
+            }
+            let lock = isReading ? try folder.takeLock(nil, for: "ledger") : nil
+            defer { if let lock { folder.fileSystem.unlock(lock) } }
+            // Closed first: the last connection to close a file removes its log.
+            try open?.queue.close()
+            open = nil
+            let fresh = try openFile(isReading: isReading)
+            open = fresh
+            return fresh
+        }
+    }
+
+    /// Has SQLite open the files or, to read them on a volume that has no room for the files beside them or takes no
+    /// writes, reads them into memory. To be called under the lock: for others who open them while one restores the index
+    /// of the log, SQLite has no better answer than to try for 10 seconds.
+    private func openFile(isReading: Bool) throws -> OpenFile {
+        let log = LedgerLog(in: folder)
+        let folderPath = path.removingLastComponent()
+        do {
+            try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
+            return OpenFile(queue: try openQueue(), log: log, identity: try attributes()?.identity)
+        } catch {
+            // From before the reading, so that a change in between is read again.
+            guard isReading, Self.isAboutWriting(error), let fingerprint = try fingerprint() else {
+                throw error
+            }
+            let (queue, _) = try LedgerImage.open(in: folder, at: folderPath)
+            return OpenFile(queue: queue, log: log, identity: fingerprint.file.identity, image: fingerprint)
+        }
+    }
+
+    /// Anything else is reported, even if the bytes could be read.
+    private static func isAboutWriting(_ error: any Error) -> Bool {
+        if let error = error as? FileSystemError { return error.isOutOfSpace || error.isReadOnlyVolume }
+        return (error as? DatabaseError)?.resultCode == .SQLITE_READONLY
+    }
+
+    private static let files = ([""] + CacheLayout.databaseSides).map { FilePath(CacheLayout.ledger + $0) }
+
+    private func openQueue() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "PrefetchCache.ledger"
+        configuration.busyMode = .callback(patience.busyCallback(Self.files, in: folder))
+        configuration.prepareDatabase { [self] database in
+            // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
+            // journal reappeared after a power cut, it would empty the file. On a file system without shared
+            // memory for a log, the journal stays in use.
+            try explainingErrors(of: database) {
+                try LedgerSchema.refuseNewer(database)
+                try database.execute(
+                    sql: """
+                        PRAGMA synchronous = EXTRA;
+                        PRAGMA fullfsync = ON;
+                        PRAGMA checkpoint_fullfsync = ON;
+                        PRAGMA journal_mode = WAL;
+                        PRAGMA wal_autocheckpoint = 0;
+                        """)
+            }
+        }
+        let queue = try DatabaseQueue(
+            path: folder.databasePath(CacheLayout.ledger, at: path.removingLastComponent()),
+            configuration: configuration)
+        try queue.writeWithoutTransaction { database in
+            try explainingErrors(of: database) { try LedgerSchema.bringUpToDate(database) }
+        }
+        return queue
+    }
+}

@@ -1,0 +1,177 @@
+internal import GRDB
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// One promotion. Places are relative to their areas, since absolute paths change with every update of an
+/// app.
+struct LedgerEntry: Sendable, Hashable {
+    /// The raw values are stored.
+    enum State: Int, Sendable {
+        /// Everything is prepared; the file may or may not have its name yet.
+        case intent = 1
+        /// The file is durable under its name.
+        case committed = 2
+    }
+
+    /// How the content gets into the staged file. The raw values are stored.
+    enum Mode: Int, Sendable {
+        /// Decoded into a new file before the intent was entered.
+        case decode = 1
+        /// The item's own file, renamed, with its footer cut off.
+        case rename = 2
+    }
+
+    /// Where the file under the name comes from. What was not written here is never purged, marked or unmarked.
+    /// The raw values are stored.
+    enum Origin: Int, Sendable {
+        /// A version that did not record it has entered the promotion.
+        case unknown = 0
+        /// It is the staged file.
+        case written = 1
+        /// It was there already, with the same content.
+        case adopted = 2
+    }
+
+    var key: ItemKey
+    var state: State
+    var mode: Mode
+    /// The location of the file: the area, the folder below it, and the name.
+    var area: Area
+    var folder: FolderPath?
+    /// The name that the file has or is about to get: the plain name, possibly with a number.
+    var name: FileName
+    /// The name that the item asked for.
+    var plainName: FileName
+    var backup: BackupPolicy
+    /// Bytes of content.
+    var contentLength: Int64
+    var contentChecksum: UInt64
+    /// The file's name in the staging folder of its volume.
+    var stagedName: String
+    /// The inode of the staged file and its creation time in nanoseconds since 1970, `nil` where unknown.
+    /// Together they identify the file under its final name. The inode alone does not: it is reused after its
+    /// file is deleted, and is meaningless in a ledger from a backup.
+    var inode: UInt64
+    var birthTime: Int64?
+    /// When the item was opened, in milliseconds since 1970.
+    var openedAt: Int64
+    var origin = Origin.written
+}
+
+extension LedgerEntry {
+    /// In bytes. No volume is larger, and sums of it do not overflow.
+    private static let longestContent: Int64 = 1 << 60
+
+    static let select = """
+        SELECT key, state, mode, area, name, backup, contentLength, contentChecksum, stagedName,
+            inode, openedAt, folder, plainName, birthTime, hash, origin
+        FROM promotion
+        """
+
+    /// - Returns: `nil` for a row that this code could not have written. The ledger may come from a backup, and
+    ///   a name or a length in it is used: a staged file is removed by its name.
+    init?(_ row: Row) {
+        do {
+            let key = try ItemKey(try row.value(0))
+            let name = try FileName(try row.value(4))
+            let folder = try FolderPath?(stored: try row.value(11))
+            let plainName: String = try row.value(12)
+            let contentLength: Int64 = try row.value(6)
+            let stagedName: String = try row.value(8)
+            guard let state = State(rawValue: try row.value(1)), let mode = Mode(rawValue: try row.value(2)),
+                let area = Area(rawValue: try row.value(3)),
+                let origin = Origin(rawValue: try row.value(15)),
+                let backup = BackupPolicy(rawValue: try row.value(5)),
+                (0...Self.longestContent).contains(contentLength),
+                let component = FilePath.Component(stagedName),
+                CacheLayout.hash(ofStaged: component) == key.hash
+            else { return nil }
+            self.init(
+                key: key, state: state, mode: mode, area: area, folder: folder, name: name,
+                plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
+                contentLength: contentLength, contentChecksum: UInt64(bitPattern: try row.value(7)),
+                stagedName: stagedName, inode: UInt64(bitPattern: try row.value(9)),
+                birthTime: try row.value(13), openedAt: try row.value(10), origin: origin)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The entry of a key.
+    static func fetch(_ hash: KeyHash, from database: Database) throws -> LedgerEntry? {
+        try Row.fetchOne(
+            database.cachedStatement(sql: select + " WHERE hash = ?"), arguments: [hash.data]
+        ).flatMap(LedgerEntry.init)
+    }
+
+    /// Writes the entry, if the row of its key is still that of `old`. An existing row is updated in place:
+    /// replacing it would insert a new one, and write more pages.
+    ///
+    /// - Parameter old: `nil` when there must be none.
+    /// - Returns: Whether it was written.
+    func write(replacing old: LedgerEntry?, to database: Database) throws -> Bool {
+        if try write(over: old, isForced: false, to: database) { return true }
+        // A row that this code could not have written is none.
+        guard old == nil, try Self.fetch(key.hash, from: database) == nil else { return false }
+        return try write(over: nil, isForced: true, to: database)
+    }
+
+    private func write(over old: LedgerEntry?, isForced: Bool, to database: Database) throws -> Bool {
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO promotion (hash, key, state, mode, area, name, backup, contentLength,
+                    contentChecksum, stagedName, inode, openedAt, folder, plainName, birthTime, origin)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (hash) DO UPDATE SET
+                    key = excluded.key, state = excluded.state, mode = excluded.mode,
+                    area = excluded.area, name = excluded.name, backup = excluded.backup,
+                    contentLength = excluded.contentLength, contentChecksum = excluded.contentChecksum,
+                    stagedName = excluded.stagedName, inode = excluded.inode,
+                    openedAt = excluded.openedAt, folder = excluded.folder,
+                    plainName = excluded.plainName, birthTime = excluded.birthTime,
+                    origin = excluded.origin
+                WHERE ? OR (promotion.stagedName = ? AND promotion.state = ?)
+                """
+        ).execute(
+            arguments: [
+                key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue), name.string,
+                Int(backup.rawValue), contentLength, Int64(bitPattern: contentChecksum), stagedName,
+                Int64(bitPattern: inode), openedAt, folder?.string ?? "", plainName.string,
+                birthTime, origin.rawValue, isForced, old?.stagedName ?? "", old?.state.rawValue ?? 0,
+            ])
+        // No staged file has an empty name, so that without `old` only a new row is written.
+        return database.changesCount > 0
+    }
+
+    /// Deletes the row of the entry, if it is still there as it was.
+    ///
+    /// - Returns: Whether it was deleted.
+    func delete(from database: Database) throws -> Bool {
+        try database.execute(
+            sql: "DELETE FROM promotion WHERE hash = ? AND stagedName = ? AND state = ?",
+            arguments: [key.hash.data, stagedName, state.rawValue])
+        return database.changesCount > 0
+    }
+}
+
+/// A change of one row of the ledger, made only if the row is what whoever makes it has seen. This stands
+/// behind the locks of the keys: of two who believe to hold one, only one can go on.
+struct LedgerChange: Sendable, Hashable {
+    /// What must be there; `nil` for nothing.
+    let old: LedgerEntry?
+    /// What takes its place; `nil` to remove it.
+    let new: LedgerEntry?
+
+    /// - Returns: Whether the row was as expected.
+    func make(in database: Database) throws -> Bool {
+        if let new { return try new.write(replacing: old, to: database) }
+        return try old?.delete(from: database) ?? true
+    }
+}

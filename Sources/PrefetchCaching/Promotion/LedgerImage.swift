@@ -1,0 +1,118 @@
+internal import GRDB
+internal import GRDBSQLite
+internal import PrefetchFileSystem
+internal import SystemPackage
+
+/// The ledger in memory: the content of the file, with what its log adds.
+///
+/// Even a reader has SQLite create files beside a database with a write-ahead log, which a full or read-only volume does
+/// not take, and which whoever only looks must not leave behind. It needs no lock, so that whoever is stopped while he has
+/// them keeps nobody from reading.
+enum LedgerImage {
+    /// The ledger cannot be read by its bytes.
+    struct Unavailable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// How often the files are read before they are said to change all the time. Two changes in 48 make a difference.
+    private static let attempts = 100
+
+    /// Reads the ledger.
+    ///
+    /// - Parameter path: The path of the folder.
+    /// - Returns: A database of its own, brought up to the present version, and the version that it had.
+    /// - Throws: ``Unavailable``, ``CacheError/newerLedger(version:)``.
+    static func open(
+        in folder: Directory, at path: FilePath
+    ) throws -> (queue: DatabaseQueue, version: Int) {
+        var configuration = Configuration()
+        configuration.label = "PrefetchCache.ledger.image"
+        let content = try content(in: folder, at: path)
+        configuration.prepareDatabase { try load(content, into: $0) }
+        let queue = try DatabaseQueue(configuration: configuration)
+        let version = try queue.writeWithoutTransaction { database in
+            try LedgerSchema.refuseNewer(database)
+            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            try LedgerSchema.bringUpToDate(database)
+            return version
+        }
+        return (queue, version)
+    }
+
+    private static func content(in folder: Directory, at path: FilePath) throws -> [UInt8] {
+        let own = try folder.fileSystem.attributes(of: folder.descriptor).identity
+        guard try folder.fileSystem.attributes(of: path, in: .workingDirectory)?.identity == own else {
+            throw FileSystemError("open", path: path, errno: .staleNFSFileHandle)
+        }
+        let file = folder.databasePath(CacheLayout.ledger, at: path)
+        for _ in 0..<attempts {
+            if let content = try contentIfSettled(of: file, in: folder) { return content }
+        }
+        throw Unavailable(description: "it changes all the time")
+    }
+
+    /// Reads the file, then the log: whatever was copied from the log to the file meanwhile is in both, and each of its
+    /// pages is in the log as it was last committed. That holds as long as the log is not begun anew, which changes its
+    /// header, once all of it was copied.
+    ///
+    /// - Returns: `nil` when the log was begun anew meanwhile.
+    private static func contentIfSettled(of file: String, in folder: Directory) throws -> [UInt8]? {
+        let generation = try log(in: folder, atMost: WriteAheadLog.headerLength)
+        var content = try DatabaseBytes.read(file)
+        let log = try log(in: folder)
+        guard log.starts(with: generation), generation.count == min(log.count, WriteAheadLog.headerLength),
+            try Self.log(in: folder, atMost: WriteAheadLog.headerLength) == generation
+        else { return nil }
+        if generation.allSatisfy({ $0 == 0 }) {
+            // Without a log it may have come, been copied, and gone.
+            guard try DatabaseBytes.read(file) == content else { return nil }
+        }
+        let journal = FilePath("\(CacheLayout.ledger)-journal")
+        let found = try folder.fileSystem.attributes(of: journal, in: folder.descriptor)
+        if let found, found.length > 0 {
+            // What is made for the first time has no entries yet.
+            guard DatabaseHeader(content).version == 0 else {
+                throw Unavailable(description: "an interrupted change is undone at the next use")
+            }
+            return []
+        }
+        WriteAheadLog(log).apply(to: &content)
+        DatabaseHeader.setRollbackJournal(in: &content)
+        return content
+    }
+
+    /// The content of the log. SQLite keeps its locks on it elsewhere, so that it may be opened and closed.
+    private static func log(in folder: Directory, atMost limit: Int = .max) throws(FileSystemError) -> [UInt8]
+    {
+        let fileSystem = folder.fileSystem
+        do {
+            return try fileSystem.withFile(FilePath(CacheLayout.ledgerLog), in: folder.descriptor, .read) {
+                file throws(FileSystemError) in
+                var content: [UInt8] = []
+                try fileSystem.forEachPiece(of: file, count: Int64(limit)) {
+                    piece, _ throws(FileSystemError) in
+                    content += piece
+                }
+                return content
+            }
+        } catch {
+            guard error.isNotFound else { throw error }
+            return []
+        }
+    }
+
+    private static func load(_ content: [UInt8], into database: Database) throws {
+        guard !content.isEmpty else { return }
+        guard let copy = sqlite3_malloc64(UInt64(content.count)) else {
+            throw DatabaseError(resultCode: .SQLITE_NOMEM)
+        }
+        content.withUnsafeBytes { bytes in
+            if let first = bytes.baseAddress { copy.copyMemory(from: first, byteCount: bytes.count) }
+        }
+        let code = sqlite3_deserialize(
+            database.sqliteConnection, "main", copy.assumingMemoryBound(to: UInt8.self),
+            Int64(content.count), Int64(content.count),
+            UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE))
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+}

@@ -1,0 +1,407 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import Synchronization
+internal import SystemPackage
+
+/// The files of promoted items, and those on their way. They are the user's, who may change, move and replace them at any
+/// moment.
+final class PromotedFiles: Sendable {
+    let environment: CacheEnvironment
+    let destinations: Destinations
+    private let lastNumber = Atomic<UInt64>(0)
+
+    init(environment: CacheEnvironment, destinations: Destinations) {
+        self.environment = environment
+        self.destinations = destinations
+    }
+
+    private var fileSystem: any FileSystem { environment.fileSystem }
+
+    // MARK: What is there
+
+    /// The file of a committed promotion, or `nil` when it is no longer there.
+    func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
+        let isInPlace = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
+            guard let folder = try destinations.existingFolder(of: entry) else { return false }
+            return try attributes(of: entry, in: folder)?.kind == .regular
+        }
+        return isInPlace ? destinations.opened(entry, isFirstOpen: false) : nil
+    }
+
+    func attributes(of file: Descriptor) throws(CacheError) -> FileAttributes {
+        try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
+    }
+
+    func birthTime(of file: Descriptor) throws(CacheError) -> Int64? {
+        try onFiles { () throws(FileSystemError) in try fileSystem.birthTime(of: file) }
+    }
+
+    /// The attributes of whatever is under the name of a promotion.
+    func attributes(of entry: LedgerEntry, in folder: Directory) throws(CacheError) -> FileAttributes? {
+        try destinations.onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.attributes(of: entry.name.path, in: folder.descriptor)
+        }
+    }
+
+    func attributes(of name: FilePath, in folder: Directory) throws(CacheError) -> FileAttributes? {
+        try onFiles { () throws(FileSystemError) in
+            try fileSystem.attributes(of: name, in: folder.descriptor)
+        }
+    }
+
+    /// Whether a file is the one that was written for an entry, and not one that was there already, or that its user
+    /// has put in its place.
+    func isOurs(_ file: Descriptor, by entry: LedgerEntry) throws(FileSystemError) -> Bool {
+        guard entry.origin != .adopted, try fileSystem.attributes(of: file).identity.inode == entry.inode
+        else { return false }
+        guard let birthTime = entry.birthTime else { return entry.origin == .written }
+        return try fileSystem.birthTime(of: file) == birthTime
+    }
+
+    /// Whether the file under the entry's name holds exactly the content of the item.
+    func isIdentical(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Bool {
+        guard let attributes = try attributes(of: entry, in: folder),
+            attributes.kind == .regular, attributes.length == entry.contentLength
+        else { return false }
+        do throws(FileSystemError) {
+            return try checksum(of: entry.name.path, in: folder) == entry.contentChecksum
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(destinations.path(of: entry), error)
+            }
+            return false
+        }
+    }
+
+    func checksum(of name: FilePath, in folder: Directory) throws(FileSystemError) -> UInt64 {
+        try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
+            try fileSystem.contentChecksum(of: file)
+        }
+    }
+
+    /// Opens the file of an entry.
+    ///
+    /// - Returns: `nil` when there is none: it is the user's, who may have moved or replaced it.
+    private func withFile<Result>(
+        of entry: LedgerEntry, in folder: Directory, _ body: (Descriptor) throws(FileSystemError) -> Result
+    ) throws(CacheError) -> Result? {
+        do {
+            return try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read, body)
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(destinations.path(of: entry), error)
+            }
+            return nil
+        }
+    }
+
+    // MARK: Marks and flushes
+
+    /// Sets the backup mark of a file before it is published. A file system that cannot store the mark, or
+    /// refuses it, does not prevent publishing: the mark is guidance.
+    ///
+    /// - Returns: Whether the file has the mark now.
+    @discardableResult
+    func mark(_ file: Descriptor, _ backup: BackupPolicy) throws(FileSystemError) -> Bool {
+        do {
+            try BackupMark(fileSystem: fileSystem).set(backup, on: file)
+            return true
+        } catch {
+            guard error.isUnsupported || error.isOutOfSpace || error.isNotPermitted else { throw error }
+            return false
+        }
+    }
+
+    /// Sets the mark again when publishing has lost it: otherwise the next backup would include the file.
+    func renewMark(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
+        guard entry.backup == .exclude else { return }
+        _ = try withFile(of: entry, in: folder) { file throws(FileSystemError) in
+            guard try BackupMark(fileSystem: fileSystem).policy(of: file) != entry.backup,
+                try isOurs(file, by: entry)
+            else { return }
+            if try mark(file, entry.backup) { try fileSystem.synchronize(file) }
+        }
+    }
+
+    /// Includes a file in backups that was written here for other keys which did not want that, and is now wanted
+    /// there.
+    ///
+    /// - Parameter others: The entries with the same content.
+    /// - Returns: What is to change in the ledger with the promotion.
+    func include(_ entry: LedgerEntry, in folder: Directory, despite others: [LedgerEntry])
+        throws(CacheError) -> [LedgerChange]
+    {
+        guard !others.isEmpty else { return [] }
+        return try withFile(of: entry, in: folder) { file throws(FileSystemError) in
+            var changes: [LedgerChange] = []
+            for other in others where try isOurs(file, by: other) {
+                var included = other
+                included.backup = .include
+                changes.append(LedgerChange(old: other, new: included))
+            }
+            if !changes.isEmpty, try mark(file, .include) { try fileSystem.synchronize(file) }
+            return changes
+        } ?? []
+    }
+
+    /// Makes the content of a file that was found under the entry's name durable.
+    func flushFile(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
+        try destinations.onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
+                file throws(FileSystemError) in try fileSystem.synchronize(file)
+            }
+        }
+    }
+
+    /// Removes a name, which may be gone already.
+    ///
+    /// - Returns: Whether it was there.
+    @discardableResult
+    func discard(_ name: FilePath, in folder: Directory) throws(CacheError) -> Bool {
+        do {
+            try fileSystem.unlink(name, in: folder.descriptor)
+            return true
+        } catch {
+            guard error.isNotFound else { throw .fileSystem(error) }
+            return false
+        }
+    }
+
+    // MARK: Use
+
+    /// The interval at which the kernel updates access times under `relatime`.
+    private static let dayInNanoseconds: Int64 = 86_400_000_000_000
+
+    /// Records that an excluded file is about to be used, in its access time: many volumes, such as those of
+    /// phones, do not record accesses themselves.
+    func noteUse(of entry: LedgerEntry) {
+        guard entry.backup == .exclude else { return }
+        do {
+            guard let folder = try destinations.existingFolder(of: entry) else { return }
+            // Times after 2262 exceed 64-bit nanoseconds; no use is recorded.
+            let (now, isTooLate) = environment.now().multipliedReportingOverflow(by: 1_000_000)
+            guard !isTooLate else { return }
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
+                try fileSystem.withFile(entry.name.path, in: folder.descriptor, .readUnnoticed) {
+                    file throws(FileSystemError) in
+                    guard let last = try fileSystem.accessTime(of: file), last < now - Self.dayInNanoseconds
+                    else { return }
+                    try fileSystem.setAccessTime(now, of: file)
+                }
+            }
+        } catch {
+            // The file is the user's, who may have made it read-only. It is opened all the same.
+            environment.logger.debug(
+                "The use of a file is not noted.", metadata: ["key": "\(entry.key)", "error": "\(error)"])
+        }
+    }
+
+    /// When an open file was last used, in milliseconds since 1970, as far as is known.
+    func lastUse(_ file: Descriptor, of entry: LedgerEntry) throws(CacheError) -> Int64 {
+        let modified = try attributes(of: file).modified
+        let accessed = try onFiles { () throws(FileSystemError) in try fileSystem.accessTime(of: file) }
+        return max(entry.openedAt, max(modified, accessed ?? .min) / 1_000_000)
+    }
+
+    // MARK: On their way
+
+    /// Opens the staged file of an intent or, when that has its name already, the file under the name. The first
+    /// bytes, as many as the content has, are the content: it is verified, since after a crash a staged file may be
+    /// torn, and the name may be that of somebody else's file.
+    ///
+    /// - Returns: `nil` when the content is in neither place.
+    func openUnderWay(_ intent: LedgerEntry) throws(CacheError) -> Descriptor? {
+        try findUnderWay(intent) { name, folder throws(FileSystemError) in
+            try openVerified(name, of: intent, in: folder)
+        }
+    }
+
+    /// Whether there is content to read, as far as lengths tell: it may be long, and is verified when it is read.
+    func isUnderWay(_ intent: LedgerEntry) throws(CacheError) -> Bool {
+        let found = try findUnderWay(intent) { name, folder throws(FileSystemError) -> FileAttributes? in
+            let file = try fileSystem.attributes(of: name, in: folder.descriptor)
+            // The footer may not be cut off yet.
+            return file?.kind == .regular && file?.length ?? 0 >= intent.contentLength ? file : nil
+        }
+        return found != nil
+    }
+
+    private func findUnderWay<Found>(
+        _ intent: LedgerEntry, _ look: (FilePath, Directory) throws(FileSystemError) -> Found?
+    ) throws(CacheError) -> Found? {
+        func find(_ name: FilePath, in folder: Directory) throws(CacheError) -> Found? {
+            do {
+                return try look(name, folder)
+            } catch {
+                guard error.isNotFound || error.isNoRegularFile || error.isRefusedName else {
+                    throw .fileSystem(error)
+                }
+                return nil
+            }
+        }
+        let staging = try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
+        for folder in staging {
+            if let found = try find(FilePath(intent.stagedName), in: folder) { return found }
+        }
+        guard let folder = try destinations.existingFolder(of: intent) else { return nil }
+        return try find(intent.name.path, in: folder)
+    }
+
+    private func openVerified(_ name: FilePath, of intent: LedgerEntry, in folder: Directory)
+        throws(FileSystemError) -> Descriptor?
+    {
+        let file = try fileSystem.open(name, in: folder.descriptor, .read)
+        do {
+            var checksum = ContentChecksum()
+            try fileSystem.forEachPiece(of: file, count: intent.contentLength) { piece, _ in
+                checksum.update(piece)
+            }
+            if checksum.finalize() == intent.contentChecksum { return file }
+        } catch {
+            fileSystem.close(file)
+            throw error
+        }
+        fileSystem.close(file)
+        return nil
+    }
+
+    // MARK: Removing what the user may be replacing
+
+    func nextAsideName(_ key: ItemKey) -> FilePath {
+        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        return CacheLayout.aside(key.hash, session: environment.session, number: number)
+    }
+
+    func nextAsideName(_ name: FileName) -> FilePath {
+        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        return CacheLayout.aside(name, session: environment.session, number: number)
+    }
+
+    func nextStagedName(_ key: ItemKey) -> String {
+        let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        return CacheLayout.staged(key.hash, session: environment.session, number: number).string
+    }
+
+    enum Removal {
+        case removed
+        /// It is another one, or is being written, and has its name again, or the next free one.
+        case putBack(FileName)
+        /// Somebody has taken it away.
+        case missing
+    }
+
+    /// Removes a file that was looked at, unless it was changed or replaced since.
+    ///
+    /// Its user may save another file under the name at any moment, so what is compared at last is no longer under the
+    /// name, but moved aside.
+    ///
+    /// - Parameters:
+    ///   - file: The open file.
+    ///   - found: What it was like when it was looked at.
+    ///   - aside: A name that nobody else uses, so that nothing is replaced.
+    ///   - staging: A folder on the same volume.
+    func remove(
+        _ file: Descriptor, _ found: FileAttributes, _ name: FileName, in folder: Directory,
+        by aside: FilePath, in staging: Directory
+    ) throws(FileSystemError) -> Removal {
+        do {
+            try fileSystem.rename(
+                name.path, in: folder.descriptor, to: aside, in: staging.descriptor, .replacing)
+        } catch {
+            guard error.isNotFound else { throw error }
+            return .missing
+        }
+        var failure: FileSystemError?
+        do throws(FileSystemError) {
+            // Who has it open from before may write until this says no, and nobody can open it now. Then its times tell.
+            if try !fileSystem.isBeingWritten(file),
+                try fileSystem.attributes(of: aside, in: staging.descriptor)?.isUnchanged(since: found)
+                    ?? false
+            {
+                try fileSystem.unlink(aside, in: staging.descriptor)
+                return .removed
+            }
+        } catch {
+            failure = error
+        }
+        let place = try putBack(aside, as: name, from: staging, in: folder)
+        if let failure { throw failure }
+        return place.map(Removal.putBack) ?? .missing
+    }
+
+    /// Gives a file that was moved aside its name back, or the next free one when the user has used the name meanwhile.
+    ///
+    /// - Returns: The name that it has now; `nil` when it is not there any more.
+    func putBack(_ aside: FilePath, as name: FileName, from staging: Directory, in folder: Directory)
+        throws(FileSystemError) -> FileName?
+    {
+        // Killed before the flush, this process leaves a file whose name looks durable and is not. Recovery flushes the
+        // folder of a key before it removes a leftover of that key, so there is one for as long.
+        let leftover = try makeLeftover(for: aside, in: staging)
+        let place = try rename(aside, from: staging, backTo: name, in: folder)
+        if place != nil { try fileSystem.synchronize(folder.descriptor) }
+        if let leftover { try fileSystem.unlink(leftover, in: staging.descriptor) }
+        return place
+    }
+
+    private func makeLeftover(for aside: FilePath, in staging: Directory) throws(FileSystemError) -> FilePath?
+    {
+        guard let name = aside.lastComponent.flatMap(CacheLayout.stagedName(ofAside:)) else { return nil }
+        let leftover = FilePath(root: nil, [name])
+        do {
+            let mode = OpenMode.createIfMissing(CacheLayout.filePermissions)
+            fileSystem.close(try fileSystem.open(leftover, in: staging.descriptor, mode))
+            return leftover
+        } catch {
+            // On a full volume the user gets their file back all the same.
+            guard error.isOutOfSpace else { throw error }
+            return nil
+        }
+    }
+
+    private func rename(
+        _ aside: FilePath, from staging: Directory, backTo name: FileName, in folder: Directory
+    ) throws(FileSystemError) -> FileName? {
+        var place = name
+        var number = 1
+        while true {
+            do {
+                try fileSystem.rename(
+                    aside, in: staging.descriptor, to: place.path, in: folder.descriptor, .exclusive)
+                return place
+            } catch {
+                if error.isNotFound { return nil }
+                guard error.errno == .fileExists else { throw error }
+            }
+            // After a power cut it may still have its old name as well.
+            let (moved, found) = (
+                try fileSystem.attributes(of: aside, in: staging.descriptor),
+                try fileSystem.attributes(of: place.path, in: folder.descriptor)
+            )
+            if let moved, moved.identity == found?.identity {
+                try fileSystem.unlink(aside, in: staging.descriptor)
+                return place
+            }
+            number += 1
+            place = name.numbered(number)
+        }
+    }
+}
+
+extension FileAttributes {
+    /// Whether these are the attributes of the same file, with the content that it had.
+    func isUnchanged(since earlier: FileAttributes) -> Bool {
+        identity == earlier.identity && modified == earlier.modified && length == earlier.length
+    }
+}
+
+extension LedgerEntry {
+    /// The same promotion, of a file that was there already.
+    var adopted: LedgerEntry {
+        var entry = self
+        entry.origin = .adopted
+        return entry
+    }
+}

@@ -1,0 +1,57 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import Synchronization
+
+/// The hashes of all keys that are or were handed over, so that storing an item need not query the ledger.
+///
+/// They are read again when the ledger has changed, which costs a `stat` per lookup. 16 bytes per key.
+final class PromotedKeys: Sendable {
+    private struct Snapshot: Sendable {
+        var fingerprint: LedgerFingerprint?
+        var hashes: Set<KeyHash> = []
+    }
+
+    /// Time stamps are as coarse as the kernel's clock tick, at most 10 ms: a file that was changed just now
+    /// may change again without a new time stamp.
+    private static let settlingMilliseconds: Int64 = 20
+
+    private let ledger: any PromotionLedger
+    private let now: @Sendable () -> Int64
+    private let snapshot = Mutex<Snapshot?>(nil)
+
+    /// - Parameter now: The time in milliseconds since 1970.
+    init(_ ledger: any PromotionLedger, now: @escaping @Sendable () -> Int64) {
+        self.ledger = ledger
+        self.now = now
+    }
+
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool {
+        let fingerprint = try ledger.fingerprint()
+        if let hashes = known(at: fingerprint) { return hashes.contains(hash) }
+        // Until it settles, each lookup would read them all.
+        guard isSettled(fingerprint) else { return try ledger.contains(hash) }
+        return try read(at: fingerprint).contains(hash)
+    }
+
+    func all() throws(CacheError) -> Set<KeyHash> {
+        let fingerprint = try ledger.fingerprint()
+        if let hashes = known(at: fingerprint) { return hashes }
+        return try read(at: fingerprint)
+    }
+
+    private func known(at fingerprint: LedgerFingerprint?) -> Set<KeyHash>? {
+        snapshot.withLock { $0?.fingerprint == fingerprint ? $0?.hashes : nil }
+    }
+
+    private func isSettled(_ fingerprint: LedgerFingerprint?) -> Bool {
+        fingerprint?.lastChange ?? 0 < now() - Self.settlingMilliseconds
+    }
+
+    private func read(at fingerprint: LedgerFingerprint?) throws(CacheError) -> Set<KeyHash> {
+        // The fingerprint is from before the reading, so a change in between is read again.
+        let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.hashes())
+        let isSettled = isSettled(fingerprint)
+        snapshot.withLock { $0 = isSettled ? fresh : nil }
+        return fresh.hashes
+    }
+}

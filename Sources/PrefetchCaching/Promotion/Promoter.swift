@@ -1,0 +1,191 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import SystemPackage
+
+/// Hands an item over to the user at its first open, complete, durable, and exactly once.
+///
+/// Safety follows from the order: the content is complete in staging before the intent is entered; both are
+/// durable before the file appears under its name; the name is durable before the promotion is committed; and
+/// only then is the cached copy removed. A crash between any two steps leaves what ``Recovery`` needs.
+final class Promoter: Sendable {
+    let files: PromotedFiles
+    let locks: KeyLock
+    private let ledger: any PromotionLedger
+    private let copies: CachedCopies
+    let stager: Stager
+    let publisher: Publisher
+    let recovery: Recovery
+
+    init(
+        environment: CacheEnvironment, folders: CacheFolders, files: PromotedFiles, copies: CachedCopies,
+        ledger: any PromotionLedger, codecs: CodecPool, admission: Admission
+    ) {
+        self.files = files
+        self.copies = copies
+        self.ledger = ledger
+        locks = KeyLock(staging: files.destinations.support.staging, Patience(uptime: environment.uptime))
+        let leftovers = Leftovers(files: files, ledger: ledger, locks: locks)
+        stager = Stager(
+            environment: environment, folders: folders, files: files, copies: copies, ledger: ledger,
+            admission: admission, codecs: codecs, leftovers: leftovers)
+        publisher = Publisher(files: files, copies: copies, ledger: ledger, admission: admission)
+        recovery = Recovery(leftovers: leftovers, stager: stager, publisher: publisher)
+    }
+
+    /// Returns the file of a promoted item, handing the item over first if necessary.
+    ///
+    /// - Parameter watcher: May cancel until the intent is entered; after that it is too late.
+    /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the user took the file away and there is no
+    ///   cached copy; ``CacheError/destination(_:_:)`` when the file cannot be written to its destination;
+    ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/insufficientSpace(needed:available:)``;
+    ///   ``CacheError/cancelled``.
+    func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
+        // Whether an item was handed over can be seen without a lock, but not with certainty. One with a
+        // cached copy most probably was not.
+        if try !copies.isThere(key), let entry = try ledger.entry(for: key), entry.state == .committed,
+            let opened = try files.existingFile(of: entry)
+        {
+            files.noteUse(of: entry)
+            return .hit(opened)
+        }
+        do {
+            return try openUnderLock(key, watcher)
+        } catch .overtaken {
+            return try openUnderLock(key, watcher)
+        }
+    }
+
+    private func openUnderLock(_ key: ItemKey, _ watcher: OpenWatcher)
+        throws(CacheError) -> Lookup<OpenedItem>
+    {
+        try locks.hold(key.hash) { () throws(CacheError) in
+            guard let entry = try settledEntry(of: key) else { return try promote(key, for: watcher) }
+            let opened = try recoveredFile(of: entry)
+            // A leftover, whether its user has kept the file or not: a store of a key whose file is gone drops the
+            // entry.
+            copies.drop(key)
+            guard let opened else { throw .movedOrDeleted(key: key, files.destinations.path(of: entry)) }
+            files.noteUse(of: entry)
+            return .hit(opened)
+        }
+    }
+
+    /// The entry of a key after its promotion was completed or undone, if a crash interrupted it. The caller holds
+    /// the lock of the key.
+    private func settledEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        let entry = try ledger.entry(for: key)
+        guard let entry, entry.state == .intent else { return entry }
+        try recovery.complete(entry)
+        return try ledger.entry(for: key)
+    }
+
+    /// Drops the record of a promotion. The file that the item became is the user's and stays.
+    ///
+    /// A promotion that a crash interrupted is settled first: a file that is about to get its name must not
+    /// be forgotten half-way. One whose name the destination refuses will never be complete, and ends here.
+    ///
+    /// - Parameter takeBack: Receives the content of an item that is no longer in the cache and will not be handed
+    ///   over.
+    /// - Returns: Whether there was a record.
+    func forget(_ key: ItemKey, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void)
+        throws(CacheError) -> Bool
+    {
+        // Without a ledger there is nothing to forget, and no lock file to leave behind.
+        guard try ledger.entry(for: key) != nil else { return false }
+        return try locks.hold(key.hash) { () throws(CacheError) in
+            do throws(CacheError) {
+                guard let entry = try settledEntry(of: key) else { return false }
+                _ = try recoveredFile(of: entry)
+                try ledger.remove(entry)
+            } catch .destination(_, let error) where error.isRefusedName {
+                guard let intent = try ledger.entry(for: key) else { return false }
+                try recovery.abandon(intent, takingBack: takeBack)
+            }
+            return true
+        }
+    }
+
+    /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion: until the item
+    /// is there, the record is true.
+    ///
+    /// - Parameter lost: The only entry that may be dropped, and only while its file is gone; `nil` for any.
+    /// - Returns: Whether `body` was run.
+    func replacePromotion(of key: ItemKey, lost: LedgerEntry?, _ body: () throws(CacheError) -> Void)
+        throws(CacheError) -> Bool
+    {
+        try locks.hold(key.hash) { () throws(CacheError) in
+            let entry = try settledEntry(of: key)
+            if let lost, let entry {
+                guard entry == lost, try recoveredFile(of: entry) == nil else { return false }
+            }
+            try body()
+            do throws(CacheError) {
+                if let entry { try ledger.remove(entry) }
+            } catch {
+                // Beside the record it would be a leftover.
+                copies.drop(key)
+                throw error
+            }
+            return true
+        }
+    }
+
+    /// Publishes a completely written staged file, unless its key was handed over meanwhile.
+    ///
+    /// The destination folder is opened again: while the item was written it may have been moved or removed.
+    ///
+    /// - Parameter isAnew: Whether the file takes the place of one that was handed over before, in the ledger.
+    func deliver(_ entry: LedgerEntry, from staging: Directory, isAnew: Bool) throws(CacheError) -> OpenedItem
+    {
+        try locks.hold(entry.key.hash) { () throws(CacheError) in
+            let earlier = try settledEntry(of: entry.key)
+            if !isAnew, let earlier, let opened = try files.existingFile(of: earlier) {
+                try files.discard(FilePath(entry.stagedName), in: staging)
+                return opened
+            }
+            try stager.enter(entry, replacing: earlier, stagedIn: staging)
+            var entry = entry
+            let folder = try stager.destination(of: &entry)
+            let committed = try publisher.publish(entry, from: staging, in: folder)
+            return files.destinations.opened(committed, isFirstOpen: true)
+        }
+    }
+
+    /// As ``existingFile(of:)``, after a file that a purge had moved aside when its process died was moved back: with
+    /// its entry it would lose its name. The caller holds the lock of the key.
+    private func recoveredFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
+        if let opened = try files.existingFile(of: entry) { return opened }
+        return try recovery.leftovers.putBack(entry.key.hash) ? files.existingFile(of: entry) : nil
+    }
+
+    /// How often an item that was replaced while it was being promoted is looked up again.
+    private static let attempts = 3
+
+    private func promote(_ key: ItemKey, for watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {
+        for _ in 0..<Self.attempts {
+            try watcher.requireInterest()
+            switch Promotion(of: [key], stager, publisher, for: watcher).run()[0] {
+            case .ended(let result): return try result.get()
+            case .again(leasing: nil): return .miss(.absent)
+            case .again(leasing: let file?): stager.fileSystem.close(file)
+            }
+        }
+        return .miss(.absent)
+    }
+
+    /// Opens several keys with one set of flushes, as far as they are first opens.
+    ///
+    /// - Parameter keys: At most ``Promotion/most``.
+    /// - Returns: The outcome for each key, in the order of the keys.
+    func openTogether(_ keys: [ItemKey], for watcher: OpenWatcher) -> [Promotion.Outcome] {
+        guard keys.count > 1 else { return keys.map { _ in .again(leasing: nil) } }
+        do {
+            return try locks.hold(keys.map(\.hash)) {
+                Promotion(of: keys, stager, publisher, for: watcher).run()
+            }
+        } catch {
+            // Possibly the lock of one key only, whose own open will report the error.
+            return keys.map { .again(leasing: stager.lease($0)) }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+/// The first open of an item, or of several with one set of flushes.
+///
+/// Each step is taken for all items before the next: all contents are durable in staging before the intents are, in one
+/// transaction; the intents before a file is published; all names before the promotions are committed, in one
+/// transaction; then the cached copies are removed. A crash leaves intents, which ``Recovery`` settles one by one.
+///
+/// Of several, an item that fails is taken out, and the others continue. One that others could be in the way of is
+/// opened again, alone.
+struct Promotion {
+    enum Outcome {
+        case ended(Result<Lookup<OpenedItem>, CacheError>)
+        /// It has to be opened by itself, or again: there is none, or it was evicted or replaced in the meantime. While
+        /// the item is leased, it does not make way for others.
+        case again(leasing: Descriptor?)
+    }
+
+    /// The most keys that are opened together. Each holds two descriptors.
+    static let most = 32
+
+    /// The longest content to decode, in bytes. A longer one takes more time to decode than to flush, gains
+    /// nothing here, and would keep the locks of all.
+    static let longestDecoded: Int64 = 4 << 20
+
+    private struct Member {
+        /// The index of the key in the list.
+        let index: Int
+        let reader: ItemReader
+        let item: FileAttributes
+        let place: PromotionPlace
+        var entry: LedgerEntry
+        /// Whether it is published when the others are committed: the name it is to have is taken or refused.
+        var isWaiting = false
+    }
+
+    /// What happens next to an item.
+    private enum Fate {
+        case stays
+        case missed(Miss)
+        case again
+    }
+
+    /// A folder that items go to.
+    private struct Site: Hashable {
+        let area: Area
+        let folder: FolderPath?
+    }
+
+    private let stager: Stager
+    private let publisher: Publisher
+    private let keys: [ItemKey]
+    private let isJoint: Bool
+    private let watcher: OpenWatcher
+    private var members: [Member] = []
+    /// The open files of the items, by the index of the key.
+    private var leases: [Int: Descriptor] = [:]
+    private var places: [Site: PromotionPlace] = [:]
+    private var areIntentsEntered = false
+    private var results: [Result<Lookup<OpenedItem>, CacheError>?]
+
+    private var files: PromotedFiles { stager.files }
+    private var destinations: Destinations { files.destinations }
+    private var ledger: any PromotionLedger { stager.ledger }
+
+    /// - Parameters:
+    ///   - keys: At most ``most``. The caller holds their locks, and there is no entry of a single one.
+    ///   - watcher: May cancel until the intents are entered.
+    init(of keys: [ItemKey], _ stager: Stager, _ publisher: Publisher, for watcher: OpenWatcher) {
+        self.stager = stager
+        self.publisher = publisher
+        self.keys = keys
+        self.watcher = watcher
+        isJoint = keys.count > 1
+        results = keys.map { _ in nil }
+    }
+
+    /// - Returns: The outcome for each key.
+    consuming func run() -> [Outcome] {
+        prepare()
+        // Of several the only one left is opened as a single one is, for which others make way.
+        if !isJoint || members.count > 1 {
+            stage()
+            enterIntents()
+            takeRenamed()
+            if isJoint {
+                publish()
+                commit()
+            }
+            publishOneByOne()
+        }
+        return results.enumerated().map { index, result in
+            guard let result else { return .again(leasing: leases[index]) }
+            if let file = leases[index] { stager.fileSystem.close(file) }
+            return .ended(result)
+        }
+    }
+
+    /// Opens the items, which leases them, and then the folders that they go to, for which others may make way.
+    private mutating func prepare() {
+        var seen: Set<ItemKey> = []
+        for (index, key) in keys.enumerated() where seen.insert(key).inserted {
+            do throws(CacheError) {
+                // Of a single key the caller knows that.
+                if isJoint, try ledger.entry(for: key) != nil { continue }
+                leases[index] = try stager.folders.openItem(key.hash)
+            } catch {
+                fail(index, error)
+            }
+        }
+        for (index, key) in keys.enumerated() {
+            guard let file = leases[index] else { continue }
+            do {
+                if let member = try prepared(key, file, index) { members.append(member) }
+            } catch {
+                fail(index, error)
+            }
+        }
+    }
+
+    /// - Returns: `nil` for a miss and, of several, for everything but an item that is small or renamed.
+    private mutating func prepared(_ key: ItemKey, _ file: Descriptor, _ index: Int)
+        throws(CacheError) -> Member?
+    {
+        let reader: ItemReader
+        switch try stager.reader(of: file, for: key) {
+        case .hit(let found): reader = found
+        case .miss(let miss):
+            if !isJoint { results[index] = .success(.miss(miss)) }
+            return nil
+        }
+        // Coordination works file by file.
+        guard !isJoint || reader.footer.metadata.destination.area != .iCloudDrive else { return nil }
+        let place = try place(for: reader.footer.metadata.destination)
+        let (entry, item) = try stager.intent(reader.footer, of: file, to: place)
+        switch entry.mode {
+        case .decode:
+            guard !isJoint || entry.contentLength <= Self.longestDecoded else { return nil }
+        case .rename:
+            try destinations.requireWritable(place, for: entry)
+        }
+        return Member(index: index, reader: reader, item: item, place: place, entry: entry)
+    }
+
+    private mutating func place(for target: Destination) throws(CacheError) -> PromotionPlace {
+        let site = Site(area: target.area, folder: target.folder)
+        if let place = places[site] { return place }
+        // The ledger, and folders that are created now, need room whatever the encoding.
+        if places.isEmpty { try stager.admission.makeRoomToOpen(0, in: destinations.support.staging) }
+        let place = try stager.place(for: target, holding: keys.map(\.hash))
+        places[site] = place
+        return place
+    }
+
+    /// Decodes items into staging, durably, and verifies those that are renamed.
+    private mutating func stage() {
+        let (stager, watcher, isJoint) = (stager, watcher, isJoint)
+        forEach { member throws(CacheError) in
+            try watcher.requireInterest()
+            guard member.entry.mode == .decode else {
+                return try stager.damage(member.reader, for: watcher).map(Fate.missed) ?? .stays
+            }
+            if isJoint {
+                // One after the other they need less room: each makes some for the next when it leaves the cache.
+                guard try stager.admission.hasRoomToOpen(member.entry.contentLength, in: member.place.staging)
+                else { return .again }
+            } else {
+                try stager.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)
+            }
+            do throws(CacheError) {
+                try stager.decode(
+                    member.reader, to: &member.entry, in: member.place.staging, for: watcher
+                ) { entry, file throws(CacheError) in
+                    try isJoint ? stager.flush(file, for: entry) : stager.flush(file, entering: entry)
+                }
+            } catch .item(let damage) {
+                return .missed(try Miss(damage))
+            }
+            return .stays
+        }
+    }
+
+    /// Enters all intents in one transaction, but that of a single item that is decoded: it was entered while its content
+    /// was flushed.
+    private mutating func enterIntents() {
+        areIntentsEntered = true
+        guard isJoint || members.allSatisfy(Self.isRenamed) else { return }
+        let stager = stager
+        guard let failure = put() else { return }
+        forEach(where: { $0.entry.mode == .decode }) { member throws(CacheError) in
+            try stager.discardUnlessEntered(member.entry, stagedIn: member.place.staging)
+            return .stays
+        }
+        leave(failure)
+    }
+
+    /// Enters all promotions in their present state.
+    ///
+    /// - Parameter state: The state that they are in.
+    private func put(replacing state: LedgerEntry.State? = nil) -> CacheError? {
+        guard !members.isEmpty else { return nil }
+        do throws(CacheError) {
+            try ledger.make(
+                members.map { member in
+                    var old = member.entry
+                    old.state = state ?? old.state
+                    return LedgerChange(old: state == nil ? nil : old, new: member.entry)
+                })
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Ends all promotions. Of several, those that another process has overtaken are opened one by one.
+    private mutating func leave(_ failure: CacheError) {
+        if isJoint, case .overtaken = failure {
+            members = []
+            return
+        }
+        for member in members { fail(member.index, failure) }
+        members = []
+    }
+
+    private mutating func takeRenamed() {
+        let (stager, ledger) = (stager, ledger)
+        forEach(where: Self.isRenamed) { member throws(CacheError) in
+            if try stager.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
+            // Replaced by another store meanwhile.
+            try ledger.remove(member.entry)
+            return .again
+        }
+        // If a cut survived a power cut and the new name did not, the item would be left without its footer.
+        flush(\.place.staging, where: Self.isRenamed)
+        forEach(where: Self.isRenamed) { member throws(CacheError) in
+            if try stager.finishTaking(member.entry, of: member.item, in: member.place.staging) {
+                return .stays
+            }
+            try ledger.remove(member.entry)
+            return .again
+        }
+    }
+
+    private static func isRenamed(_ member: Member) -> Bool { member.entry.mode == .rename }
+
+    /// Publishes every file and makes the names durable. An item whose name is taken or refused waits until the
+    /// others are committed: it may be one of them that took the name.
+    private mutating func publish() {
+        let (publisher, files) = (publisher, files)
+        forEach { member throws(CacheError) in
+            let outcome = try publisher.publishOnce(
+                member.entry, from: member.place.staging, in: member.place.folder)
+            if case .isInPlace(let entry) = outcome {
+                member.entry = entry
+                try files.renewMark(of: entry, in: member.place.folder)
+            } else {
+                member.isWaiting = true
+            }
+            return .stays
+        }
+        flush(\.place.folder, where: { !$0.isWaiting })
+    }
+
+    private mutating func commit() {
+        let waiting = members.filter(\.isWaiting)
+        members.removeAll(where: \.isWaiting)
+        for index in members.indices { members[index].entry.state = .committed }
+        if let failure = put(replacing: .intent) { leave(failure) }
+        for member in members {
+            publisher.removeCommitted(member.entry.key)
+            results[member.index] = .success(.hit(destinations.opened(member.entry, isFirstOpen: true)))
+        }
+        members = waiting
+    }
+
+    private mutating func publishOneByOne() {
+        for member in members {
+            results[member.index] = Result { () throws(CacheError) in
+                let committed = try publisher.publish(
+                    member.entry, from: member.place.staging, in: member.place.folder)
+                return .hit(destinations.opened(committed, isFirstOpen: true))
+            }
+        }
+    }
+
+    /// Takes one step with every item that `isMeant` selects. An item that fails is taken out.
+    private mutating func forEach(
+        where isMeant: (Member) -> Bool = { _ in true },
+        _ step: (inout Member) throws(CacheError) -> Fate
+    ) {
+        var staying: [Member] = []
+        for var member in members {
+            guard isMeant(member) else {
+                staying.append(member)
+                continue
+            }
+            do throws(CacheError) {
+                switch try step(&member) {
+                case .stays: staying.append(member)
+                case .missed(let miss): results[member.index] = .success(.miss(miss))
+                case .again: break
+                }
+            } catch {
+                fail(member.index, error)
+            }
+        }
+        members = staying
+    }
+
+    /// Flushes every folder once. When that fails, all items that need it are taken out.
+    private mutating func flush(
+        _ folder: (Member) -> Directory, where isMeant: (Member) -> Bool
+    ) {
+        let destinations = destinations
+        var flushed: [ObjectIdentifier: Result<Void, FileSystemError>] = [:]
+        forEach(where: isMeant) { member throws(CacheError) in
+            let folder = folder(member)
+            let result =
+                flushed[ObjectIdentifier(folder)]
+                ?? Result { () throws(FileSystemError) in
+                    try folder.fileSystem.synchronize(folder.descriptor)
+                }
+            flushed[ObjectIdentifier(folder)] = result
+            do throws(FileSystemError) {
+                try result.get()
+            } catch {
+                throw .destination(destinations.path(of: member.entry), error)
+            }
+            return .stays
+        }
+    }
+
+    /// Of several items, a shortage is not reported, nor an error that the other items may have caused as long as no
+    /// intent was entered: the item is opened alone, for which others make way.
+    private mutating func fail(_ index: Int, _ error: CacheError) {
+        if isJoint, error.isOutOfSpace { return }
+        if isJoint, !areIntentsEntered {
+            switch error {
+            case .insufficientSpace: return
+            case .fileSystem(let error), .destination(_, let error):
+                if error.errno == .tooManyOpenFiles { return }
+            default: break
+            }
+        }
+        results[index] = .failure(error)
+    }
+}

@@ -1,0 +1,79 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+
+/// The durable record that promotion needs, see ``Ledger``.
+protocol PromotionLedger: Sendable {
+    /// A value that changes with every promotion; `nil` before the first.
+    func fingerprint() throws(CacheError) -> LedgerFingerprint?
+
+    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry?
+
+    /// Whether a key is or was handed over, completely or not yet.
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool
+
+    /// The promotions that were begun and not completed.
+    func intents() throws(CacheError) -> [LedgerEntry]
+
+    /// The hashes of all keys that are or were handed over, completely or not yet.
+    func hashes() throws(CacheError) -> Set<KeyHash>
+
+    /// At most `limit` committed promotions, in the order of their hashes: those after `hash`, or the first.
+    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry]
+
+    /// The entries of other keys with the same content, which may have the same file: one that is identical is
+    /// adopted rather than stored twice.
+    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry]
+
+    /// Makes all changes or none, even in a crash. Durable when it returns.
+    ///
+    /// - Throws: ``CacheError/overtaken(_:)`` when an entry is not what was expected; nothing has changed then.
+    func make(_ changes: [LedgerChange]) throws(CacheError)
+
+    /// Whether there is anything for ``tidy()`` to do.
+    var isUntidy: Bool { get }
+
+    /// Copies the log into the main file. Durability does not depend on it.
+    func tidy() throws(CacheError)
+
+    func close() throws(CacheError)
+}
+
+/// The attributes of the file that a commit is written to: of the log or, without one, of the ledger itself.
+struct LedgerFingerprint: Sendable, Hashable {
+    let file: FileAttributes
+
+    /// When the file was last changed, in milliseconds since 1970.
+    var lastChange: Int64 { file.modified / 1_000_000 }
+}
+
+extension PromotionLedger {
+    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try entry(for: hash) != nil }
+
+    func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        try entry(for: key.hash).flatMap { $0.key == key ? $0 : nil }
+    }
+
+    /// Hands all committed promotions to `body`, in the order of their hashes. Only a few are in memory at a
+    /// time.
+    func forEachCommitted(_ body: (LedgerEntry) throws(CacheError) -> Void) throws(CacheError) {
+        var last: KeyHash?
+        while true {
+            let entries = try committed(after: last, atMost: 256)
+            guard let hash = entries.last?.key.hash else { return }
+            for entry in entries { try body(entry) }
+            last = hash
+        }
+    }
+
+    /// Enters a promotion, or a new state of it. Durable when it returns.
+    ///
+    /// - Parameter old: The entry that it replaces; `nil` when there must be none.
+    func put(_ entry: LedgerEntry, replacing old: LedgerEntry?) throws(CacheError) {
+        try make([LedgerChange(old: old, new: entry)])
+    }
+
+    /// Drops an entry. Durable when it returns.
+    func remove(_ entry: LedgerEntry) throws(CacheError) {
+        try make([LedgerChange(old: entry, new: nil)])
+    }
+}

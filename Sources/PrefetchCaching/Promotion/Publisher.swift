@@ -1,0 +1,170 @@
+internal import PrefetchFileSystem
+internal import SystemPackage
+
+/// The second half of a promotion: a staged file gets its name, and the promotion is committed.
+struct Publisher: Sendable {
+    let files: PromotedFiles
+    let copies: CachedCopies
+    let ledger: any PromotionLedger
+    let admission: Admission
+
+    private var fileSystem: any FileSystem { support.fileSystem }
+    private var destinations: Destinations { files.destinations }
+    private var support: SupportFolders { destinations.support }
+
+    /// Publishes the staged file under its name, or under the next one that is free and accepted, and commits.
+    func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
+        throws(CacheError) -> LedgerEntry
+    {
+        var entry = intent
+        var number = 1
+        while true {
+            let tried = entry
+            let outcome = try destinations.coordinated(.publish, tried) { () throws(CacheError) in
+                try putInPlace(tried, from: staging, in: folder)
+            }
+            var failure: CacheError?
+            switch outcome {
+            case .isInPlace(let placed): return try commit(placed, in: folder)
+            case .isTaken(let error):
+                failure = error
+                repeat {
+                    number += 1
+                    entry.name = entry.plainName.numbered(number)
+                } while try isSurelyTaken(entry, in: folder, intent)
+            case .isRefused(let error):
+                guard let name = entry.plainName.adapted(to: error.errno) else {
+                    throw .destination(destinations.path(of: intent), error)
+                }
+                number = 1
+                (entry.name, entry.plainName) = (name, name)
+            }
+            try ledger.put(entry, replacing: tried)
+            // After a failed flush a later one would mean nothing, so the file is not adopted.
+            if let failure { throw failure }
+        }
+    }
+
+    /// Whether a name is certain to be taken. Trying it would cost a transaction of the ledger.
+    private func isSurelyTaken(_ entry: LedgerEntry, in folder: Directory, _ first: LedgerEntry)
+        throws(CacheError) -> Bool
+    {
+        // Recovery may have found this name in the ledger; it was tried first.
+        guard entry.name != first.name else { return true }
+        let found = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
+            try files.attributes(of: entry, in: folder)
+        }
+        guard let found else { return false }
+        return found.kind != .regular || found.length != entry.contentLength
+    }
+
+    enum Placing {
+        /// The entry says where the file comes from.
+        case isInPlace(LedgerEntry)
+        /// The name is taken by another file, or that file could not be adopted.
+        case isTaken(CacheError?)
+        /// The file system does not accept the name.
+        case isRefused(FileSystemError)
+    }
+
+    /// Publishes the staged file under the entry's name, or adopts the file that has it.
+    private func putInPlace(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
+        throws(CacheError) -> Placing
+    {
+        let outcome = try publishOnce(entry, from: staging, in: folder)
+        guard case .isTaken = outcome else { return outcome }
+        do {
+            guard try files.isIdentical(entry, in: folder) else { return .isTaken(nil) }
+        } catch .destination(_, let error) where error.isNotPermitted {
+            // A file that may not be read cannot be adopted.
+            return .isTaken(nil)
+        }
+        do {
+            try files.flushFile(of: entry, in: folder)
+            // The name may be as new as the content, and the staged file is still the only safe copy.
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
+                try fileSystem.synchronize(folder.descriptor)
+            }
+            try files.discard(FilePath(entry.stagedName), in: staging)
+            return .isInPlace(entry.adopted)
+        } catch {
+            return .isTaken(error)
+        }
+    }
+
+    /// Gives the staged file its name, if it is the very one that was staged: whoever may write to a staging folder can
+    /// exchange it. Where inodes are not kept, its content decides. What is under the name afterwards is the user's,
+    /// who may have replaced it already.
+    ///
+    /// - Throws: `ESTALE` for another file, which stays in staging.
+    func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
+        throws(CacheError) -> Placing
+    {
+        let name = FilePath(entry.stagedName)
+        let isAnother = try destinations.onDestination(entry) { () throws(FileSystemError) in
+            guard let inode = try fileSystem.inode(of: name, in: staging.descriptor), inode != entry.inode
+            else { return false }
+            return try files.checksum(of: name, in: staging) != entry.contentChecksum
+        }
+        if isAnother {
+            throw .destination(
+                destinations.path(of: entry),
+                FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
+        }
+        do {
+            try admission.makingWay(in: folder) { () throws(CacheError) in
+                try destinations.onDestination(entry) { () throws(FileSystemError) in
+                    try fileSystem.rename(
+                        name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive)
+                }
+            }
+            return .isInPlace(entry)
+        } catch .destination(_, let error) where error.errno == .fileExists {
+            return .isTaken(nil)
+        } catch .destination(_, let error) where error.isRefusedName {
+            return .isRefused(error)
+        }
+    }
+
+    /// Makes the name of a published file durable, and then commits: after a crash, finding the file there
+    /// does not mean that its name would survive the next one.
+    func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
+        let others = try excludedOthers(than: intent)
+        let changes = try destinations.coordinated(.write, intent) { () throws(CacheError) in
+            try files.renewMark(of: intent, in: folder)
+            let changes = try files.include(intent, in: folder, despite: others)
+            try destinations.onDestination(intent) { () throws(FileSystemError) in
+                try fileSystem.synchronize(folder.descriptor)
+            }
+            return changes
+        }
+        var entry = intent
+        entry.state = .committed
+        let all = [LedgerChange(old: intent, new: entry)] + changes
+        try admission.makingWay(in: support.root) { () throws(CacheError) in try ledger.make(all) }
+        removeCommitted(entry.key)
+        return entry
+    }
+
+    /// The entries of other keys that may be those of the file which an item has adopted, and that keep it out of
+    /// backups, which the item does not want.
+    private func excludedOthers(than entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+        guard entry.origin == .adopted, entry.backup == .include else { return [] }
+        return try ledger.others(withContentOf: entry).filter {
+            $0.state == .committed && $0.backup == .exclude
+        }
+    }
+
+    /// Removes the cached copy of an item whose promotion is durable.
+    func removeCommitted(_ key: ItemKey) {
+        copies.drop(key)
+        copies.catalog.noteAbsent(key.hash)
+    }
+}
+
+extension FileSystemError {
+    /// Whether the file system does not accept a name: `ENAMETOOLONG`, `EILSEQ` or `EINVAL`.
+    var isRefusedName: Bool {
+        errno == .fileNameTooLong || errno == .illegalByteSequence || errno == .invalidArgument
+    }
+}

@@ -1,0 +1,185 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import SystemPackage
+
+/// Completes or undoes promotions that a crash interrupted.
+///
+/// | found | done |
+/// |---|---|
+/// | file moved aside | moved back: it is the user's |
+/// | staged file without an entry | deleted, unless it is still being written: it never reached its intent |
+/// | intent, staged file, no destination | verified, written again, then published; if damaged, dropped |
+/// | intent, staged file, destination | one inode: committed; else published under the next name |
+/// | intent, no staged file, destination is ours | committed, even when the user has changed it |
+/// | intent, no staged file, otherwise | dropped: the cached copy, if there is one, is promotable |
+///
+/// Every row is idempotent, so that a crash during recovery is recovered from as well.
+struct Recovery: Sendable {
+    let leftovers: Leftovers
+    let stager: Stager
+    let publisher: Publisher
+
+    private var files: PromotedFiles { stager.files }
+    private var destinations: Destinations { files.destinations }
+    private var ledger: any PromotionLedger { stager.ledger }
+    private var fileSystem: any FileSystem { files.environment.fileSystem }
+
+    /// Settles everything that is not in the hands of a living process. With nothing to do, costs one listing
+    /// per staging folder: an intent without a staged file waits for the next open of its key.
+    ///
+    /// What cannot be settled now stays as it is, rather than making the whole cache unusable: the next open
+    /// of its key tries again, and reports the error.
+    func run() {
+        var folders = [destinations.support.staging]
+        attempt("A destination cannot be looked at.") { () throws(CacheError) in
+            folders = try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
+        }
+        var staged: [Leftovers.Staged] = []
+        for folder in folders {
+            attempt("A staging folder cannot be listed.") { () throws(CacheError) in
+                staged += try onFiles { () throws(FileSystemError) in try leftovers.stagedFiles(in: folder) }
+            }
+        }
+        guard !staged.isEmpty else { return }
+
+        var intents: [LedgerEntry]?
+        attempt("The ledger cannot be read.") { () throws(CacheError) in
+            intents = try ledger.intents()
+        }
+        for intent in intents ?? [] {
+            attempt("A promotion cannot be completed yet.", of: intent.key) { () throws(CacheError) in
+                try leftovers.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
+                    try completeIfBegun(intent.key)
+                }
+            }
+        }
+        for file in staged {
+            attempt("A staged file stays behind.") { () throws(CacheError) in
+                try leftovers.locks.holdIfFree(file.hash) { () throws(CacheError) in
+                    try leftovers.discardUnclaimed(file)
+                }
+            }
+        }
+    }
+
+    private func attempt(_ failure: String, of key: ItemKey? = nil, _ body: () throws(CacheError) -> Void) {
+        do {
+            try body()
+        } catch {
+            var metadata: Logger.Metadata = ["error": "\(error)"]
+            if let key { metadata["key"] = "\(key)" }
+            files.environment.logger.warning("\(failure)", metadata: metadata)
+        }
+    }
+
+    private func completeIfBegun(_ key: ItemKey) throws(CacheError) {
+        guard let entry = try ledger.entry(for: key), entry.state == .intent else { return }
+        try complete(entry)
+    }
+
+    /// Settles one intent. The caller holds the lock of its key.
+    func complete(_ intent: LedgerEntry) throws(CacheError) {
+        var intent = intent
+        let folder = try stager.destination(of: &intent)
+        let staging = try destinations.stagingFolder(for: folder, intent.area, intent.folder)
+        let (origin, staged) = try stagedFile(of: intent, in: staging)
+        let destination = try destinations.coordinated(.readMetadata, intent) { () throws(CacheError) in
+            try files.attributes(of: intent, in: folder)
+        }
+
+        switch (staged, destination) {
+        case (let staged?, let destination?) where staged.identity == destination.identity:
+            try files.discard(FilePath(intent.stagedName), in: origin)
+            _ = try publisher.commit(intent, in: folder)
+        case (_?, _):
+            guard let trusted = try stager.restage(intent, from: origin, in: staging) else {
+                try files.discard(FilePath(intent.stagedName), in: origin)
+                return try ledger.remove(intent)
+            }
+            _ = try publisher.publish(trusted, from: staging, in: folder)
+        case (nil, let destination?):
+            let claimed = try destinations.coordinated(.write, intent) { () throws(CacheError) in
+                try claim(destination, by: intent, in: folder)
+            }
+            guard let claimed else { return try ledger.remove(intent) }
+            _ = try publisher.commit(claimed, in: folder)
+        case (nil, nil):
+            try ledger.remove(intent)
+        }
+    }
+
+    /// Gives up a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.
+    ///
+    /// - Parameter takeBack: Receives the content that is no longer in the cache, while the entry is still there: a
+    ///   crash in between must not lose it.
+    func abandon(
+        _ intent: LedgerEntry, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+    )
+        throws(CacheError)
+    {
+        var intent = intent
+        let name = FilePath(intent.stagedName)
+        let folder = try stager.destination(of: &intent)
+        let staging = try destinations.stagingFolder(for: folder, intent.area, intent.folder)
+        let (origin, staged) = try stagedFile(of: intent, in: staging)
+        guard staged != nil else { return try ledger.remove(intent) }
+        let file = try onFiles { () throws(FileSystemError) in
+            try fileSystem.open(name, in: origin.descriptor, .read)
+        }
+        defer { fileSystem.close(file) }
+        if intent.mode == .rename, try !stager.copies.isThere(intent.key) { try takeBack(intent, file) }
+        try ledger.remove(intent)
+        try files.discard(name, in: origin)
+    }
+
+    /// The entry of the file under an intent's name, if it is the one of the intent; otherwise `nil`. The ledger may
+    /// come from a backup, and the file be unrelated.
+    private func claim(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
+        throws(CacheError) -> LedgerEntry?
+    {
+        if try wasStaged(file, by: intent, in: folder) { return intent }
+        guard try files.isIdentical(intent, in: folder) else { return nil }
+        // Adopted, or about to be: it may never have been flushed.
+        try files.flushFile(of: intent, in: folder)
+        return intent.adopted
+    }
+
+    /// Whether the file under an intent's name is the one that was staged, even if the user has changed it
+    /// since.
+    private func wasStaged(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
+        throws(CacheError) -> Bool
+    {
+        guard intent.birthTime != nil, file.kind == .regular, file.identity.inode == intent.inode else {
+            return false
+        }
+        do {
+            return try fileSystem.withFile(intent.name.path, in: folder.descriptor, .read) {
+                opened throws(FileSystemError) in
+                guard try fileSystem.attributes(of: opened).identity == file.identity else {
+                    return false
+                }
+                return try files.isOurs(opened, by: intent)
+            }
+        } catch {
+            guard error.isNotFound || error.isNoRegularFile else {
+                throw .destination(destinations.path(of: intent), error)
+            }
+            return false
+        }
+    }
+
+    /// The staged file of an intent and its folder: `staging`, or another one when a volume was mounted or
+    /// unmounted since the file was staged.
+    func stagedFile(of intent: LedgerEntry, in staging: Directory)
+        throws(CacheError) -> (folder: Directory, file: FileAttributes?)
+    {
+        let name = FilePath(intent.stagedName)
+        if let file = try files.attributes(of: name, in: staging) { return (staging, file) }
+        let others = try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
+        for folder in others {
+            if let file = try files.attributes(of: name, in: folder) { return (folder, file) }
+        }
+        return (staging, nil)
+    }
+}

@@ -1,0 +1,381 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+/// Where an item is about to go.
+struct PromotionPlace {
+    let folder: Directory
+    /// The path of `folder` in its area.
+    let path: FolderPath?
+    /// A folder on the volume of `folder`.
+    let staging: Directory
+    /// Whether an item can be renamed into `staging`.
+    let isOnVolumeOfItems: Bool
+}
+
+/// The first half of a promotion: the content of an item complete and durable in staging, decoded or by moving its file,
+/// and its intent entered.
+struct Stager: Sendable {
+    let environment: CacheEnvironment
+    let folders: CacheFolders
+    let files: PromotedFiles
+    let copies: CachedCopies
+    let ledger: any PromotionLedger
+    let admission: Admission
+    let codecs: CodecPool
+    let leftovers: Leftovers
+
+    var fileSystem: any FileSystem { environment.fileSystem }
+    private var destinations: Destinations { files.destinations }
+    private var support: SupportFolders { destinations.support }
+
+    // MARK: Before anything changes
+
+    /// Checks the footer and the key of an open item.
+    func reader(of file: Descriptor, for key: ItemKey) throws(CacheError) -> Lookup<ItemReader> {
+        let reader: ItemReader
+        do throws(ItemFormatError) {
+            reader = try ItemReader(file, of: fileSystem, codecs: codecs)
+            guard reader.footer.metadata.key == key else { throw ItemFormatError.damaged(.key) }
+        } catch {
+            return .miss(try Miss(error))
+        }
+        if reader.footer.metadata.hasExpired(at: environment.now) { return .miss(.expired) }
+        return .hit(reader)
+    }
+
+    /// Opens the folders that an item needs, and creates those that are missing.
+    ///
+    /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
+    func place(for target: Destination, holding held: [KeyHash]) throws(CacheError) -> PromotionPlace {
+        var path = target.folder
+        let folder = try destinations.destination(in: target.area, &path)
+        let staging = try destinations.stagingFolder(for: folder, target.area, path)
+        if path != nil, staging !== support.staging {
+            try leftovers.sweep(staging, holding: held)
+        }
+        let items = folders.current.items
+        let isOnOneVolume = try onFiles { () throws(FileSystemError) in
+            try support.isOneVolume(items, staging)
+        }
+        return PromotionPlace(
+            folder: folder, path: path, staging: staging, isOnVolumeOfItems: isOnOneVolume)
+    }
+
+    /// Keeps an item from making way while the descriptor is open.
+    ///
+    /// - Returns: `nil` for an item that cannot be leased: it may make way, which is a miss.
+    func lease(_ key: ItemKey) -> Descriptor? {
+        do {
+            return try folders.openItem(key.hash)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The bytes of content that opening an item writes to the volume of the items; `nil` when they go to another
+    /// volume, the item cannot be opened at all, or this process has entered its intent: the rest makes way for itself.
+    func bytesToOpen(_ key: ItemKey, _ file: Descriptor) throws(CacheError) -> Int64? {
+        guard case .hit(let reader) = try reader(of: file, for: key) else { return nil }
+        guard try isOnVolumeOfItems(reader.footer.metadata.destination),
+            try ledger.entry(for: key)?.stagedName.contains(environment.session) != true
+        else { return nil }
+        return reader.footer.encoding == .identity ? 0 : reader.footer.contentLength
+    }
+
+    func isOnVolumeOfItems(_ target: Destination) throws(CacheError) -> Bool {
+        let folder: Directory
+        var path = target.folder
+        do {
+            folder = try destinations.destination(in: target.area, &path)
+        } catch {
+            // For want of the room that is asked about.
+            guard error.isOutOfSpace else { throw error }
+            folder = support.staging
+        }
+        return try admission.watch.isOnVolumeOfItems(folder)
+    }
+
+    /// The intent to promote an item, and the attributes of its file.
+    func intent(_ footer: ItemFooter, of file: Descriptor, to place: PromotionPlace)
+        throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes)
+    {
+        let key = footer.metadata.key
+        let target = footer.metadata.destination
+        let item = try files.attributes(of: file)
+        // A file with a second name must not be cut under that name.
+        let isRenamed = footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
+        let entry = LedgerEntry(
+            key: key, state: .intent, mode: isRenamed ? .rename : .decode,
+            area: target.area, folder: place.path, name: target.name,
+            plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
+            contentChecksum: footer.contentChecksum, stagedName: files.nextStagedName(key),
+            inode: item.identity.inode, birthTime: isRenamed ? try files.birthTime(of: file) : nil,
+            openedAt: environment.now())
+        return (entry, item)
+    }
+
+    /// The folder of an intent. If its path changes, that is entered.
+    func destination(of intent: inout LedgerEntry) throws(CacheError) -> Directory {
+        let entered = intent
+        let folder = try destinations.destination(in: intent.area, &intent.folder)
+        if intent.folder != entered.folder { try ledger.put(intent, replacing: entered) }
+        return folder
+    }
+
+    // MARK: Staging
+
+    /// Verifies an identity item, unless it is large and was written since the machine was started, see
+    /// ``ItemFormat/ItemFooter/recordsBoot(_:contentLength:)``.
+    func damage(_ reader: ItemReader, for watcher: OpenWatcher) throws(CacheError) -> Miss? {
+        let isIntact = reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
+        guard !isIntact else { return nil }
+        do {
+            try stream(reader, for: watcher) { _, _ in }
+            return nil
+        } catch .item(let damage) {
+            return try Miss(damage)
+        }
+    }
+
+    /// Decodes the content into a new staging file, verifying every chunk.
+    ///
+    /// - Parameter finish: Makes the file durable while it is open. When it throws, the file is removed.
+    func decode(
+        _ reader: ItemReader, to entry: inout LedgerEntry, in staging: Directory, for watcher: OpenWatcher,
+        _ finish: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+    ) throws(CacheError) {
+        try stage(&entry, in: staging) { entry, file throws(CacheError) in
+            try stream(reader, for: watcher) { piece, offset throws(CacheError) in
+                try destinations.onDestination(entry) { () throws(FileSystemError) in
+                    try fileSystem.writeAll(piece, to: file, at: offset)
+                }
+            }
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
+                _ = try files.mark(file, entry.backup)
+            }
+            try finish(entry, file)
+        }
+    }
+
+    /// Creates a staging file with what `body` writes to it, and records its identity in the intent.
+    private func stage(
+        _ entry: inout LedgerEntry, in staging: Directory,
+        _ body: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+    ) throws(CacheError) {
+        let name = FilePath(entry.stagedName)
+        let file = try destinations.onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.open(name, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
+        }
+        defer { fileSystem.close(file) }
+        do {
+            entry.inode = try files.attributes(of: file).identity.inode
+            entry.birthTime = try files.birthTime(of: file)
+            entry.origin = .written
+            try body(entry, file)
+        } catch {
+            try files.discard(name, in: staging)
+            throw error
+        }
+    }
+
+    func flush(_ file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
+        try destinations.onDestination(entry) { () throws(FileSystemError) in try fileSystem.synchronize(file)
+        }
+    }
+
+    /// Makes a staged file durable and enters its intent, both at the same time: neither means anything
+    /// without the other, and until both are durable the cached copy is the item.
+    func flush(_ file: Descriptor, entering entry: LedgerEntry) throws(CacheError) {
+        let outcomes = both(
+            { () throws(CacheError) in try ledger.put(entry, replacing: nil) },
+            { () throws(CacheError) in try flush(file, for: entry) })
+        do {
+            for outcome in outcomes { try outcome.get() }
+        } catch {
+            // Even after an error of the ledger the intent may have been entered.
+            if try ledger.entry(for: entry.key)?.stagedName == entry.stagedName {
+                try ledger.remove(entry)
+            }
+            throw error
+        }
+    }
+
+    /// Runs both in parallel, if there are two threads.
+    private func both(
+        _ one: () throws(CacheError) -> Void, _ other: () throws(CacheError) -> Void
+    ) -> [Result<Void, CacheError>] {
+        func run(_ index: Int) -> Result<Void, CacheError> {
+            Result { () throws(CacheError) in try index == 0 ? one() : other() }
+        }
+        return environment.parallelism > 1 ? inParallel(2, run) : [run(0), run(1)]
+    }
+
+    /// Hands the verified content of an item to `body`, piece by piece, each with its offset.
+    ///
+    /// - Throws: ``CacheError/item(_:)`` for damage, ``CacheError/cancelled``, and whatever `body` throws.
+    private func stream(
+        _ reader: ItemReader, for watcher: OpenWatcher,
+        _ body: (UnsafeRawBufferPointer, Int64) throws(CacheError) -> Void
+    ) throws(CacheError) {
+        let footer = reader.footer
+        var offset: Int64 = 0
+        var failure: CacheError?
+        do throws(ItemFormatError) {
+            try reader.stream(0..<footer.contentLength) { piece throws(ItemFormatError) in
+                do throws(CacheError) {
+                    try watcher.requireInterest()
+                    try body(piece, offset)
+                } catch {
+                    failure = error
+                    throw .notAdmitted
+                }
+                offset += Int64(piece.count)
+                watcher.report?(
+                    OpenProgress(
+                        key: footer.metadata.key, completedBytes: offset, totalBytes: footer.contentLength))
+            }
+        } catch {
+            throw failure ?? .item(error)
+        }
+    }
+
+    // MARK: Intents
+
+    /// Enters an intent whose file is staged. On failure the file is removed: it may be large, and the cause
+    /// may be a lack of space.
+    func enter(_ intent: LedgerEntry, replacing old: LedgerEntry?, stagedIn staging: Directory)
+        throws(CacheError)
+    {
+        do throws(CacheError) {
+            try admission.makingWay(in: support.root) { () throws(CacheError) in
+                try ledger.put(intent, replacing: old)
+            }
+        } catch {
+            try discardUnlessEntered(intent, stagedIn: staging)
+            throw error
+        }
+    }
+
+    /// Removes the staged file of an intent, unless the intent was entered despite an error.
+    func discardUnlessEntered(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
+        if try ledger.entry(for: intent.key)?.stagedName != intent.stagedName {
+            try files.discard(FilePath(intent.stagedName), in: staging)
+        }
+    }
+
+    /// Replaces a staged item that another process left behind by a copy, made durable here.
+    ///
+    /// A flush of that item may have failed, which the kernel reports only once: a flush that succeeds now
+    /// would mean nothing. Content that can be read and matches its checksum is right, and is written again.
+    ///
+    /// - Returns: The intent for the copy; `nil` when the item is damaged.
+    func restage(_ intent: LedgerEntry, from folder: Directory, in staging: Directory)
+        throws(CacheError) -> LedgerEntry?
+    {
+        let origin = FilePath(intent.stagedName)
+        var checksum = ContentChecksum()
+        try admission.makeRoomToOpen(intent.contentLength, in: staging)
+        var copy = intent
+        copy.stagedName = files.nextStagedName(intent.key)
+        try stage(&copy, in: staging) { copy, file throws(CacheError) in
+            try destinations.onDestination(intent) { () throws(FileSystemError) in
+                try fileSystem.withFile(origin, in: folder.descriptor, .read) {
+                    source throws(FileSystemError) in
+                    try fileSystem.forEachPiece(of: source, count: intent.contentLength) {
+                        piece, offset throws(FileSystemError) in
+                        checksum.update(piece)
+                        try fileSystem.writeAll(piece, to: file, at: offset)
+                    }
+                }
+                try files.mark(file, intent.backup)
+                try fileSystem.synchronize(file)
+                try fileSystem.synchronize(staging.descriptor)
+            }
+        }
+        guard checksum.finalize() == intent.contentChecksum else {
+            try files.discard(FilePath(copy.stagedName), in: staging)
+            return nil
+        }
+        try enter(copy, replacing: intent, stagedIn: staging)
+        try files.discard(origin, in: folder)
+        return copy
+    }
+
+    // MARK: Taking the file of an item
+
+    /// Renames the item's own file into staging. No name is durable yet.
+    ///
+    /// - Returns: `false` when the item was evicted or replaced in the meantime; nothing has changed then.
+    func move(_ item: FileAttributes, as entry: LedgerEntry, into staging: Directory)
+        throws(CacheError) -> Bool
+    {
+        let items = folders.current.items
+        return try copies.locks.hold(entry.key.hash) { () throws(CacheError) in
+            try rename(item, as: entry, from: items, into: staging)
+        }
+    }
+
+    private func rename(
+        _ item: FileAttributes, as entry: LedgerEntry, from items: Directory, into staging: Directory
+    ) throws(CacheError) -> Bool {
+        let name = FilePath(entry.stagedName)
+        let origin = CacheLayout.file(of: entry.key.hash)
+        do {
+            try fileSystem.rename(origin, in: items.descriptor, to: name, in: staging.descriptor, .exclusive)
+        } catch {
+            if error.isNotFound { return false }
+            throw .fileSystem(error)
+        }
+        guard try files.attributes(of: name, in: staging)?.identity == item.identity else {
+            // The item was replaced since it was opened: this is another one, and is moved back.
+            try onFiles { () throws(FileSystemError) in
+                try fileSystem.rename(
+                    name, in: staging.descriptor, to: origin, in: items.descriptor, .exclusive)
+            }
+            return false
+        }
+        copies.catalog.noteRemoved(entry.key.hash)
+        return true
+    }
+
+    /// Cuts the footer off a staged item whose name is durable, and makes the content durable as well.
+    ///
+    /// - Returns: `false` when the system has emptied the file since the item was opened: cutting it would make it a
+    ///   file of zeros. It is removed then.
+    func finishTaking(_ entry: LedgerEntry, of item: FileAttributes, in staging: Directory)
+        throws(CacheError) -> Bool
+    {
+        let name = FilePath(entry.stagedName)
+        let isWhole = try destinations.onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.withFile(name, in: staging.descriptor, .readWrite) {
+                file throws(FileSystemError) in
+                guard try fileSystem.attributes(of: file).length == item.length else { return false }
+                try fileSystem.resize(file, to: entry.contentLength)
+                try files.mark(file, entry.backup)
+                try fileSystem.synchronize(file)
+                return true
+            }
+        }
+        if !isWhole { try files.discard(name, in: staging) }
+        return isWhole
+    }
+}
+
+extension Miss {
+    /// Classifies an error of reading an item as a miss.
+    ///
+    /// - Throws: Errors that are not properties of the item, such as those of the file system.
+    init(_ error: ItemFormatError) throws(CacheError) {
+        switch error {
+        case .purged: self = .purged
+        case .damaged: self = .damaged(error)
+        case .newerVersion(let version): self = .newerFormat(version: version)
+        case .fileSystem(let error):
+            guard error.isNoRegularFile else { throw .fileSystem(error) }
+            self = .absent
+        default: throw .item(error)
+        }
+    }
+}

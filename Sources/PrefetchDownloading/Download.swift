@@ -1,0 +1,147 @@
+public import PrefetchCaching
+internal import Synchronization
+
+/// A handle on a download.
+///
+/// ```swift
+/// for await event in download.events {
+///     if case .progress(let progress) = event { show(progress) }
+/// }
+/// ```
+///
+/// The download continues when this object is dropped.
+public final class Download: Sendable {
+    /// The number of events that a listener may fall behind by before it loses the oldest. The last event is
+    /// never lost.
+    private static let bufferedEvents = 256
+
+    private struct State {
+        var latest: DownloadEvent?
+        var outcome: DownloadOutcome?
+        var listeners: [Int: AsyncStream<DownloadEvent>.Continuation] = [:]
+        var lastListener = 0
+        var waiting: [CheckedContinuation<DownloadOutcome, Never>] = []
+        var onCancel: (@Sendable (Download) -> Void)?
+    }
+
+    /// The key of the content.
+    public let key: ItemKey
+    private let state = Mutex(State())
+
+    init(_ key: ItemKey) {
+        self.key = key
+    }
+
+    /// The events of the download, from the latest one on. Ends after ``DownloadEvent/finished(_:)``.
+    public var events: AsyncStream<DownloadEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedEvents))
+        let listener = state.withLock { state -> Int? in
+            if let latest = state.latest { continuation.yield(latest) }
+            guard state.outcome == nil else { return nil }
+            state.lastListener += 1
+            state.listeners[state.lastListener] = continuation
+            return state.lastListener
+        }
+        guard let listener else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            // The listener is released outside the lock.
+            _ = self?.state.withLock { $0.listeners.removeValue(forKey: listener) }
+        }
+        return stream
+    }
+
+    /// The outcome of the download. Waits for its end, also if the waiting task is cancelled.
+    public var outcome: DownloadOutcome {
+        get async {
+            await withCheckedContinuation { continuation in
+                let outcome = state.withLock { state in
+                    if state.outcome == nil { state.waiting.append(continuation) }
+                    return state.outcome
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        }
+    }
+
+    /// Declares that the download is no longer wanted here. It ends when no other handle wants it, and what
+    /// has been stored is kept for a later one; ``outcome`` then has the number of bytes.
+    public func cancel() {
+        let onCancel = state.withLock { $0.outcome == nil ? $0.onCancel : nil }
+        onCancel?(self)
+    }
+
+    func whenCancelled(_ body: @escaping @Sendable (Download) -> Void) {
+        state.withLock { $0.onCancel = body }
+    }
+
+    func receive(_ event: DownloadEvent) {
+        // Under the lock, so that events arrive in order.
+        let ended = state.withLock { state -> State? in
+            guard state.outcome == nil else { return nil }
+            state.latest = event
+            for listener in state.listeners.values { listener.yield(event) }
+            guard case .finished(let outcome) = event else { return nil }
+            let ended = state
+            state = State(latest: event, outcome: outcome)
+            return ended
+        }
+        // Not under the lock, which the end of a stream takes as well.
+        guard let ended, case .finished(let outcome) = event else { return }
+        for listener in ended.listeners.values { listener.finish() }
+        for continuation in ended.waiting { continuation.resume(returning: outcome) }
+    }
+}
+
+/// Something that happened to a download.
+public enum DownloadEvent: Hashable, Sendable {
+    /// An attempt begins; the server may turn out not to be needed.
+    case started
+    /// The download resumes after this many bytes of an earlier one.
+    case resumed(at: Int64)
+    /// More of the content was stored.
+    case progress(DownloadProgress)
+    /// An attempt failed, and another one follows after this time.
+    case retrying(after: Duration, DownloadError)
+    /// The download ended. Always the last event.
+    case finished(DownloadOutcome)
+}
+
+/// How far a download has come.
+public struct DownloadProgress: Hashable, Sendable {
+    /// Bytes of content that were written to the cache, including those of an earlier download.
+    public let completedBytes: Int64
+    /// Bytes of the whole content; `nil` if the server does not report them.
+    public let totalBytes: Int64?
+
+    /// Creates a progress from its parts.
+    public init(completedBytes: Int64, totalBytes: Int64?) {
+        self.completedBytes = completedBytes
+        self.totalBytes = totalBytes
+    }
+}
+
+/// The outcome of a download.
+public enum DownloadOutcome: Hashable, Sendable {
+    /// The content was downloaded and cached.
+    case stored(ItemSummary)
+    /// The user had asked for the content, which went straight to its destination.
+    case delivered(OpenedItem)
+    /// The cache has the server's version.
+    case notModified
+    /// The content is cached, with the expected digest if there is one. The server was not contacted.
+    case alreadyCached
+    /// The user has opened the key; nothing was downloaded.
+    case alreadyPromoted(OpenedItem)
+    /// The cache refused the content. Nothing was downloaded, unless space ran short meanwhile. `keptLength`
+    /// bytes of content are kept, after which a later download of the key resumes.
+    case refused(Refusal, keptLength: Int64)
+    /// The download is no longer wanted. `keptLength` bytes of content are kept, after which a later download
+    /// of the key resumes.
+    case cancelled(keptLength: Int64)
+    /// The download failed.
+    case failed(DownloadError)
+}

@@ -1,0 +1,141 @@
+public import PrefetchCaching
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Why a download failed.
+///
+/// Contains nothing of the URL but its origin, and no header of the request.
+public struct DownloadError: Error, Hashable, Sendable {
+    /// The cause of a failure.
+    public enum Reason: Error, Hashable, Sendable {
+        /// The URL has no host, or a scheme other than `http` and `https`.
+        case unsupportedURL
+        /// The host is not in ``DownloaderConfiguration/hosts``.
+        case hostNotAllowed
+        /// Plain `http` to another machine, which ``DownloaderConfiguration/allowsInsecureHTTP`` does not
+        /// allow.
+        case insecure
+        /// The server redirected more often than the limit.
+        case tooManyRedirects(limit: Int)
+        /// A redirect without a target, or to one that is not allowed.
+        case redirect(to: String)
+        /// The server's status, when it is neither success nor a redirect, and the time it asks to wait.
+        case status(Int, retryAfter: Duration?)
+        /// The connection was not made, or was lost.
+        case connection(TransferFailure)
+        /// The server was silent for this long.
+        case stalled(Duration)
+        /// The content ended early. Both numbers are bytes of content.
+        case truncated(received: Int64, announced: Int64)
+        /// The server sent more than was announced. Both numbers are bytes of content.
+        case tooLong(received: Int64, announced: Int64)
+        /// The response has another range than was requested, or none. Contains its `Content-Range` header.
+        case wrongRange(String)
+        /// The content has another length than expected, in bytes.
+        case wrongLength(expected: Int64, actual: Int64)
+        /// The content has another SHA-256 digest than expected.
+        case wrongDigest(expected: [UInt8], actual: [UInt8])
+        /// The response does not say where the content ends, so that one that is cut short would look
+        /// complete: it has no length, is not chunked, and ends with its connection. Such a content is stored
+        /// only if its length or its digest is expected, see ``ContentExpectation``.
+        case unmarkedEnd
+        /// The server encoded the content although it was asked not to. Contains the encoding.
+        case encoded(String)
+        /// The partial disappeared, or was found damaged, while the download was being resumed.
+        case partialGone
+        /// The cache failed.
+        case cache(CacheError)
+    }
+
+    /// The key of the content.
+    public let key: ItemKey
+    /// The scheme, host and port of the URL.
+    public let origin: String
+    /// The cause of the failure.
+    public let reason: Reason
+    /// Bytes of content that are kept, after which a later download of the key resumes.
+    public let keptLength: Int64
+
+    init(key: ItemKey, origin: String, _ reason: Reason, keptLength: Int64 = 0) {
+        self.key = key
+        self.origin = origin
+        self.reason = reason
+        self.keptLength = keptLength
+    }
+}
+
+/// Why a connection was not made, or was lost.
+public enum TransferFailure: String, Error, Hashable, Sendable {
+    /// The name of the host could not be resolved.
+    case cannotFindHost = "the host name could not be resolved"
+    /// No connection to the server could be made.
+    case cannotConnect = "the server cannot be reached"
+    /// The connection was lost.
+    case connectionLost = "the connection was lost"
+    /// The connection timed out.
+    case timedOut = "the connection timed out"
+    /// This machine has no network connection.
+    case offline = "this machine is offline"
+    /// The server's certificate is not trusted, or no secure connection could be made.
+    case notTrusted = "the server's certificate is not trusted"
+    /// The server's response is not valid HTTP.
+    case malformed = "the response is not valid HTTP"
+    /// The transfer was cancelled.
+    case cancelled = "the transfer was cancelled"
+    /// Any other failure.
+    case other = "the transfer failed"
+}
+
+extension DownloadError: CustomStringConvertible {
+    public var description: String {
+        let kept =
+            keptLength > 0 ? "; \(keptLength) bytes are kept, and a later download resumes after them" : ""
+        return "'\(key)' from \(origin): \(reason)\(kept)"
+    }
+}
+
+/// `localizedDescription` is what many apps log. The text is for developers and in English.
+extension DownloadError: LocalizedError { public var errorDescription: String? { description } }
+
+extension DownloadError.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unsupportedURL: "the URL has no host, or is neither https nor http; use an https URL"
+        case .hostNotAllowed: "the host is not allowed; add it to the configuration's hosts"
+        case .insecure: "plain http to another machine is not allowed; use https, or set allowsInsecureHTTP"
+        case .tooManyRedirects(let limit): "the server redirected more than \(limit) times"
+        case .redirect(let target): "the server redirected to \(target), which is not allowed"
+        case .status(let status, nil): "the server answered \(status)"
+        case .status(let status, let delay?):
+            "the server answered \(status); try again after \(delay.components.seconds) seconds"
+        case .connection(let failure): failure.rawValue
+        case .stalled(let time): "the server was silent for \(time.components.seconds) seconds"
+        case .truncated(let received, let announced):
+            "the content ended after \(received) of \(announced) bytes"
+        case .tooLong(let received, let announced):
+            "\(received) bytes arrived where \(announced) were announced"
+        case .wrongRange(let range): "the response does not have the requested range: \(range)"
+        case .wrongLength(let expected, let actual):
+            "the content has \(actual) bytes where \(expected) were expected"
+        case .wrongDigest(let expected, let actual):
+            "the content's SHA-256 is \(actual.hexadecimal) where \(expected.hexadecimal) was expected"
+        case .unmarkedEnd:
+            "the response does not say where the content ends, so a truncated one would look complete; "
+                + "specify the expected length or SHA-256"
+        case .encoded(let encoding):
+            "the server encoded the content (\(encoding)) although it was asked not to"
+        case .partialGone: "the kept part of the content disappeared in the meantime"
+        case .cache(let error): error.description
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate var hexadecimal: String {
+        map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined()
+    }
+}

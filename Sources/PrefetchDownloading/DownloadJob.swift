@@ -1,0 +1,113 @@
+internal import PrefetchCaching
+internal import Synchronization
+
+/// One download, shared by all that requested it.
+final class DownloadJob: Sendable {
+    /// Why a download ends early.
+    enum Stop: Sendable {
+        case cancelled
+        case pressure(Pressure)
+    }
+
+    private struct State {
+        var listeners: [Download] = []
+        var latest: DownloadEvent?
+        var task: Task<Void, Never>?
+        var stop: Stop?
+        var isUrgent = false
+        var isTransferring = false
+        var isOver = false
+    }
+
+    let request: DownloadRequest
+    /// The position in the order of arrival.
+    let number: Int
+    private let state: Mutex<State>
+
+    init(_ request: DownloadRequest, number: Int) {
+        self.request = request
+        self.number = number
+        state = Mutex(State(isUrgent: request.intent == .userRequested))
+    }
+
+    /// Whether the user waits for it, or for another download that waits for its end.
+    var isUrgent: Bool { state.withLock { $0.isUrgent } }
+
+    func makeUrgent() { state.withLock { $0.isUrgent = true } }
+
+    var isStopped: Bool { state.withLock { $0.stop != nil } }
+
+    /// - Returns: `false` if the download is over or being stopped.
+    func add(_ download: Download) -> Bool {
+        let latest = state.withLock { state -> DownloadEvent?? in
+            guard !state.isOver, state.stop == nil else { return nil }
+            state.listeners.append(download)
+            return .some(state.latest)
+        }
+        guard let latest else { return false }
+        if let latest { download.receive(latest) }
+        return true
+    }
+
+    /// Removes a listener that no longer wants the download. The last one receives what was kept.
+    func leave(_ download: Download) {
+        let isLast = state.withLock { state in
+            guard state.listeners.contains(where: { $0 === download }) else { return false }
+            if state.listeners.count == 1 {
+                // From now on no listener can be added.
+                if state.stop == nil { state.stop = .cancelled }
+                return true
+            }
+            state.listeners.removeAll { $0 === download }
+            return false
+        }
+        if isLast { stop(.cancelled) } else { download.receive(.finished(.cancelled(keptLength: 0))) }
+    }
+
+    /// Ends the download and keeps what can be kept. The first reason counts.
+    func stop(_ reason: Stop) {
+        let task = state.withLock { state in
+            if state.stop == nil { state.stop = reason }
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    /// Ends the download if it is opportunistic and transferring.
+    func stopIfOpportunistic(under pressure: Pressure) {
+        guard request.intent == .opportunistic, state.withLock({ $0.isTransferring }) else { return }
+        stop(.pressure(pressure))
+    }
+
+    func start(_ body: @escaping @Sendable () async -> Void) {
+        let task = Task { await body() }
+        let isStopped = state.withLock { state in
+            state.task = task
+            return state.stop != nil
+        }
+        if isStopped { task.cancel() }
+    }
+
+    func transferring<Value>(_ body: () async -> Value) async -> Value {
+        state.withLock { $0.isTransferring = true }
+        defer { state.withLock { $0.isTransferring = false } }
+        return await body()
+    }
+
+    func emit(_ event: DownloadEvent) {
+        let listeners = state.withLock { state in
+            state.latest = event
+            if case .finished = event { state.isOver = true }
+            return state.listeners
+        }
+        for listener in listeners { listener.receive(event) }
+    }
+
+    /// The outcome of a download that was stopped.
+    func stoppedOutcome(keptLength: Int64) -> DownloadOutcome {
+        switch state.withLock({ $0.stop }) {
+        case .pressure(let pressure)?: .refused(.pressure(pressure), keptLength: keptLength)
+        case .cancelled?, nil: .cancelled(keptLength: keptLength)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+public import Logging
+public import PrefetchCaching
+internal import Synchronization
+
+/// Downloads into a cache, politely.
+///
+/// Request what the user will probably want, and forget about it: a download resumes where an earlier one
+/// ended, is stored only if it is complete and as expected, and ends when the cache has no room for it.
+///
+/// ```swift
+/// let downloader = PrefetchDownloader(
+///     cache: cache, configuration: DownloaderConfiguration(hosts: ["media.example.org"]))
+///
+/// let download = downloader.prefetch(
+///     DownloadRequest(url, key: "episode-42", destination: .documents("Episode 42.mp3")))
+/// switch await download.outcome {
+/// case .stored, .notModified: break
+/// case .failed(let error): log(error)
+/// default: break
+/// }
+/// ```
+///
+/// - Note: Downloads end with their process. What they had stored is kept.
+public final class PrefetchDownloader: Sendable {
+    private struct State {
+        /// The downloads by key. The first of each is under way, and the others wait for its end.
+        var jobs: [ItemKey: [DownloadJob]] = [:]
+        var lastNumber = 0
+        var idle: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let configuration: DownloaderConfiguration
+    private let cache: PrefetchCache
+    private let environment: DownloaderEnvironment
+    private let slots: TransferSlots
+    private let state = Mutex(State())
+    private let watchingPressure = Mutex<Task<Void, Never>?>(nil)
+
+    /// Creates a downloader for a cache.
+    ///
+    /// - Parameter logger: Receives failures, with the key and the origin of the URL.
+    public convenience init(
+        cache: PrefetchCache, configuration: DownloaderConfiguration,
+        logger: Logger = Logger(label: "PrefetchDownloader")
+    ) {
+        var environment = DownloaderEnvironment()
+        environment.logger = logger
+        self.init(cache, configuration, environment)
+    }
+
+    init(
+        _ cache: PrefetchCache, _ configuration: DownloaderConfiguration,
+        _ environment: DownloaderEnvironment
+    ) {
+        self.cache = cache
+        self.configuration = configuration
+        self.environment = environment
+        slots = TransferSlots(configuration)
+        let events = cache.events
+        let task = Task { [weak self] in
+            for await case .pressure(let level) in events where level >= .elevated {
+                self?.stopOpportunistic(under: level)
+            }
+        }
+        watchingPressure.withLock { $0 = task }
+    }
+
+    deinit {
+        watchingPressure.withLock { $0?.cancel() }
+    }
+
+    /// Downloads one content, or joins a download of it that is under way.
+    @discardableResult
+    public func prefetch(_ request: DownloadRequest) -> Download {
+        let download = Download(request.key)
+        let (job, isNew, first) = state.withLock { state -> (DownloadJob, Bool, DownloadJob?) in
+            let jobs = state.jobs[request.key, default: []]
+            if let job = jobs.first(where: { $0.request.serves(request) && $0.add(download) }) {
+                return (job, false, jobs.first)
+            }
+            state.lastNumber += 1
+            let job = DownloadJob(request, number: state.lastNumber)
+            _ = job.add(download)
+            state.jobs[request.key, default: []].append(job)
+            return (job, true, jobs.first)
+        }
+        download.whenCancelled { [weak self, weak job] download in
+            guard let job else { return }
+            job.leave(download)
+            self?.endIfWaiting(job)
+        }
+        if isNew, first == nil { start(job) }
+        if let first, request.intent == .userRequested {
+            first.makeUrgent()
+            slots.raise(first.number)
+        }
+        return download
+    }
+
+    /// Downloads many contents. Of those that wait for a slot, user-requested ones start first, then those of
+    /// higher priority, then those that were added first.
+    @discardableResult
+    public func prefetch(_ requests: some Sequence<DownloadRequest>) -> [Download] {
+        requests.map { prefetch($0) }
+    }
+
+    /// Ends all downloads, and waits until what can be kept of them is kept.
+    public func cancelAll() async {
+        let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
+        for job in jobs {
+            job.stop(.cancelled)
+            endIfWaiting(job)
+        }
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.jobs.isEmpty { state.idle.append(continuation) }
+                return state.jobs.isEmpty
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    private func stopOpportunistic(under pressure: Pressure) {
+        let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
+        for job in jobs { job.stopIfOpportunistic(under: pressure) }
+    }
+
+    private func start(_ job: DownloadJob) {
+        let run = DownloadRun(
+            job: job, configuration: configuration, cache: cache, environment: environment, slots: slots)
+        job.start { [self] in
+            job.emit(.finished(await run.outcome()))
+            end(job)
+        }
+    }
+
+    /// Ends a download that was stopped while it waits for another of its key, which may take hours.
+    private func endIfWaiting(_ job: DownloadJob) {
+        let isWaiting = state.withLock { state in
+            let index = state.jobs[job.request.key]?.firstIndex { $0 === job }
+            // The first is under way, and ends itself.
+            guard let index, index > 0, job.isStopped else { return false }
+            state.jobs[job.request.key]?.remove(at: index)
+            return true
+        }
+        if isWaiting { job.emit(.finished(job.stoppedOutcome(keptLength: 0))) }
+    }
+
+    private func end(_ job: DownloadJob) {
+        let (next, idle) = state.withLock { state -> (DownloadJob?, [CheckedContinuation<Void, Never>]) in
+            var jobs = state.jobs[job.request.key] ?? []
+            jobs.removeAll { $0 === job }
+            state.jobs[job.request.key] = jobs.isEmpty ? nil : jobs
+            guard state.jobs.isEmpty else { return (jobs.first, []) }
+            defer { state.idle = [] }
+            return (nil, state.idle)
+        }
+        if let next { start(next) }
+        for continuation in idle { continuation.resume() }
+    }
+}

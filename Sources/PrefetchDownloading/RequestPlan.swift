@@ -1,0 +1,154 @@
+internal import PrefetchCaching
+
+/// What to request from a server.
+enum RequestPlan: Equatable, Sendable {
+    /// The whole content.
+    case whole
+    /// The content, unless it is the version that the cache has.
+    case newer(than: Validator)
+    /// What follows the bytes of the partial, or the whole content if those are of another version.
+    case rest(of: PartialItem, condition: String)
+    /// Whether the partial, which has all bytes, is still the present version.
+    case confirmation(of: PartialItem)
+
+    /// - Parameters:
+    ///   - cached: The validator of the cached item, if it is to be compared.
+    ///   - expectedLength: The length that the caller expects, in bytes.
+    init(partial: PartialItem?, cached: Validator?, expectedLength: Int64?) {
+        if let partial, partial.contentLength > 0,
+            // Its validator was found to be strong when it was begun.
+            let condition = partial.metadata.validator.rangeCondition(
+                now: partial.metadata.storedAt / 1000),
+            expectedLength == nil || partial.expectedLength == nil || expectedLength == partial.expectedLength
+        {
+            self =
+                partial.contentLength == partial.expectedLength
+                ? .confirmation(of: partial) : .rest(of: partial, condition: condition)
+        } else if let cached, !cached.isEmpty {
+            self = .newer(than: cached)
+        } else {
+            self = .whole
+        }
+    }
+
+    /// The headers of the request; `nil` removes a header that the caller has set.
+    var headers: [(name: String, value: String?)] {
+        var headers: [String: String] = [:]
+        switch self {
+        case .whole: break
+        case .newer(let validator): headers = validator.unlessUnchanged
+        case .confirmation(let partial): headers = partial.metadata.validator.unlessUnchanged
+        case .rest(let partial, let condition):
+            headers = ["Range": "bytes=\(partial.contentLength)-", "If-Range": condition]
+        }
+        // Lengths and ranges are those of the content only if it is not encoded on the way.
+        headers["Accept-Encoding"] = "identity"
+        let names = [
+            "Accept-Encoding", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match",
+            "If-Unmodified-Since",
+        ]
+        return names.map { ($0, headers[$0]) }
+    }
+
+    /// Bytes of content in the partial of the plan.
+    var keptLength: Int64 {
+        switch self {
+        case .whole, .newer: 0
+        case .rest(let partial, _), .confirmation(let partial): partial.contentLength
+        }
+    }
+}
+
+/// What to do with a response, decided before its body is read.
+enum ResponsePlan: Equatable, Sendable {
+    /// Store the body from the start; `length` is that of the content in bytes, if known.
+    case store(length: Int64?)
+    /// Append the body, of `rest` bytes, to the partial.
+    case append(to: PartialItem, rest: Int64)
+    /// The cache has this version.
+    case notModified
+    /// The partial has all bytes of this version.
+    case complete(PartialItem)
+    /// The partial is of another version: request the whole content.
+    case restart
+    case fail(DownloadError.Reason)
+
+    /// - Parameters:
+    ///   - isSecure: Whether the response comes over TLS.
+    ///   - plan: What was requested.
+    ///   - expected: What the caller expects.
+    ///   - now: Seconds since 1970.
+    init(
+        _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, expecting expected: Expectations,
+        now: Int64
+    ) {
+        switch (head.status, plan) {
+        case (200, _), (206, _):
+            if let encoding = head.contentEncoding {
+                self = .fail(.encoded(encoding))
+            } else if head.status == 200 {
+                self = Self.whole(head, isSecure: isSecure, expecting: expected)
+            } else {
+                self = Self.rest(head, plan, expectedLength: expected.length)
+            }
+        case (304, .newer): self = .notModified
+        case (304, .confirmation(let partial)): self = .complete(partial)
+        case (416, .rest): self = .restart
+        default:
+            let delay = head["retry-after"].flatMap { RetryAfter.parse($0, now: now) }
+            self = .fail(.status(head.status, retryAfter: delay))
+        }
+    }
+
+    private static func whole(
+        _ head: ResponseHead, isSecure: Bool, expecting expected: Expectations
+    ) -> ResponsePlan {
+        // An unreadable length must not be treated as a missing one.
+        if head["content-length"] != nil, head.contentLength == nil {
+            return .fail(.connection(.malformed))
+        }
+        if let expected = expected.length, let length = head.contentLength, length != expected {
+            return .fail(.wrongLength(expected: expected, actual: length))
+        }
+        guard head.marksEnd(isSecure: isSecure) || expected.length != nil || expected.digest != nil else {
+            return .fail(.unmarkedEnd)
+        }
+        return .store(length: head.contentLength ?? expected.length)
+    }
+
+    private static func rest(
+        _ head: ResponseHead, _ plan: RequestPlan, expectedLength: Int64?
+    ) -> ResponsePlan {
+        let wrong = ResponsePlan.fail(.wrongRange(head["content-range"] ?? "none"))
+        guard case .rest(let partial, let condition) = plan,
+            case .bytes(let range, let total?) = head.contentRange,
+            range.lowerBound == partial.contentLength, range.upperBound == total - 1,
+            head.contentLength == nil || head.contentLength == total - range.lowerBound
+        else { return wrong }
+        if let length = partial.expectedLength, length != total { return .restart }
+        // A server that supports `Range` but not `If-Range` sends the rest of any version.
+        guard head.isOfTheVersion(condition, of: partial.metadata.validator) else { return .restart }
+        if let expectedLength, total != expectedLength {
+            return .fail(.wrongLength(expected: expectedLength, actual: total))
+        }
+        return .append(to: partial, rest: total - range.lowerBound)
+    }
+}
+
+extension ResponseHead {
+    /// Whether a partial response is of the version that was requested. A requested entity tag must be
+    /// present (RFC 9110, section 15.3.7); a date may be omitted.
+    fileprivate func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
+        if condition.hasPrefix("\"") { return entityTag?.text == condition }
+        if let tag = entityTag?.text, let known = validator.entityTag, tag != known { return false }
+        return self["last-modified"].map { String($0.trimmed) == condition } ?? true
+    }
+}
+
+extension Validator {
+    /// `If-None-Match` is sent alone: a server that supports it ignores the date.
+    fileprivate var unlessUnchanged: [String: String] {
+        if let entityTag { return ["If-None-Match": entityTag] }
+        return lastModified.map { ["If-Modified-Since": $0] } ?? [:]
+    }
+}

@@ -1,0 +1,222 @@
+internal import SystemPackage
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import CPrefetchPlatform
+    internal import Glibc
+#endif
+
+/// The constants and calls whose names or types differ between the platforms' C libraries.
+enum Platform {
+    static let workingDirectory = AT_FDCWD
+
+    static var lastError: Errno { Errno(rawValue: errno) }
+
+    /// Repeats a call that a signal interrupts before it has any effect.
+    @inline(__always)
+    static func retrying<Result: SignedInteger>(
+        _ operation: StaticString, _ path: FilePath? = nil, _ call: () -> Result
+    ) throws(FileSystemError) -> Result {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let error = lastError
+            if error != .interrupted {
+                throw FileSystemError("\(operation)", path: path, errno: error)
+            }
+        }
+    }
+
+    /// A time of the kernel in nanoseconds. A time that `Int64` cannot hold, before 1677 or after 2262, becomes the
+    /// nearest that it can: any user may give a file any time.
+    static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
+        let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isTooLate) = whole.addingReportingOverflow(rest)
+        return isTooLarge || isTooLate ? (seconds < 0 ? .min : .max) : sum
+    }
+
+    /// The name in a directory entry. glibc declares `d_name` as an array of fixed size, but an entry
+    /// may be shorter, so the pointer is taken from the entry itself, not from a copy.
+    static func name(of entry: UnsafeMutablePointer<dirent>) -> UnsafePointer<CChar> {
+        let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
+        return UnsafePointer(
+            (UnsafeMutableRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+    }
+}
+
+#if !canImport(Darwin)
+    extension Platform {
+        static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
+        static func rename(
+            _ oldDirectory: CInt, _ oldName: UnsafePointer<CChar>, _ newDirectory: CInt,
+            _ newName: UnsafePointer<CChar>, _ mode: RenameMode
+        ) -> CInt {
+            switch mode {
+            case .replacing: renameat(oldDirectory, oldName, newDirectory, newName)
+            case .exclusive:
+                cplatform_renameat2(oldDirectory, oldName, newDirectory, newName, cplatform_rename_noreplace)
+            case .exchanging:
+                cplatform_renameat2(oldDirectory, oldName, newDirectory, newName, cplatform_rename_exchange)
+            }
+        }
+
+        static func synchronize(_ file: CInt) -> CInt { fsync(file) }
+
+        static func synchronizeVolume(_ file: CInt) -> CInt { cplatform_sync_volume(file) }
+
+        static func allocate(_ length: Int64, for file: CInt) -> CInt {
+            cplatform_allocate(file, off_t(length))
+        }
+
+        static func getAttribute(_ file: CInt, _ name: String, _ buffer: UnsafeMutableRawBufferPointer) -> Int
+        {
+            cplatform_fgetxattr(file, name, buffer.baseAddress, buffer.count)
+        }
+
+        static func setAttribute(_ file: CInt, _ name: String, _ value: UnsafeRawBufferPointer) -> CInt {
+            cplatform_fsetxattr(file, name, value.baseAddress, value.count)
+        }
+
+        static func removeAttribute(_ file: CInt, _ name: String) -> CInt {
+            cplatform_fremovexattr(file, name)
+        }
+
+        static let noSuchAttribute = Errno(rawValue: ENODATA)
+
+        static func setNoDump(_ file: CInt, _ enabled: Bool) -> CInt {
+            cplatform_set_no_dump(file, enabled ? 1 : 0)
+        }
+
+        static func isNoDump(_ file: CInt) -> CInt { cplatform_get_no_dump(file) }
+
+        static func birthTime(_ file: CInt, _ nanoseconds: inout Int64) -> CInt {
+            cplatform_birth_time(file, &nanoseconds)
+        }
+
+        static func inode(_ directory: CInt, _ name: UnsafePointer<CChar>, _ inode: inout UInt64) -> CInt {
+            cplatform_inode(directory, name, &inode)
+        }
+
+        static func isBeingWritten(_ file: CInt) -> CInt { cplatform_is_being_written(file) }
+
+        static let withoutAccessTime = cplatform_o_noatime
+
+        static func accessed(_ status: stat) -> Int64 {
+            nanoseconds(Int64(status.st_atim.tv_sec), Int64(status.st_atim.tv_nsec))
+        }
+
+        static func setAccessTime(_ file: CInt, _ nanoseconds: Int64) -> CInt {
+            cplatform_set_access_time(file, nanoseconds)
+        }
+
+        static func modified(_ status: stat) -> Int64 {
+            nanoseconds(Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
+        }
+    }
+#else
+    extension Platform {
+        static let openFiles = RLIMIT_NOFILE
+
+        static func rename(
+            _ oldDirectory: CInt, _ oldName: UnsafePointer<CChar>, _ newDirectory: CInt,
+            _ newName: UnsafePointer<CChar>, _ mode: RenameMode
+        ) -> CInt {
+            switch mode {
+            case .replacing: renameat(oldDirectory, oldName, newDirectory, newName)
+            case .exclusive:
+                renameatx_np(oldDirectory, oldName, newDirectory, newName, UInt32(RENAME_EXCL))
+            case .exchanging:
+                renameatx_np(oldDirectory, oldName, newDirectory, newName, UInt32(RENAME_SWAP))
+            }
+        }
+
+        /// `fsync` on Darwin stops at the drive's cache; `F_FULLFSYNC` asks the drive to flush it. File
+        /// systems that lack it answer `ENOTSUP` or `EINVAL`, and get the plain call.
+        static func synchronize(_ file: CInt) -> CInt {
+            if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
+            guard errno == ENOTSUP || errno == EINVAL else { return -1 }
+            return fsync(file)
+        }
+
+        /// `F_FULLFSYNC` ends a transaction of APFS, whatever file it is called on.
+        static func synchronizeVolume(_ file: CInt) -> CInt { synchronize(file) }
+
+        /// Unlike on Linux, the length requested is added to the length already allocated.
+        static func allocate(_ length: Int64, for file: CInt) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            let missing = length - Int64(status.st_blocks) * 512
+            guard missing > 0 else { return 0 }
+            var request = fstore_t(
+                fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
+                fst_length: off_t(missing), fst_bytesalloc: 0)
+            return fcntl(file, F_PREALLOCATE, &request)
+        }
+
+        static func getAttribute(_ file: CInt, _ name: String, _ buffer: UnsafeMutableRawBufferPointer) -> Int
+        {
+            fgetxattr(file, name, buffer.baseAddress, buffer.count, 0, 0)
+        }
+
+        static func setAttribute(_ file: CInt, _ name: String, _ value: UnsafeRawBufferPointer) -> CInt {
+            fsetxattr(file, name, value.baseAddress, value.count, 0, 0)
+        }
+
+        static func removeAttribute(_ file: CInt, _ name: String) -> CInt { fremovexattr(file, name, 0) }
+
+        static let noSuchAttribute = Errno(rawValue: ENOATTR)
+
+        static func setNoDump(_ file: CInt, _ enabled: Bool) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            let flag = UInt32(UF_NODUMP)
+            return fchflags(file, enabled ? status.st_flags | flag : status.st_flags & ~flag)
+        }
+
+        static func isNoDump(_ file: CInt) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            return status.st_flags & UInt32(UF_NODUMP) != 0 ? 1 : 0
+        }
+
+        static func birthTime(_ file: CInt, _ nanoseconds: inout Int64) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            nanoseconds = Platform.nanoseconds(
+                Int64(status.st_birthtimespec.tv_sec), Int64(status.st_birthtimespec.tv_nsec))
+            return 1
+        }
+
+        static func inode(_ directory: CInt, _ name: UnsafePointer<CChar>, _ inode: inout UInt64) -> CInt {
+            var status = stat()
+            guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return -1 }
+            inode = UInt64(status.st_ino)
+            return 0
+        }
+
+        /// Darwin has no leases.
+        static func isBeingWritten(_ file: CInt) -> CInt { 0 }
+
+        /// Darwin does not have the flag; iOS volumes do not keep access times.
+        static let withoutAccessTime: CInt = 0
+
+        static func accessed(_ status: stat) -> Int64 {
+            nanoseconds(Int64(status.st_atimespec.tv_sec), Int64(status.st_atimespec.tv_nsec))
+        }
+
+        static func setAccessTime(_ file: CInt, _ nanoseconds: Int64) -> CInt {
+            let seconds = nanoseconds / 1_000_000_000
+            let times = [
+                timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds - seconds * 1_000_000_000)),
+                timespec(tv_sec: 0, tv_nsec: Int(UTIME_OMIT)),
+            ]
+            return futimens(file, times)
+        }
+
+        static func modified(_ status: stat) -> Int64 {
+            nanoseconds(Int64(status.st_mtimespec.tv_sec), Int64(status.st_mtimespec.tv_nsec))
+        }
+    }
+#endif

@@ -1,0 +1,75 @@
+public import PrefetchFileSystem
+
+/// Why an item could not be written or read.
+public enum ItemFormatError: Error, Hashable, Sendable {
+    /// The file is empty or too short to be an item: the system purged it, or power failed.
+    case purged
+    /// The file does not hold what was written.
+    case damaged(Damage)
+    /// The file was written by a newer version of the format; it is left alone.
+    case newerVersion(UInt16)
+    /// The content is longer than ``ItemLimits/contentLength``.
+    case contentTooLong
+    /// A field of the metadata is longer than its limit, in bytes.
+    case metadataTooLong(field: String, bytes: Int, limit: Int)
+    /// A text of the metadata contains a NUL character.
+    case metadataContainsNUL(field: String)
+    /// The caller of the writer refused the space for the next bytes.
+    case notAdmitted
+    /// The priority is outside 0…1.
+    case priorityOutOfRange(Float)
+    /// The range is not within the content.
+    case rangeOutOfBounds(Range<Int64>, contentLength: Int64)
+    /// A system call failed.
+    case fileSystem(FileSystemError)
+
+    /// The part of an item that failed a check.
+    public enum Damage: String, Hashable, Sendable {
+        /// The last 32 bytes of the file.
+        case trailer
+        /// The checksum of the footer.
+        case footerChecksum = "footer checksum"
+        /// A field of the footer.
+        case footerFields = "footer fields"
+        /// The table of chunks in the footer.
+        case chunkTable = "chunk table"
+        /// The content of a chunk.
+        case chunkContent = "chunk content"
+        /// The key, which differs from the one asked for.
+        case key
+        /// The journal beside a kept partial.
+        case journal
+    }
+}
+
+extension ItemFormatError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .purged: "the item was purged"
+        case .damaged(let damage): "the item is damaged (\(damage.rawValue))"
+        case .newerVersion(let version):
+            "the item has format version \(version), which is newer than \(ItemFooter.version); update the software"
+        case .contentTooLong: "the content is longer than \(ItemLimits.contentLength) bytes"
+        case .metadataTooLong(let field, let bytes, let limit):
+            "the \(field) has \(bytes) bytes; at most \(limit) are allowed"
+        case .metadataContainsNUL(let field): "the \(field) contains a NUL character"
+        case .notAdmitted: "there is no room for the item"
+        case .priorityOutOfRange(let priority): "the priority \(priority) is not between 0 and 1"
+        case .rangeOutOfBounds(let range, let contentLength):
+            "the range \(range) is not within the \(contentLength) bytes of the item"
+        case .fileSystem(let error): error.description
+        }
+    }
+}
+
+/// Makes calls of the file system and wraps their error.
+@inline(__always)
+func onFiles<Result>(_ calls: @autoclosure () throws(FileSystemError) -> Result) throws(ItemFormatError)
+    -> Result
+{
+    do {
+        return try calls()
+    } catch {
+        throw .fileSystem(error)
+    }
+}

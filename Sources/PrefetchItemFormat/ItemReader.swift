@@ -1,0 +1,222 @@
+package import PrefetchFileSystem
+
+/// Reads one item from an open file.
+///
+/// A small item is read with a single call, footer included. Of a large one, the footer is read
+/// first and then the chunks that a range touches. Memory is bounded by
+/// ``CodecPool/parallelism`` chunks. Bytes are valid only when the call that delivers them returns,
+/// or calls its sink: by then the checksums of their chunks have been compared.
+///
+/// The reader does not close the file.
+package final class ItemReader {
+    /// Bytes of the first read, enough for the whole of a small item.
+    private static let windowLength = 128 << 10
+    /// Bytes first read from the end of a larger file, usually enough for its footer.
+    private static let tailLength = 4 << 10
+
+    package let footer: ItemFooter
+    private let file: Descriptor
+    private let fileSystem: any FileSystem
+    private let codecs: CodecPool
+    private let loan: CodecLoan
+    /// The whole file, when the first read returned all of it.
+    private let window: UnsafeRawBufferPointer?
+
+    /// Reads and checks the footer.
+    ///
+    /// - Throws: ``ItemFormatError/purged``, ``ItemFormatError/damaged(_:)``,
+    ///   ``ItemFormatError/newerVersion(_:)`` or ``ItemFormatError/fileSystem(_:)``.
+    package init(_ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool)
+        throws(ItemFormatError)
+    {
+        self.file = file
+        self.fileSystem = fileSystem
+        self.codecs = codecs
+        let loan = CodecLoan(from: codecs)
+        self.loan = loan
+
+        let buffer = loan.codec.input(atLeast: Self.windowLength).slice(0..<Self.windowLength)
+        let count = try onFiles(fileSystem.read(file, into: buffer, at: 0))
+        if count < Self.windowLength,
+            let footer = Self.footer(ofWholeFile: UnsafeRawBufferPointer(buffer.slice(0..<count)))
+        {
+            self.footer = footer
+            window = UnsafeRawBufferPointer(buffer.slice(0..<count))
+        } else {
+            footer = try Self.footer(of: file, in: fileSystem, loan.codec)
+            window = nil
+        }
+    }
+
+    /// Reads `range` of the content into `output`, which must have exactly that length. After an
+    /// error, the bytes in `output` are not the content.
+    ///
+    /// - Throws: ``ItemFormatError/rangeOutOfBounds(_:contentLength:)``,
+    ///   ``ItemFormatError/damaged(_:)`` or ``ItemFormatError/fileSystem(_:)``.
+    package func read(_ range: Range<Int64>, into output: UnsafeMutableRawBufferPointer)
+        throws(ItemFormatError)
+    {
+        precondition(output.count == range.count, "the buffer must have the length of the range")
+        if range == 0..<footer.contentLength {
+            // Whole chunks only: they are decoded straight into `output`.
+            try forEachBatch(of: range) { batch throws(ItemFormatError) in
+                let start = Int(footer.contentRange(ofChunk: batch.lowerBound).lowerBound)
+                let end = Int(footer.contentRange(ofChunk: batch.upperBound - 1).upperBound)
+                try decode(batch, into: output.slice(start..<end))
+            }
+        } else {
+            var done = 0
+            try stream(range) { piece throws(ItemFormatError) in
+                output.slice(done..<done + piece.count).copyMemory(from: piece)
+                done += piece.count
+            }
+        }
+    }
+
+    /// Passes `range` of the content to `sink`, piece by piece and in order. A piece is valid only
+    /// during the call.
+    package func stream(
+        _ range: Range<Int64>, to sink: (UnsafeRawBufferPointer) throws(ItemFormatError) -> Void
+    ) throws(ItemFormatError) {
+        try forEachBatch(of: range) { batch throws(ItemFormatError) in
+            let start = footer.contentRange(ofChunk: batch.lowerBound).lowerBound
+            let end = footer.contentRange(ofChunk: batch.upperBound - 1).upperBound
+            let length = Int(end - start)
+            let output = loan.codec.output(atLeast: length).slice(0..<length)
+            try decode(batch, into: output)
+            let wanted = Int(max(range.lowerBound, start) - start)..<Int(min(range.upperBound, end) - start)
+            try sink(UnsafeRawBufferPointer(output.slice(wanted)))
+        }
+    }
+
+    /// Calls `body` with the indexes of the chunks that `range` touches, a few at a time.
+    private func forEachBatch(
+        of range: Range<Int64>, _ body: (Range<Int>) throws(ItemFormatError) -> Void
+    ) throws(ItemFormatError) {
+        guard range.lowerBound >= 0, range.upperBound <= footer.contentLength else {
+            throw .rangeOutOfBounds(range, contentLength: footer.contentLength)
+        }
+        guard !range.isEmpty else { return }
+        let length = Int64(ItemLimits.chunkLength)
+        var next = Int(range.lowerBound / length)
+        let end = Int((range.upperBound - 1) / length) + 1
+        while next < end {
+            let batch = next..<min(next + codecs.parallelism, end)
+            try body(batch)
+            next = batch.upperBound
+        }
+    }
+
+    /// Decodes and verifies the chunks of `batch` into `output`, which is as long as their content.
+    private func decode(_ batch: Range<Int>, into output: UnsafeMutableRawBufferPointer)
+        throws(ItemFormatError)
+    {
+        let stored = try storedBytes(of: batch, orInto: output)
+        var offset = 0
+        let pieces = batch.map { index in
+            let length = Int(footer.chunks[index].storedLength)
+            defer { offset += length }
+            return stored.slice(offset..<offset + length)
+        }
+        let areIntact = try codecs.withCodecs(batch.count - 1) { others throws(ItemFormatError) in
+            inParallel(batch.count) { position in
+                let index = batch.lowerBound + position
+                let range = footer.contentRange(ofChunk: index)
+                let start = position * ItemLimits.chunkLength
+                return Self.decode(
+                    pieces[position], footer.encoding,
+                    into: output.slice(start..<start + Int(range.upperBound - range.lowerBound)),
+                    with: position == 0 ? loan.codec : others[position - 1],
+                    checksum: footer.chunks[index].checksum)
+            }
+        }
+        guard areIntact.allSatisfy({ $0 }) else { throw .damaged(.chunkContent) }
+    }
+
+    private static func decode(
+        _ stored: UnsafeRawBufferPointer, _ encoding: ItemEncoding,
+        into output: UnsafeMutableRawBufferPointer,
+        with codec: Codec, checksum: UInt64
+    ) -> Bool {
+        switch encoding {
+        case .lz4:
+            guard codec.decompressor.decompress(stored, into: output) else { return false }
+        case .identity:
+            if stored.baseAddress != UnsafeRawPointer(output.baseAddress) { output.copyMemory(from: stored) }
+        }
+        return Checksum.of(UnsafeRawBufferPointer(output)) == checksum
+    }
+
+    /// The stored bytes of the chunks of `batch`: from the window when it holds the whole file; for an
+    /// identity item, read straight into `output`; otherwise read into the codec's buffer.
+    private func storedBytes(of batch: Range<Int>, orInto output: UnsafeMutableRawBufferPointer)
+        throws(ItemFormatError) -> UnsafeRawBufferPointer
+    {
+        // On a watch, where `Int` has 32 bits, a position in the file can exceed it.
+        let start = footer.chunks[..<batch.lowerBound].reduce(Int64(0)) { $0 + Int64($1.storedLength) }
+        let length = footer.chunks[batch].reduce(0) { $0 + Int($1.storedLength) }
+        if let window { return window.slice(Int(start)..<Int(start) + length) }
+
+        let buffer =
+            footer.encoding == .identity ? output : loan.codec.input(atLeast: length).slice(0..<length)
+        let count = try onFiles(fileSystem.readAll(file, into: buffer, at: start))
+        guard count == length else { throw try lossOfEnd() }
+        return UnsafeRawBufferPointer(buffer)
+    }
+
+    /// The error for a file that is shorter than when its footer was read: the system also empties files in use.
+    private func lossOfEnd() throws(ItemFormatError) -> ItemFormatError {
+        let attributes = try onFiles(fileSystem.attributes(of: file))
+        return attributes.length < Int64(Trailer.length) ? .purged : .damaged(.chunkContent)
+    }
+}
+
+extension ItemReader {
+    /// The footer of a file that was read whole, or `nil` when anything is wrong: the slower path
+    /// then finds out what.
+    private static func footer(ofWholeFile bytes: UnsafeRawBufferPointer) -> ItemFooter? {
+        guard bytes.count >= Trailer.length else { return nil }
+        do {
+            let trailer = try Trailer(bytes.slice(bytes.count - Trailer.length..<bytes.count))
+            let length = Int(clamping: trailer.footerLength)
+            guard length >= Trailer.length + 8, length <= bytes.count else { return nil }
+            return try ItemFooter(
+                decoding: bytes.slice(bytes.count - length..<bytes.count), trailer: trailer,
+                fileLength: Int64(bytes.count))
+        } catch {
+            return nil
+        }
+    }
+
+    private static func footer(of file: Descriptor, in fileSystem: any FileSystem, _ codec: Codec)
+        throws(ItemFormatError) -> ItemFooter
+    {
+        let attributes = try onFiles(fileSystem.attributes(of: file))
+        guard attributes.kind == .regular else { throw .damaged(.trailer) }
+        let fileLength = attributes.length
+        guard fileLength >= Int64(Trailer.length) else { throw .purged }
+
+        var tail = try end(of: file, fileLength, in: fileSystem, codec, length: tailLength)
+        let trailer = try Trailer(tail.slice(tail.count - Trailer.length..<tail.count))
+        let length = Int(clamping: trailer.footerLength)
+        guard length >= Trailer.length + 8, length <= ItemLimits.footerLength, length <= fileLength else {
+            if trailer.isOfLongerFooter(fileLength: fileLength) { throw .newerVersion(trailer.version) }
+            throw .damaged(.trailer)
+        }
+        if length > tail.count {
+            tail = try end(of: file, fileLength, in: fileSystem, codec, length: length)
+        }
+        return try ItemFooter(
+            decoding: tail.slice(tail.count - length..<tail.count), trailer: trailer, fileLength: fileLength)
+    }
+
+    private static func end(
+        of file: Descriptor, _ fileLength: Int64, in fileSystem: any FileSystem, _ codec: Codec, length: Int
+    ) throws(ItemFormatError) -> UnsafeRawBufferPointer {
+        let length = min(length, Int(clamping: fileLength))
+        let buffer = codec.input(atLeast: length).slice(0..<length)
+        let count = try onFiles(fileSystem.readAll(file, into: buffer, at: fileLength - Int64(length)))
+        guard count == length else { throw .purged }
+        return UnsafeRawBufferPointer(buffer)
+    }
+}

@@ -1,0 +1,236 @@
+package import PrefetchFileSystem
+
+/// The outcome of writing an item.
+public struct ItemSummary: Hashable, Sendable {
+    /// The encoding that was used.
+    public let encoding: ItemEncoding
+    /// Bytes of the original.
+    public let contentLength: Int64
+    /// Bytes of the file.
+    public let storedLength: Int64
+}
+
+/// Writes one item into an open file from content that arrives in pieces of any size. The file is
+/// empty or begins with chunks that were kept.
+///
+/// Memory is bounded: less than one chunk is held back, and at most ``CodecPool/parallelism``
+/// chunks are compressed at a time. An item whose only chunk is compressed, or has at most 64 KiB,
+/// is written with a single call.
+///
+/// The writer neither closes nor removes the file; after an error, the file is unusable.
+package final class ItemWriter {
+    private let file: Descriptor
+    private let fileSystem: any FileSystem
+    private let codecs: CodecPool
+    private let metadata: ItemMetadata
+    private let boot: UInt64?
+    private let admit: (Int64) throws(ItemFormatError) -> Void
+    private let note: (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void
+    /// `nil` until LZ4 was tried on the first chunk.
+    private var encoding: ItemEncoding?
+
+    private var pending: [UInt8] = []
+    private var chunks: [Chunk] = []
+    /// Bytes of the file so far.
+    package private(set) var storedLength: Int64 = 0
+    /// Bytes of content taken so far.
+    package private(set) var contentLength: Int64 = 0
+
+    /// - Parameters:
+    ///   - boot: The ``Checksum/ofBoot(_:)`` of the running machine; `nil` if unknown.
+    ///   - kept: The journal of the chunks already in the file; the content is appended after them.
+    ///   - note: Called with the whole chunks that have been written.
+    ///   - admit: Called before every write with the length in bytes that the file will then have; when it
+    ///     throws, nothing is written.
+    /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)`` or
+    ///   ``ItemFormatError/priorityOutOfRange(_:)``.
+    package init(
+        _ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool, metadata: ItemMetadata,
+        encoding: EncodingChoice = .automatic, boot: UInt64? = nil, after kept: PartialJournal? = nil,
+        noting note: @escaping (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void = { _, _ in
+        },
+        admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
+    ) throws(ItemFormatError) {
+        try metadata.validate()
+        self.file = file
+        self.fileSystem = fileSystem
+        self.codecs = codecs
+        self.metadata = metadata
+        self.boot = boot
+        self.note = note
+        self.admit = admit
+        if let kept {
+            self.encoding = kept.encoding
+            chunks = kept.chunks
+            storedLength = kept.storedLength
+            contentLength = kept.contentLength
+            return
+        }
+        self.encoding =
+            switch encoding {
+            case .automatic: nil
+            case .forced(let encoding): encoding
+            }
+    }
+
+    /// Appends content.
+    ///
+    /// - Throws: ``ItemFormatError/contentTooLong``, ``ItemFormatError/fileSystem(_:)`` or the error of
+    ///   a closure of the caller.
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+        guard contentLength + Int64(bytes.count) <= ItemLimits.contentLength else { throw .contentTooLong }
+        contentLength += Int64(bytes.count)
+        var done = 0
+        if !pending.isEmpty {
+            done = min(bytes.count, ItemLimits.chunkLength - pending.count)
+            pending.append(contentsOf: bytes[..<done])
+            guard pending.count == ItemLimits.chunkLength else { return }
+            try pending.withBytes { chunk throws(ItemFormatError) in try encode(wholeChunks: chunk) }
+            pending.removeAll(keepingCapacity: true)
+        }
+        while bytes.count - done >= ItemLimits.chunkLength {
+            // The first chunk is compressed alone: it decides the encoding.
+            let most = encoding == nil ? 1 : codecs.parallelism
+            let count = min((bytes.count - done) / ItemLimits.chunkLength, most) * ItemLimits.chunkLength
+            try encode(wholeChunks: bytes.slice(done..<done + count))
+            done += count
+        }
+        pending.append(contentsOf: bytes[done...])
+    }
+
+    /// Appends the last piece of content and completes the item; nothing can be appended afterwards.
+    ///
+    /// - Throws: The errors of ``append(_:)``.
+    package func finish(appending last: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
+        throws(ItemFormatError) -> ItemSummary
+    {
+        guard pending.isEmpty, last.count <= ItemLimits.chunkLength,
+            contentLength + Int64(last.count) <= ItemLimits.contentLength
+        else {
+            try append(last)
+            return try pending.withBytes { rest throws(ItemFormatError) in try complete(with: rest) }
+        }
+        contentLength += Int64(last.count)
+        return try complete(with: last)
+    }
+
+    private func encode(wholeChunks bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+        let known = chunks.count
+        try write(wholeChunks: bytes)
+        try note(chunks[known...], encoding ?? .identity)
+    }
+
+    private func write(wholeChunks bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+        let pieces = stride(from: 0, to: bytes.count, by: ItemLimits.chunkLength).map {
+            bytes.slice($0..<$0 + ItemLimits.chunkLength)
+        }
+        guard encoding != .identity else { return try store(identity: pieces) }
+
+        try codecs.withCodecs(pieces.count) { codecs throws(ItemFormatError) in
+            let frames = inParallel(pieces.count) { Frame(compressing: pieces[$0], with: codecs[$0]) }
+            guard decideEncoding(by: frames[0], of: pieces[0]) == .lz4 else {
+                return try store(identity: pieces)
+            }
+            for frame in frames {
+                chunks.append(frame.chunk)
+                try write(frame.bytes)
+            }
+        }
+    }
+
+    private func store(identity pieces: [UnsafeRawBufferPointer]) throws(ItemFormatError) {
+        for piece in pieces {
+            chunks.append(Chunk(identity: piece))
+            try write(piece)
+        }
+    }
+
+    /// Writes the last chunk, which may be empty, and the footer.
+    private func complete(with last: UnsafeRawBufferPointer) throws(ItemFormatError) -> ItemSummary {
+        try codecs.withCodecs(1) { codecs throws(ItemFormatError) in
+            let codec = codecs[0]
+            var end = last
+            if last.isEmpty {
+                encoding = encoding ?? .identity
+            } else if encoding == .identity {
+                chunks.append(Chunk(identity: last))
+            } else {
+                let footerLength = ItemFooter.length(metadata: metadata, chunkCount: chunks.count + 1)
+                let frame = Frame(compressing: last, with: codec, leaving: footerLength)
+                if decideEncoding(by: frame, of: last) == .lz4 {
+                    chunks.append(frame.chunk)
+                    end = frame.bytes
+                } else {
+                    chunks.append(Chunk(identity: last))
+                }
+            }
+            try write(end, followedBy: footer(chunksLength: storedLength + Int64(end.count)), codec)
+        }
+        return ItemSummary(
+            encoding: encoding ?? .identity, contentLength: contentLength, storedLength: storedLength)
+    }
+
+    private func footer(chunksLength: Int64) -> [UInt8] {
+        let encoding = encoding ?? .identity
+        return ItemFooter.encode(
+            metadata: metadata, encoding: encoding, contentLength: contentLength, chunks: chunks,
+            chunksLength: chunksLength,
+            boot: ItemFooter.recordsBoot(encoding, contentLength: contentLength) ? boot : nil)
+    }
+
+    private func decideEncoding(by frame: Frame, of content: UnsafeRawBufferPointer) -> ItemEncoding {
+        if let encoding { return encoding }
+        let isWorthwhile = EncodingChoice.isWorthwhile(stored: frame.bytes.count, content: content.count)
+        let decision: ItemEncoding = isWorthwhile ? .lz4 : .identity
+        encoding = decision
+        return decision
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+        try admit(storedLength + Int64(bytes.count))
+        try onFiles(fileSystem.writeAll(bytes, to: file, at: storedLength))
+        storedLength += Int64(bytes.count)
+    }
+
+    /// Writes the end of the content and the footer, with one call where that costs at most a small
+    /// copy. A frame costs none: it is in the codec's buffer already.
+    private func write(_ end: UnsafeRawBufferPointer, followedBy footer: [UInt8], _ codec: Codec)
+        throws(ItemFormatError)
+    {
+        let length = end.count + footer.count
+        let isFrame =
+            !end.isEmpty && end.baseAddress == UnsafeRawPointer(codec.output(atLeast: 0).baseAddress)
+        guard isFrame || end.count <= Self.longestCopy else {
+            try write(end)
+            return try footer.withBytes { bytes throws(ItemFormatError) in try write(bytes) }
+        }
+        // A frame left room for the footer, so its buffer is not replaced here.
+        let buffer = codec.output(atLeast: length)
+        if !isFrame { buffer.copyMemory(from: end) }
+        buffer.slice(end.count..<length).copyBytes(from: footer)
+        try write(UnsafeRawBufferPointer(buffer.slice(0..<length)))
+    }
+
+    /// Copying this many bytes takes about as long as the system call it saves.
+    private static let longestCopy = 64 << 10
+}
+
+/// A compressed chunk in the output buffer of a codec.
+private struct Frame {
+    let bytes: UnsafeRawBufferPointer
+    let chunk: Chunk
+
+    /// - Parameter room: Bytes to leave free after the frame, for data written in the same call.
+    init(compressing content: UnsafeRawBufferPointer, with codec: Codec, leaving room: Int = 0) {
+        let output = codec.output(atLeast: content.count + LZ4Frame.overhead + room)
+        let length = codec.compressor.compress(content, into: output)
+        bytes = UnsafeRawBufferPointer(output.slice(0..<length))
+        chunk = Chunk(storedLength: UInt32(length), checksum: Checksum.of(content))
+    }
+}
+
+extension Chunk {
+    fileprivate init(identity content: UnsafeRawBufferPointer) {
+        self.init(storedLength: UInt32(content.count), checksum: Checksum.of(content))
+    }
+}

@@ -1,0 +1,147 @@
+public import PrefetchFileSystem
+internal import SystemPackage
+
+/// Sets, removes and reads the "do not back up" mark of open files and folders.
+///
+/// The mark is guidance to backup programs, not a guarantee, and some ways of saving a file lose it.
+/// An app that excludes a file from backups has to check the mark and set it again.
+public struct BackupMark: Sendable {
+    let fileSystem: any FileSystem
+
+    /// Creates a value that marks files of `fileSystem`.
+    public init(fileSystem: any FileSystem) {
+        self.fileSystem = fileSystem
+    }
+
+    /// Sets the mark for ``BackupPolicy/exclude`` and removes it for ``BackupPolicy/include``.
+    ///
+    /// A file that has no mark and needs none is not written to.
+    ///
+    /// - Throws: For `exclude`, `ENOTSUP`, `ENOTTY` or `EINVAL` when the file system does not support
+    ///   marks, with nothing changed; any other error of the calls.
+    public func set(_ policy: BackupPolicy, on file: Descriptor) throws(FileSystemError) {
+        switch policy {
+        case .include: try unmark(file)
+        case .exclude: try mark(file)
+        }
+    }
+
+    /// ``BackupPolicy/exclude`` when the file has the mark. A file system that does not support marks
+    /// has none.
+    public func policy(of file: Descriptor) throws(FileSystemError) -> BackupPolicy {
+        try isMarked(file) ? .exclude : .include
+    }
+
+    #if canImport(Darwin)
+        /// The attribute of freedesktop.org, which leaves a file out if it is `false`.
+        package static let xdgAttribute = "xdg.robots.backup"
+        /// The attribute behind `URLResourceValues.isExcludedFromBackup`.
+        package static let appleAttribute = "com.apple.metadata:com_apple_backup_excludeItem"
+    #else
+        /// The attribute of freedesktop.org, which leaves a file out if it is `false`.
+        package static let xdgAttribute = "user.xdg.robots.backup"
+        /// The attribute behind `URLResourceValues.isExcludedFromBackup`, as a copy of a container may have kept it.
+        package static let appleAttribute = "user.com.apple.metadata:com_apple_backup_excludeItem"
+    #endif
+    /// The value of ``xdgAttribute`` that leaves a file out. `true` asks for a backup, as does no attribute.
+    package static let xdgExcluded = Array("false".utf8)
+
+    /// Whether a file has the no-dump flag; `false` where the file system does not support it.
+    package func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try ifSupported { () throws(FileSystemError) in try fileSystem.isNoDump(file) } ?? false
+    }
+
+    /// An attribute of a file; `nil` also where the file system does not support attributes.
+    package func attribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
+        try ifSupported { () throws(FileSystemError) in
+            try fileSystem.extendedAttribute(name, of: file)
+        } ?? nil
+    }
+
+    /// The result of a call, or `nil` when the file system does not support it.
+    private func ifSupported<Result>(_ call: () throws(FileSystemError) -> Result)
+        throws(FileSystemError) -> Result?
+    {
+        do {
+            return try call()
+        } catch {
+            guard error.isUnsupported else { throw error }
+            return nil
+        }
+    }
+}
+
+#if !canImport(Darwin)
+    /// Linux has no mark that every backup program honours. Two are in use, and a file gets both: the
+    /// inode's no-dump flag and the extended attribute that freedesktop.org proposes. Either counts as
+    /// the mark, since a file system may support only one of them.
+    extension BackupMark {
+        static let attribute = xdgAttribute
+
+        private func mark(_ file: Descriptor) throws(FileSystemError) {
+            let isFlagged =
+                try ifSupported { () throws(FileSystemError) in
+                    try fileSystem.setNoDump(true, of: file)
+                } != nil
+            do {
+                try fileSystem.setExtendedAttribute(Self.attribute, to: Self.xdgExcluded, of: file)
+            } catch {
+                guard isFlagged, error.isUnsupported else { throw error }
+            }
+        }
+
+        private func unmark(_ file: Descriptor) throws(FileSystemError) {
+            if try isNoDump(file) { try fileSystem.setNoDump(false, of: file) }
+            if try hasAttribute(file) {
+                try fileSystem.setExtendedAttribute(Self.attribute, to: nil, of: file)
+            }
+        }
+
+        private func isMarked(_ file: Descriptor) throws(FileSystemError) -> Bool {
+            if try isNoDump(file) { return true }
+            return try hasAttribute(file)
+        }
+
+        private func hasAttribute(_ file: Descriptor) throws(FileSystemError) -> Bool {
+            try attribute(Self.attribute, of: file) == Self.xdgExcluded
+        }
+    }
+#else
+    /// The mark is the attribute behind `URLResourceValues.isExcludedFromBackup`, written through the
+    /// file-system seam.
+    ///
+    /// - Note: Not yet run on an Apple platform.
+    extension BackupMark {
+        static let attribute = appleAttribute
+
+        /// The string `com.apple.MobileBackup` as a binary property list.
+        private static let excluded: [UInt8] = {
+            let text = Array("com.apple.MobileBackup".utf8)
+            let header = Array("bplist00".utf8)
+            // An ASCII string (0x5F) whose length follows as an integer of one byte (0x10).
+            let object = [0x5F, 0x10, UInt8(text.count)] + text
+            let offsetTable = [UInt8(header.count)]
+            let trailer: [UInt8] =
+                [0, 0, 0, 0, 0, 0, 1, 1]  // bytes per offset and per reference
+                + [0, 0, 0, 0, 0, 0, 0, 1]  // number of objects
+                + [0, 0, 0, 0, 0, 0, 0, 0]  // the root is object 0
+                + [0, 0, 0, 0, 0, 0, 0, UInt8(header.count + object.count)]  // where the offset table is
+            return header + object + offsetTable + trailer
+        }()
+
+        private func mark(_ file: Descriptor) throws(FileSystemError) {
+            try fileSystem.setExtendedAttribute(Self.attribute, to: Self.excluded, of: file)
+        }
+
+        private func unmark(_ file: Descriptor) throws(FileSystemError) {
+            if try isMarked(file) {
+                try fileSystem.setExtendedAttribute(Self.attribute, to: nil, of: file)
+            }
+        }
+
+        /// Any value counts as the mark: Time Machine writes `com.apple.backupd`.
+        private func isMarked(_ file: Descriptor) throws(FileSystemError) -> Bool {
+            try attribute(Self.attribute, of: file) != nil
+        }
+    }
+#endif

@@ -1,0 +1,223 @@
+internal import PrefetchCaching
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+/// A catalog or ledger of an older version.
+struct OldFormat: StorageRule {
+    let info = RuleInfo(
+        "old-format", .note, .package,
+        "Stored data has the format of an older version of this package.",
+        fix: "Open the cache once: the ledger is migrated, and the catalog rebuilt.")
+
+    func check(_ checkup: inout Checkup) {
+        let areas = checkup.inventory.place.areas
+        if let ledger = checkup.inventory.ledger, ledger.isOld {
+            checkup.report(
+                self, checkup.inventory.displayed(areas.applicationSupport),
+                "the ledger has version \(ledger.version)")
+        }
+        if let version = checkup.inventory.catalogVersion, version < CatalogSnapshot.currentVersion {
+            checkup.report(
+                self, checkup.inventory.displayed(areas.caches), "the catalog has version \(version)")
+        }
+    }
+}
+
+/// A ledger entry whose file is not there.
+struct EntryWithoutFile: StorageRule {
+    let info = RuleInfo(
+        "ledger-entry-without-file", .note, .package,
+        "The ledger has an entry whose file was moved or deleted.",
+        fix: "Put the file back, or `cachectl forget` its key.")
+
+    func check(_ checkup: inout Checkup) {
+        let inventory = checkup.inventory
+        guard let ledger = inventory.ledger else { return }
+        // Several keys may have been handed the same file, which bears the number of one entry.
+        let found = Set(
+            inventory.files.compactMap { $0.facts?.ledgerEntry.map { ledger.entries[Int($0)].location } })
+        let staged = Set(inventory.files.lazy.filter { $0.kind == .staged }.map(\.name.string))
+        for entry in ledger.entries where !found.contains(entry.location) {
+            // One that was begun just now has neither its staged file nor its file yet.
+            let isBegun = entry.openedAt > checkup.options.now - Abandoned.patience
+            if !entry.isCommitted, isBegun || staged.contains(entry.stagedName) { continue }
+            guard let area = inventory.place.areas.path(of: entry.location.area) else { continue }
+            // If the user is not signed in, the folder does not exist, and its files are unknown.
+            if entry.location.area == .iCloudDrive,
+                !inventory.folders.contains(where: { $0.area == .iCloudDrive })
+            {
+                continue
+            }
+            let path = shown(entry, inventory, area)
+            if inventory.problems.contains(where: { path.starts(with: $0.path) }) { continue }
+            if checkup.hasFile(entry, in: area) { continue }
+            checkup.report(self, path, "there is no file for '\(entry.key)'")
+        }
+    }
+
+    private func shown(_ entry: LedgerSnapshot.Entry, _ inventory: StorageInventory, _ area: FilePath)
+        -> FilePath
+    {
+        inventory.place.container == nil
+            ? entry.location.relative : inventory.displayed(area.pushing(entry.location.relative))
+    }
+}
+
+/// Files that should be excluded from backups and are not.
+struct LostExclusionMark: StorageRule {
+    let info = RuleInfo(
+        "exclusion-mark-lost", .warning, .storage,
+        "A file that should be excluded from backups has lost its mark.",
+        fix:
+            "`cachectl repair` restores the mark; some ways of saving a file, or of copying a container, lose it."
+    )
+
+    func check(_ checkup: inout Checkup) {
+        let inventory = checkup.inventory
+        let files = checkup.files {
+            $0.kind == .promoted && $0.isBackedUp && $0.areMarksKnown && !$0.isBackupWanted
+        }
+        for index in files {
+            checkup.report(self, index, "it was opened with the policy to exclude it from backups")
+        }
+        for (number, folder) in inventory.folders.enumerated()
+        where folder.role == .staging && folder.exclusions.isEmpty && folder.areMarksKnown {
+            guard folder.parent.map({ inventory.folders[Int($0)].role != .staging }) ?? true else { continue }
+            checkup.report(
+                self, inventory.path(ofFolder: Int32(number)), "work in progress needs no backup")
+        }
+    }
+}
+
+/// A cache root that backup programs do not recognise.
+struct MissingCacheTag: StorageRule {
+    let info = RuleInfo(
+        "missing-cache-tag", .warning, .cacheTag,
+        "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",
+        fix: "Delete a CACHEDIR.TAG that is invalid. Open the cache once: it creates the tag.")
+
+    func check(_ checkup: inout Checkup) {
+        let inventory = checkup.inventory
+        for folder in inventory.folders
+        where folder.role == .cachesRoot && folder.areMarksKnown && !folder.exclusions.contains(.cacheTag) {
+            checkup.report(
+                self, inventory.displayed(inventory.place.areas.caches),
+                "there is no valid CACHEDIR.TAG")
+        }
+    }
+}
+
+/// A root of the cache that another user owns or may write to.
+struct WrongPermissions: StorageRule {
+    let info = RuleInfo(
+        "wrong-permissions", .error, .package,
+        "A root of the cache belongs to another user, or others may write to it: it is not opened.",
+        fix: "`chown` it to the owner of the folder around it, and `chmod 700` it.")
+
+    func check(_ checkup: inout Checkup) {
+        let inventory = checkup.inventory
+        for (number, folder) in inventory.folders.enumerated()
+        where folder.role == .cachesRoot || folder.role == .supportRoot {
+            let path = inventory.path(ofFolder: Int32(number))
+            let owner = folder.parent.map { inventory.folders[Int($0)].attributes.owner }
+            if !folder.attributes.permissions.isDisjoint(with: [.groupWrite, .otherWrite]) {
+                checkup.report(self, path, "others may write to it")
+            } else if let owner, owner != folder.attributes.owner {
+                let own = folder.attributes.owner
+                checkup.report(self, path, "it belongs to user \(own), the folder around it to user \(owner)")
+            }
+        }
+    }
+}
+
+/// A file in a folder of the cache that nothing accounts for.
+struct Abandoned: StorageRule {
+    let info = RuleInfo(
+        "abandoned", .warning, .fileSystem,
+        "A file in a folder of the cache is not one of its files, or is left over from abandoned work.",
+        fix: "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers.")
+
+    /// Work under way creates its files one after the other; none of them is alone for so long.
+    /// In milliseconds.
+    static let patience: Int64 = 3_600_000
+
+    func check(_ checkup: inout Checkup) {
+        let inventory = checkup.inventory
+        let isKnown = inventory.isLedgerKnown
+        let intents = Set(
+            (inventory.ledger?.entries ?? []).lazy.filter { !$0.isCommitted }.map(\.stagedName))
+        let partials = PartialPairs(inventory)
+        let old = checkup.options.now - Self.patience
+        for index in checkup.files(where: { checkup.folder(of: $0).role?.isOwn == true }) {
+            let file = checkup.file(index)
+            switch file.kind {
+            case .foreign, .link, .special:
+                if checkup.folder(of: file).role == .files, !isKnown { continue }
+                report(index, "the cache keeps no file of this name here", &checkup)
+            case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
+                // What was moved aside is the user's, and moved back when the cache is opened.
+                guard CacheFile(file.name, in: .staging) != .aside else { continue }
+                report(index, "no promotion needs it", &checkup)
+            case .partial, .journal:
+                if partials.isAlone(file) {
+                    guard file.modified < old else { continue }
+                    report(index, "its other half is missing", &checkup)
+                } else if let lock = partials.lock(of: file), !isHeld(lock, &checkup) {
+                    report(index, "its writer has died", &checkup)
+                }
+            default: break
+            }
+        }
+    }
+
+    /// Reports a file, unless it has disappeared since the walk: then it belonged to work under way.
+    private func report(_ index: Int32, _ message: String, _ checkup: inout Checkup) {
+        if checkup.isStillThere(index) { checkup.report(self, index, message) }
+    }
+
+    /// Whether a live process holds a lock, which it does exclusively. The check does not wait.
+    private func isHeld(_ lock: Int32?, _ checkup: inout Checkup) -> Bool {
+        guard let lock else { return false }
+        let fileSystem = checkup.fileSystem
+        let isFree = checkup.look(at: lock) { try fileSystem.lock($0, .shared, waiting: false) }
+        // Without locks this is unknown, and the lock counts as held.
+        return isFree != true
+    }
+}
+
+/// The files in `incoming/` that belong together.
+private struct PartialPairs {
+    private var locks: [String: Int32] = [:]
+    private var names: Set<FilePath.Component> = []
+
+    init(_ inventory: StorageInventory) {
+        for (index, file) in inventory.files.enumerated()
+        where inventory.folders[Int(file.folder)].role == .incoming {
+            names.insert(file.name)
+            if file.kind == .lock { locks[file.name.stem] = Int32(index) }
+        }
+    }
+
+    /// Whether a kept partial lacks its journal, or a journal its partial.
+    func isAlone(_ file: InventoryFile) -> Bool {
+        guard let known = CacheFile(file.name, in: .incoming) else { return false }
+        switch known {
+        case .keptPartial: return !contains("\(file.name.string).chunks")
+        case .journal: return !contains(file.name.stem)
+        default: return false
+        }
+    }
+
+    /// The lock of the process that writes a partial: `nil` for a kept partial, and `.some(nil)` for a
+    /// missing lock.
+    func lock(of file: InventoryFile) -> Int32?? {
+        guard CacheFile(file.name, in: .incoming) == .partial else { return nil }
+        return .some(locks[String(file.name.string.prefix { $0 != "-" })])
+    }
+
+    private func contains(_ name: String) -> Bool {
+        FilePath.Component(name).map(names.contains) ?? false
+    }
+}

@@ -1,0 +1,238 @@
+internal import PrefetchCaching
+package import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+package import SystemPackage
+
+/// Checks an inventory against the rules.
+package struct Checkup {
+    /// Further inputs of the checks.
+    package struct Options: Sendable {
+        /// Milliseconds since 1970.
+        package var now: Int64
+        /// How long an excluded file may stay unused, in milliseconds.
+        package var unusedFor: Int64
+        /// The settings in the app's `Info.plist`.
+        package var settings: AppSettings?
+
+        package init(now: Int64, unusedFor: Int64 = 30 * 86_400_000, settings: AppSettings? = nil) {
+            self.now = now
+            self.unusedFor = unusedFor
+            self.settings = settings
+        }
+    }
+
+    let inventory: StorageInventory
+    let options: Options
+    let fileSystem: any FileSystem
+    let codecs = CodecPool(parallelism: 1)
+    private var reader: FileReader
+    private var findings: [Finding] = []
+    private var problems: [StorageInventory.Problem] = []
+    private var claimed: Set<Int32> = []
+
+    private init(_ inventory: StorageInventory, _ options: Options, _ fileSystem: any FileSystem) {
+        self.inventory = inventory
+        self.options = options
+        self.fileSystem = fileSystem
+        reader = FileReader(fileSystem)
+    }
+
+    /// Applies all rules, one after the other.
+    ///
+    /// - Complexity: O(n) in the files. Files in Documents are opened, and files of equal length, from 4 KiB
+    ///   on, are read whole.
+    ///
+    /// - Returns: The findings in the order of the rules, and the files that could not be read.
+    package static func run(
+        on inventory: StorageInventory, _ options: Options, in fileSystem: any FileSystem
+    ) -> (findings: [Finding], problems: [StorageInventory.Problem]) {
+        var checkup = Checkup(inventory, options, fileSystem)
+        for rule in StorageRules.all { rule.check(&checkup) }
+        return (checkup.findings, checkup.problems)
+    }
+
+    /// The files that no rule has reported yet.
+    func files(where isWanted: (InventoryFile) -> Bool) -> [Int32] {
+        inventory.files.indices.lazy.map(Int32.init)
+            .filter { !claimed.contains($0) && isWanted(file($0)) }
+    }
+
+    func file(_ index: Int32) -> InventoryFile { inventory.files[Int(index)] }
+    func folder(of file: InventoryFile) -> InventoryFolder { inventory.folders[Int(file.folder)] }
+
+    /// The folders above a file, outermost first.
+    func folders(above file: InventoryFile) -> [Int32] {
+        var folders: [Int32] = []
+        var next: Int32? = file.folder
+        while let number = next {
+            folders.append(number)
+            next = inventory.folders[Int(number)].parent
+        }
+        return folders.reversed()
+    }
+
+    /// The first `count` bytes of a file, or `nil` when it cannot be read.
+    mutating func beginning(of index: Int32, count: Int) -> [UInt8]? {
+        look(at: index) { [fileSystem] in try fileSystem.bytes(of: $0, count: count) }
+    }
+
+    /// Opens a file to examine it. A file that cannot be read is noted as a problem, and rules skip it.
+    mutating func look<Result>(at index: Int32, _ body: (Descriptor) throws -> Result) -> Result? {
+        do {
+            return try reader.withFile(index, of: inventory, body)
+        } catch {
+            // An invalid item, or something else at its path by now, is not a problem of reading.
+            if let error = FileSystemError(causing: error), !error.isNoRegularFile { note(error, at: index) }
+            return nil
+        }
+    }
+
+    /// Whether a file is still where the walk found it, which was some time ago.
+    mutating func isStillThere(_ index: Int32) -> Bool {
+        do {
+            return try reader.isThere(index, of: inventory)
+        } catch {
+            note(error, at: index)
+            return false
+        }
+    }
+
+    /// Whether an entry of the ledger has a file by now: it may have got its name after the walk. If that cannot be
+    /// determined, it counts as having one.
+    func hasFile(_ entry: LedgerSnapshot.Entry, in area: FilePath) -> Bool {
+        do {
+            let path = entry.location.relative
+            guard let name = path.lastComponent,
+                let folder = try inventory.areaFolder(area, fileSystem)?.open(path.removingLastComponent())
+            else { return false }
+            return try fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor) != nil
+        } catch {
+            return !error.isNotFound
+        }
+    }
+
+    private mutating func note(_ error: FileSystemError, at index: Int32) {
+        let path = inventory.path(of: file(index))
+        let problem = StorageInventory.Problem(path: path, reason: "\(error.operation): \(error.errno)")
+        if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
+    }
+
+    /// Whether a file is a database of SQLite, by its content (sqlite.org/fileformat.html).
+    mutating func isDatabase(_ index: Int32) -> Bool {
+        beginning(of: index, count: 16) == Array("SQLite format 3\0".utf8)
+    }
+
+    mutating func report(_ rule: some StorageRule, _ path: FilePath, _ message: String) {
+        findings.append(Finding(rule: rule.info, path: path, message: message))
+    }
+
+    /// Reports one file.
+    mutating func report(_ rule: some StorageRule, _ index: Int32, _ message: String) {
+        report(rule, [index], at: inventory.path(of: file(index)), message)
+    }
+
+    /// Reports several files as one finding.
+    mutating func report(
+        _ rule: some StorageRule, _ indices: [Int32], at path: FilePath, _ message: String
+    ) {
+        let length = indices.reduce(0) { $0 + file($1).countedLength }
+        findings.append(
+            Finding(
+                rule: rule.info, path: path, message: message, files: indices.count, length: length))
+        claimed.formUnion(indices)
+    }
+
+    /// Reports files by the outermost folder above each that satisfies `isGroup`, and the others individually.
+    mutating func report(
+        _ rule: some StorageRule, _ indices: [Int32], byFolder isGroup: (InventoryFolder) -> Bool,
+        _ message: String
+    ) {
+        var groups: [Int32: [Int32]] = [:]
+        for index in indices {
+            if let folder = folders(above: file(index)).first(where: {
+                isGroup(inventory.folders[Int($0)])
+            }) {
+                groups[folder, default: []].append(index)
+            } else {
+                report(rule, index, message)
+            }
+        }
+        for (folder, members) in groups.sorted(by: { $0.key < $1.key }) {
+            report(rule, members, at: inventory.path(ofFolder: folder), message)
+        }
+    }
+}
+
+/// A violation of a rule.
+package struct Finding: Hashable, Sendable {
+    package let rule: RuleInfo
+    /// The path of the file, or of the folder of several, relative to the container or, for an application, to
+    /// its area.
+    package let path: FilePath
+    package let message: String
+    /// The number of files concerned.
+    package var files = 0
+    /// The bytes of these files.
+    package var length: Int64 = 0
+}
+
+/// How much a finding matters.
+package enum Severity: String, Sendable, Hashable, CaseIterable {
+    /// Data may be lost, or is in a backup where it must not be.
+    case error
+    case warning
+    /// Harmless, and worth knowing.
+    case note
+}
+
+/// One rule that an inventory is checked against.
+///
+/// A file is reported by one rule only: the first, in the order of ``StorageRules/all``.
+protocol StorageRule: Sendable {
+    var info: RuleInfo { get }
+    func check(_ checkup: inout Checkup)
+}
+
+/// The description of a rule.
+package struct RuleInfo: Sendable, Hashable {
+    /// Never changes: scripts depend on it.
+    package let name: String
+    package let severity: Severity
+    /// The guideline that says so.
+    package let guideline: String
+    /// What is wrong.
+    package let explanation: String
+    package let fix: String
+
+    init(
+        _ name: String, _ severity: Severity, _ guideline: Guideline, _ explanation: String, fix: String
+    ) {
+        self.name = name
+        self.severity = severity
+        self.guideline = guideline.rawValue
+        self.explanation = explanation
+        self.fix = fix
+    }
+}
+
+/// All rules.
+package enum StorageRules {
+    static let all: [any StorageRule] = [
+        OldFormat(), MissingCacheTag(), WrongPermissions(), EntryWithoutFile(), LostExclusionMark(),
+        Abandoned(), CachedDataBackedUp(), PurgeableUserData(), LeftInTemporary(), NoDocument(),
+        ExcludedUserData(), ExcludedUnused(), StoredAbsolutePath(), SameContentTwice(), FileSharing(),
+    ]
+
+    package static var infos: [RuleInfo] { all.map(\.info) }
+}
+
+/// The guidelines that rules come from.
+enum Guideline: String {
+    case storage = "iOS Data Storage Guidelines"
+    case fileSystem = "File System Programming Guide"
+    case optimizing = "Optimizing Your App’s Data for iCloud Backup"
+    case cacheTag = "Cache Directory Tagging Specification"
+    case fileSharing = "Information Property List: UIFileSharingEnabled"
+    case package = "Contracts of this package"
+}

@@ -1,0 +1,89 @@
+// FoundationEssentials has no `PropertyListSerialization`.
+internal import Foundation
+package import PrefetchFileSystem
+internal import PrefetchStorageAreas
+package import SystemPackage
+
+/// The settings in an app's `Info.plist` about its documents.
+package struct AppSettings: Sendable, Hashable {
+    /// `UIFileSharingEnabled`
+    package let isFileSharingEnabled: Bool
+    /// `LSSupportsOpeningDocumentsInPlace`
+    package let opensDocumentsInPlace: Bool
+
+    /// Whether the user sees the content of Documents.
+    var isSharing: Bool { isFileSharingEnabled || opensDocumentsInPlace }
+
+    /// In bytes; the longest known files have some hundred KiB.
+    private static let limit = 16 << 20
+
+    /// Reads a property list, XML or binary.
+    ///
+    /// - Throws: ``AppSettingsError``
+    package init(at path: FilePath, in fileSystem: any FileSystem) throws(AppSettingsError) {
+        let bytes: [UInt8]
+        do {
+            bytes = try fileSystem.withFile(path, in: .workingDirectory, .readFollowingLinksWithoutWaiting) {
+                file throws(FileSystemError) in
+                let length = try fileSystem.attributes(of: file).length
+                guard length <= Self.limit else {
+                    throw FileSystemError("read", path: path, errno: .fileTooLarge)
+                }
+                return try fileSystem.bytes(of: file, count: Int(length))
+            }
+        } catch {
+            throw .unreadable(path, error.errno)
+        }
+        let list: Any
+        do {
+            list = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+        } catch {
+            throw .noPropertyList(path)
+        }
+        guard let settings = list as? [String: Any] else { throw .noPropertyList(path) }
+        isFileSharingEnabled = settings["UIFileSharingEnabled"] as? Bool ?? false
+        opensDocumentsInPlace = settings["LSSupportsOpeningDocumentsInPlace"] as? Bool ?? false
+    }
+}
+
+/// Why an `Info.plist` could not be used.
+package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreadable(FilePath, Errno)
+    case noPropertyList(FilePath)
+
+    package var description: String {
+        switch self {
+        case .unreadable(let path, let errno):
+            "\(path.displayText) cannot be read (\(errno)): name the Info.plist of the app"
+        case .noPropertyList(let path):
+            "\(path.displayText) is not a property list with a dictionary: name the Info.plist of the app"
+        }
+    }
+}
+
+/// Documents that the user cannot reach.
+struct FileSharing: StorageRule {
+    let info = RuleInfo(
+        "file-sharing", .warning, .fileSharing,
+        "`Info.plist` does not fit the contents of Documents (`--plist`).",
+        fix:
+            "Set UIFileSharingEnabled and LSSupportsOpeningDocumentsInPlace both, or keep no documents there."
+    )
+
+    func check(_ checkup: inout Checkup) {
+        guard let settings = checkup.options.settings else { return }
+        let documents = checkup.inventory.files.count { $0.area == .documents && $0.isVisible }
+        guard documents > 0, !(settings.isFileSharingEnabled && settings.opensDocumentsInPlace) else {
+            return
+        }
+        let message =
+            switch (settings.isFileSharingEnabled, settings.opensDocumentsInPlace) {
+            case (true, _): "without LSSupportsOpeningDocumentsInPlace, documents are not in the Files app"
+            case (_, true):
+                "without UIFileSharingEnabled, documents are in the Files app for reading in place only"
+            default: "the user can reach none of \(documents) documents"
+            }
+        checkup.report(
+            self, checkup.inventory.displayed(checkup.inventory.place.areas.documents), message)
+    }
+}

@@ -1,0 +1,100 @@
+internal import PrefetchFileSystem
+package import PrefetchStorageAreas
+
+/// Sums over the files of an inventory.
+package struct InventoryTotals: Sendable {
+    /// The sums over the files of one kind in one area.
+    package struct Group: Sendable, Hashable {
+        package let area: Area?
+        package let kind: FileKind
+        package var files = 0
+        /// Bytes; a file with several names counts once.
+        package var length: Int64 = 0
+        package var allocated: Int64 = 0
+        /// Bytes that a backup contains.
+        package var backedUp: Int64 = 0
+
+        fileprivate mutating func add(_ file: InventoryFile, backedUp length: Int64) {
+            files += 1
+            self.length += file.countedLength
+            allocated += file.countedAllocation
+            backedUp += length
+        }
+    }
+
+    /// The groups in the order in which areas are declared; files outside all areas come last.
+    package private(set) var groups: [Group] = []
+    package private(set) var folders = 0
+    /// Bytes that the folders themselves take on the volume.
+    package private(set) var folderAllocation: Int64 = 0
+    /// Bytes that a backup contains, by the marks and tags present.
+    package private(set) var backupLength: Int64 = 0
+    /// Bytes that a backup should contain.
+    package private(set) var wantedBackupLength: Int64 = 0
+    /// Excluded bytes by each of ``Exclusions/names``. Bytes excluded for several reasons count for each.
+    package var excludedLength: [String: Int64] {
+        lengthByExclusions.reduce(into: [:]) { sums, entry in
+            for name in Exclusions(rawValue: entry.key).names { sums[name, default: 0] += entry.value }
+        }
+    }
+
+    /// Bytes on the volume that a device's settings call "Documents & Data".
+    package private(set) var documentsAndData: Int64 = 0
+    /// Bytes on the volume that count only in the app's total: Caches and tmp.
+    package private(set) var cachesAndTemporary: Int64 = 0
+
+    package var files: Int { groups.reduce(0) { $0 + $1.files } }
+    package var length: Int64 { groups.reduce(0) { $0 + $1.length } }
+    /// Bytes on the volume, as `du` counts them.
+    package var allocated: Int64 { groups.reduce(folderAllocation) { $0 + $1.allocated } }
+
+    /// - Complexity: O(n) in the files and folders.
+    package init(of inventory: StorageInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
+        var byKind: [Area?: [FileKind: Group]] = [:]
+        // A file is in a backup if any of its names is, once, whichever was found first.
+        var backedUp = OncePerFile()
+        var wanted = OncePerFile()
+        var excluded = OncePerFile()
+        for file in inventory.files where isSelected(file) {
+            let length = file.isBackedUp ? backedUp.length(of: file) : 0
+            byKind[file.area, default: [:]][
+                file.kind, default: Group(area: file.area, kind: file.kind)
+            ].add(file, backedUp: length)
+            backupLength += length
+            if file.isBackupWanted { wantedBackupLength += wanted.length(of: file) }
+            if !file.isBackedUp {
+                lengthByExclusions[file.exclusions.rawValue, default: 0] += excluded.length(of: file)
+            }
+            count(file.countedAllocation, in: file.area)
+        }
+        for folder in inventory.folders {
+            folders += 1
+            guard !folder.isCountedElsewhere else { continue }
+            folderAllocation += folder.attributes.allocated
+            count(folder.attributes.allocated, in: folder.area)
+        }
+        groups = byKind.values.flatMap(\.values).sorted {
+            ($0.area?.rawValue ?? .max, $0.kind) < ($1.area?.rawValue ?? .max, $1.kind)
+        }
+    }
+
+    private var lengthByExclusions: [UInt8: Int64] = [:]
+
+    /// Files outside the areas, such as preferences, count as the app's data.
+    private mutating func count(_ allocated: Int64, in area: Area?) {
+        switch area.map(\.promise.isCountedInDocumentsAndData) ?? true {
+        case true?: documentsAndData += allocated
+        case false?: cachesAndTemporary += allocated
+        case nil: break
+        }
+    }
+}
+
+/// Counts a file with several names once.
+private struct OncePerFile {
+    private var counted: Set<FileAttributes.Identity> = []
+
+    mutating func length(of file: InventoryFile) -> Int64 {
+        counted.insert(file.identity).inserted ? file.length : 0
+    }
+}

@@ -1,0 +1,245 @@
+package import PrefetchCaching
+package import PrefetchFileSystem
+package import PrefetchStorageAreas
+package import SystemPackage
+
+/// Every file of an application or of a container, with what is known about it.
+package struct StorageInventory: Sendable {
+    package internal(set) var folders: [InventoryFolder] = []
+    package internal(set) var files: [InventoryFile] = []
+    /// The paths that could not be examined or read.
+    package internal(set) var problems: [Problem] = []
+    /// The number of files and folders that disappeared while they were examined.
+    package internal(set) var vanished = 0
+    /// The content of the ledger; `nil` when it is missing or cannot be read.
+    package internal(set) var ledger: LedgerSnapshot?
+    /// Whether all promotions are known: the ledger was read, or does not exist.
+    package internal(set) var isLedgerKnown = true
+    /// The version of the catalog, if there is one.
+    package internal(set) var catalogVersion: Int?
+    package let place: InventoryPlace
+
+    init(of place: InventoryPlace) {
+        self.place = place
+    }
+
+    /// Something that an inventory could not determine.
+    package struct Problem: Hashable, Sendable {
+        package let path: FilePath
+        package let reason: String
+    }
+
+    /// The path of a folder, relative to the container or, for an application, to its area.
+    ///
+    /// - Complexity: O(n) in the depth.
+    package func path(ofFolder number: Int32) -> FilePath { path(ofFolder: number, and: []) }
+
+    /// The path of a file; see ``path(ofFolder:)``.
+    package func path(of file: InventoryFile) -> FilePath {
+        path(ofFolder: file.folder, and: [FilePath(root: nil, [file.name])])
+    }
+
+    private func path(ofFolder number: Int32, and last: [FilePath]) -> FilePath {
+        var names = last
+        var next = number
+        while let parent = folders[Int(next)].parent {
+            names.append(folders[Int(next)].name)
+            next = parent
+        }
+        // All at once: pushing one name after the other would parse the growing path each time.
+        return FilePath(bytes: names.reversed().map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
+    }
+
+    /// The absolute path of the root of the walk that found a folder.
+    func root(ofFolder number: Int32) -> FilePath {
+        var next = number
+        while let parent = folders[Int(next)].parent { next = parent }
+        return folders[Int(next)].name
+    }
+}
+
+extension StorageInventory {
+    /// Takes an inventory of a place. Nothing is created, changed or touched there, and a live app waits at
+    /// most for the time that it takes to copy its ledger.
+    ///
+    /// - Throws: ``InventoryError`` when there is nothing to examine. Anything below that cannot be read is
+    ///   one of the ``problems``.
+    /// - Complexity: O(n) in the files, each of which costs a `stat`. Files in places that are backed up are
+    ///   also opened for their marks, and items that the catalog does not know for their footers.
+    package init(of place: InventoryPlace, in fileSystem: any FileSystem) throws(InventoryError) {
+        let roots = try Self.open(place, fileSystem)
+        var walk = InventoryWalk(StorageInventory(of: place), fileSystem)
+        for (path, area, folder) in roots {
+            do {
+                try walk.walk(folder, at: path, area)
+            } catch {
+                throw .unreadable(path, error.errno)
+            }
+        }
+        walk.findFacts()
+        self = walk.inventory
+        // After the walk: the ledger has the entry of a file before the file gets its name.
+        readLedger(in: fileSystem)
+        recognisePromotedFiles()
+    }
+
+    private static func open(_ place: InventoryPlace, _ fileSystem: any FileSystem) throws(InventoryError)
+        -> [(FilePath, Area?, Directory)]
+    {
+        var opened: [(FilePath, Area?, Directory)] = []
+        for (path, area) in place.roots {
+            do {
+                let folder = try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)
+                opened.append((path, area, Directory(folder, of: fileSystem)))
+            } catch {
+                // An app need not have used all of its areas.
+                if error.isNotFound { continue }
+                throw error.errno == .notDirectory ? .notAFolder(path) : .unreadable(path, error.errno)
+            }
+        }
+        guard !opened.isEmpty else { throw .missing(place.container ?? place.areas.caches) }
+        return opened
+    }
+
+    private mutating func readLedger(in fileSystem: any FileSystem) {
+        let path = place.areas.applicationSupport
+        do {
+            guard let support = try areaFolder(path, fileSystem) else { return }
+            ledger = try LedgerSnapshot(in: support, at: path)
+        } catch {
+            isLedgerKnown = false
+            problems.append(
+                Problem(path: displayed(path), reason: "the ledger cannot be read: \(error)"))
+        }
+    }
+
+    /// The folder of an area, or `nil` when it does not exist or something else, such as a link, is at its path.
+    func areaFolder(_ path: FilePath, _ fileSystem: any FileSystem) throws(FileSystemError) -> Directory? {
+        do {
+            guard let container = place.container else {
+                return Directory(
+                    try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem
+                )
+            }
+            let root = Directory(
+                try fileSystem.open(container, in: .workingDirectory, .directoryFollowingLinks),
+                of: fileSystem)
+            var relative = path
+            guard relative.removePrefix(container.lexicallyNormalized()) else { return nil }
+            return try root.open(relative)
+        } catch {
+            if error.isNotFound || error.isNoRegularFile { return nil }
+            throw error
+        }
+    }
+
+    /// The path of an area as displayed: relative to the container, if there is one.
+    func displayed(_ path: FilePath) -> FilePath {
+        var path = path
+        if let container = place.container { _ = path.removePrefix(container.lexicallyNormalized()) }
+        return path
+    }
+
+    /// No area and no promoted file lies deeper: the folder of a destination has at most 8 components, and
+    /// areas are near the root of a walk.
+    static let deepest = Int32(FolderPath.maximumDepth + 8)
+
+    private struct AreaFolder: Hashable {
+        let area: Area
+        let relative: FilePath
+    }
+
+    /// Recognises, among the files found, those that the ledger says were promoted.
+    mutating func recognisePromotedFiles() {
+        guard let entries = ledger?.entries, !entries.isEmpty else { return }
+        var expected: [AreaFolder: [FilePath.Component: Int32]] = [:]
+        for (number, entry) in entries.enumerated() {
+            guard let name = entry.location.relative.lastComponent else { continue }
+            let folder = AreaFolder(
+                area: entry.location.area, relative: entry.location.relative.removingLastComponent())
+            expected[folder, default: [:]][name] = Int32(number)
+        }
+        let names = folders.indices.map { number in areaFolder(Int32(number)).flatMap { expected[$0] } }
+        for index in files.indices where files[index].kind == .foreign || files[index].kind == .tag {
+            guard let number = names[Int(files[index].folder)]?[files[index].name] else { continue }
+            let entry = entries[Int(number)]
+            files[index].kind = .promoted
+            files[index].isBackupWanted = files[index].isBackupWanted && entry.backup == .include
+            files[index].facts = InventoryFile.Facts(
+                key: entry.key, source: nil, isUserRequested: nil, since: entry.openedAt,
+                contentLength: entry.contentLength, ledgerEntry: number)
+        }
+    }
+
+    private func areaFolder(_ number: Int32) -> AreaFolder? {
+        let folder = folders[Int(number)]
+        guard let area = folder.area, folder.depth <= Self.deepest, let root = place.areas.path(of: area)
+        else { return nil }
+        var relative = self.root(ofFolder: number).lexicallyNormalized().pushing(path(ofFolder: number))
+        guard relative.removePrefix(root.lexicallyNormalized()) else { return nil }
+        return AreaFolder(area: area, relative: relative)
+    }
+}
+
+/// The place of which an inventory is taken.
+package struct InventoryPlace: Sendable {
+    package let areas: StorageAreas
+    /// The container of the areas, which is examined whole; `nil` for an application, of which only the areas are.
+    package let container: FilePath?
+
+    package init(areas: StorageAreas, container: FilePath?) {
+        self.areas = areas
+        self.container = container
+    }
+
+    /// Whether the areas themselves decide what is backed up. For an application on Linux, only marks and tags do.
+    var isBackupDecidedByArea: Bool {
+        #if canImport(Darwin)
+            true
+        #else
+            container != nil
+        #endif
+    }
+
+    /// The roots of the walks, each with its area. No folder is walked twice.
+    var roots: [(path: FilePath, area: Area?)] {
+        if let container { return [(container, nil)] }
+        let areas = Area.allCases.compactMap { area in
+            self.areas.path(of: area).map { (path: $0.lexicallyNormalized(), area: area) }
+        }
+        // The user may have put one area in another, or two in the same folder.
+        return areas.enumerated().filter { index, root in
+            !areas.enumerated().contains { other, outer in
+                other != index && root.path.starts(with: outer.path)
+                    && (root.path != outer.path || other < index)
+            }
+        }.map { ($0.element.path, $0.element.area) }
+    }
+
+    /// The areas by their paths, to recognise those below the root of a walk.
+    var inner: [FilePath: Area] {
+        var inner: [FilePath: Area] = [:]
+        for area in Area.allCases.reversed() {
+            if let path = areas.path(of: area) { inner[path.lexicallyNormalized()] = area }
+        }
+        return inner
+    }
+}
+
+/// Why an inventory could not be taken.
+package enum InventoryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is nothing at the path of the container, or at that of any area.
+    case missing(FilePath)
+    case notAFolder(FilePath)
+    case unreadable(FilePath, Errno)
+
+    package var description: String {
+        switch self {
+        case .missing(let path):
+            "there is no folder \(path): name one that holds an app's Documents, Library and tmp"
+        case .notAFolder(let path):
+            "\(path) is not a folder: name one that holds an app's Documents, Library and tmp"
+        case .unreadable(let path, let errno): "\(path) cannot be opened (\(errno)): check its permissions"
+        }
+    }
+}
