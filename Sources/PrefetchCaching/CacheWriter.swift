@@ -17,7 +17,7 @@
 /// of 1 MiB, so a caller that awaits it cannot outrun the disk. Nothing is visible before ``commit()``.
 ///
 /// A writer that is dropped cancels itself, unless it was begun with `keepingPartial`: then its whole chunks
-/// are kept, as by ``suspend()``, and they also outlive a crash of its process.
+/// are kept, as by ``keep()``, and they also outlive a crash of its process.
 ///
 /// Besides the errors listed at ``PrefetchCache``, every call throws ``CacheError/writerIsFinished`` after
 /// the writer has ended.
@@ -39,7 +39,7 @@ public final class CacheWriter: Sendable {
     /// Appends content.
     ///
     /// - Returns: `nil`, or why there is no more room for the item. The writer has then ended and kept what
-    ///   ``suspend()`` would keep, unless the item exceeds the largest size allowed or the volume is full.
+    ///   ``keep()`` would keep, unless the item exceeds the largest size allowed or the volume is full.
     /// - Throws: ``CacheError/item(_:)`` when the content exceeds the limit of the format. For an item with
     ///   the intent ``Intent/userRequested`` also ``CacheError/insufficientSpace(needed:available:)`` and
     ///   ``CacheError/destination(_:_:)``. After an error the writer has ended, and nothing is kept.
@@ -67,16 +67,23 @@ public final class CacheWriter: Sendable {
 
     /// Bytes of content written so far, as of the last call that returned. Includes the content of a resumed
     /// partial.
-    public var contentLength: Int64 { store.contentLength }
+    public var contentBytes: Int64 { store.contentBytes }
 
-    /// Ends the writer and keeps the whole chunks, of 1 MiB of content each.
+    /// Ends the writer and keeps the whole chunks, of 1 MiB of content each, to be resumed.
     ///
-    /// - Returns: The partial, for ``PrefetchCache/resumeStoring(_:forgettingPromotion:replay:)``. `nil` when
-    ///   nothing can be kept: there is no whole chunk yet, another writer keeps the partial of this key, the
-    ///   item goes straight to its destination, or it was begun without `keepingPartial`. The item is
-    ///   cancelled then.
+    /// - Returns: The bytes of content that are kept. 0 when nothing can be kept: there is no whole chunk yet, another
+    ///   writer keeps the partial of this key, the item goes straight to its destination, or it was begun without
+    ///   `keepingPartial`. The item is cancelled then.
     /// - Throws: ``CacheError/fileSystem(_:)`` when the partial could not be kept.
-    public func suspend() async throws(CacheError) -> PartialItem? {
+    @discardableResult
+    public func keep() async throws(CacheError) -> Int64 {
+        try await suspend()?.contentBytes ?? 0
+    }
+
+    /// As ``keep()``.
+    ///
+    /// - Returns: The partial, for ``PrefetchCache/resumeStoring(_:forgettingPromotion:replay:)``.
+    package func suspend() async throws(CacheError) -> ResumablePartial? {
         try await cache.run { [store] _ throws(CacheError) in try store.suspend() }
     }
 

@@ -1,4 +1,11 @@
+internal import PrefetchItemFormat
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// Maintaining a cache, from its app or from another process. Other tasks and processes may use the cache
 /// meanwhile.
@@ -18,8 +25,8 @@ extension PrefetchCache {
     /// ``VerificationReport/isComplete`` set to `false`.
     ///
     /// - Parameter progress: Called about once per mebibyte read, from several threads, which wait for it.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``: when the promotions cannot be listed, or a
-    ///   damaged item cannot be set aside. A file or folder that cannot be read is a finding.
+    /// - Throws: An error when the promotions cannot be listed, or a damaged item cannot be moved to the quarantine. A
+    ///   file or folder that cannot be read is a finding.
     /// - Complexity: O(n) in the bytes. Memory depends neither on the number of items nor on their size.
     public func verify(
         _ request: VerificationRequest = VerificationRequest(),
@@ -53,18 +60,24 @@ extension PrefetchCache {
     /// Cancelling the task has no effect.
     ///
     /// - Parameters:
-    ///   - unusedSince: Milliseconds since 1970. Files used then or later stay.
+    ///   - unusedSince: Files used then or later stay.
     ///   - dryRun: If `true`, only reports what would be removed.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``. A file that cannot be read or removed is part
-    ///   of the report, and the others are processed.
+    /// - Throws: An error when the promotions cannot be listed. A file that cannot be read or removed is part of the
+    ///   report, and the others are processed.
     /// - Complexity: O(n) in the promotions, and once more for each file that is removed. Each file that qualifies
     ///   is read once.
     @discardableResult
-    public func purgeExcluded(unusedSince: Int64, dryRun: Bool = false) async throws(CacheError)
+    public func purgeExcluded(unusedSince: Date, dryRun: Bool = false) async throws(CacheError)
+        -> PurgeReport
+    {
+        try await purgeExcluded(unusedSinceMilliseconds: unusedSince.milliseconds, dryRun: dryRun)
+    }
+
+    package func purgeExcluded(unusedSinceMilliseconds: Int64, dryRun: Bool) async throws(CacheError)
         -> PurgeReport
     {
         try await run { engine throws(CacheError) in
-            try engine.purgeExcluded(unusedSince: unusedSince, isDryRun: dryRun)
+            try engine.purgeExcluded(unusedSince: unusedSinceMilliseconds, isDryRun: dryRun)
         }
     }
 
@@ -75,15 +88,14 @@ extension PrefetchCache {
     ///
     /// Nothing outside the cache is touched, and of promoted files only the mark. Much of this also happens
     /// automatically when a cache is opened or used; to have it reported, open the cache with
-    /// ``init(areas:environment:isSettling:)``. Only the footers of items are read; use ``verify(_:progress:)``
+    /// ``init(areas:environment:isRecovering:)``. Only the footers of items are read; use ``verify(_:progress:)``
     /// for their content.
     ///
     /// Cancelling the task has no effect.
     ///
     /// - Parameter dryRun: If `true`, only reports what would be done.
     /// - Returns: Every repair, file by file, and what could not be repaired.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``, when the catalog cannot be written at
-    ///   the end. Other errors are part of the report.
+    /// - Throws: An error when the catalog cannot be written at the end. All others are part of the report.
     /// - Complexity: O(n) in the items, each of which is opened.
     @discardableResult
     public func repair(dryRun: Bool = false) async throws(CacheError) -> RepairReport {

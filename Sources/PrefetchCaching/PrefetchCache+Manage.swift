@@ -2,7 +2,6 @@ extension PrefetchCache {
     /// Removes a cached item. A file that it was promoted to is the user's and stays.
     ///
     /// - Returns: Whether the item was cached.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     @discardableResult
     public func remove(_ key: ItemKey) async throws(CacheError) -> Bool {
         try await run { engine throws(CacheError) in try engine.remove(key) }
@@ -24,6 +23,21 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.forget(key) }
     }
 
+    /// Deletes the file that an item was promoted to, because the user wants it gone, and forgets that the item was
+    /// opened. Durable when it returns.
+    ///
+    /// The file is deleted as it is, even if the user has changed it. One that another key was handed as well, because
+    /// both had the same name and content, stays. A crash in between leaves the record: the key then throws
+    /// ``CacheError/movedOrDeleted(key:_:)`` until it is stored or forgotten.
+    ///
+    /// - Returns: Whether a file was deleted; `false` also for a key that was never opened.
+    /// - Throws: ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)`` when the file cannot be
+    ///   deleted; the record stays then.
+    @discardableResult
+    public func deletePromotedFile(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run { engine throws(CacheError) in try engine.deletePromotedFile(key) }
+    }
+
     /// Evicts items, in the order of the policy in force, until this call has freed at least `count` charged
     /// bytes.
     ///
@@ -31,10 +45,9 @@ extension PrefetchCache {
     ///
     /// - Returns: The charged bytes that were freed, which are fewer than `count` when no more can be
     ///   evicted.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     @discardableResult
-    public func evict(_ count: ByteCount) async throws(CacheError) -> Int64 {
-        try await run { engine throws(CacheError) in try engine.evict(count.bytes) }
+    public func evict(_ count: ByteCount) async throws(CacheError) -> ByteCount {
+        .bytes(try await run { engine throws(CacheError) in try engine.evict(count.bytes) })
     }
 
     /// Evicts the items that a request selects, in the order in which they would be evicted anyway. Items
@@ -42,7 +55,6 @@ extension PrefetchCache {
     ///
     /// - Parameter dryRun: If `true`, only reports what would be evicted now.
     /// - Returns: The evicted files.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: O(n) in the items. All evicted files are returned at once.
     @discardableResult
     public func evict(_ request: EvictionRequest, dryRun: Bool = false) async throws(CacheError)
@@ -54,17 +66,15 @@ extension PrefetchCache {
     /// Evicts everything that is neither pinned nor being read. Promoted files stay.
     ///
     /// - Returns: The charged bytes that were freed.
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     @discardableResult
-    public func evictAll() async throws(CacheError) -> Int64 {
-        try await run { engine throws(CacheError) in try engine.evict(.max) }
+    public func evictAll() async throws(CacheError) -> ByteCount {
+        .bytes(try await run { engine throws(CacheError) in try engine.evict(.max) })
     }
 
     /// Returns all cached items, ordered by priority and, within one priority, by ``CachedItem/lastUse``.
     /// With the policies `lru` and `fifo` that is the order of eviction; with `sieve` it is the order of
     /// storing, and items that were used since are spared once.
     ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: O(n) in the items, all of which are returned at once.
     public func items() async throws(CacheError) -> [CachedItem] {
         try await run { engine throws(CacheError) in try engine.items() }
@@ -72,15 +82,12 @@ extension PrefetchCache {
 
     /// Performs the maintenance that otherwise runs about once a second while the cache is in use: evicts
     /// expired items, adjusts the budget to the volume, and evicts more under pressure.
-    ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func trim() async throws(CacheError) {
         try await run { engine throws(CacheError) in try engine.maintain() }
     }
 
     /// Returns how much space the volume has, and the budget that follows from it.
     ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: Independent of the number of items.
     public func capacity() async throws(CacheError) -> CapacityReport {
         try await run { engine throws(CacheError) in try engine.capacity() }
@@ -88,7 +95,6 @@ extension PrefetchCache {
 
     /// Returns what the cache holds, and what it has counted.
     ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: Independent of the number of items.
     public func statistics() async throws(CacheError) -> CacheStatistics {
         try await run { engine throws(CacheError) in try engine.statistics() }

@@ -19,14 +19,14 @@ extension PrefetchCache {
     ///   ``CacheError/cancelled``.
     public func open(
         _ key: ItemKey, progress: (@Sendable (OpenProgress) -> Void)? = nil
-    ) async throws(CacheError) -> OpenedItem? {
+    ) async throws(CacheError) -> PromotedFile? {
         try await lookUpAndOpen(key, progress: progress).value
     }
 
     /// Does what ``open(_:progress:)-(ItemKey,_)`` does, and returns the reason for a miss.
     public func lookUpAndOpen(
         _ key: ItemKey, progress: (@Sendable (OpenProgress) -> Void)? = nil
-    ) async throws(CacheError) -> Lookup<OpenedItem> {
+    ) async throws(CacheError) -> Lookup<PromotedFile> {
         try await run { engine throws(CacheError) in
             try engine.open(key, for: .currentTask(progress))
         }
@@ -48,7 +48,7 @@ extension PrefetchCache {
     /// - Throws: ``CacheError/closed``, and nothing else.
     public func open(
         _ keys: [ItemKey], progress: (@Sendable (OpenProgress) -> Void)? = nil
-    ) async throws(CacheError) -> [Result<Lookup<OpenedItem>, CacheError>] {
+    ) async throws(CacheError) -> [Result<Lookup<PromotedFile>, CacheError>] {
         try await run { engine throws(CacheError) in
             engine.open(keys, for: .currentTask(progress))
         }

@@ -3,7 +3,6 @@ extension PrefetchCache {
     /// Returns the space that the cached items of each source take, ordered by charged bytes, largest first.
     /// Promoted files are not included.
     ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: O(n) in the items, none of which is kept in memory.
     public func sources() async throws(CacheError) -> [SourceUsage] {
         try await run { engine throws(CacheError) in try engine.sources() }
@@ -11,9 +10,8 @@ extension PrefetchCache {
 
     /// Returns the partials that are kept and that no writer is using, in the order of eviction.
     ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: O(n) in the partials, all of which are returned at once.
-    public func partials() async throws(CacheError) -> [KeptPartial] {
+    public func partials() async throws(CacheError) -> [PartialItem] {
         try await run { engine throws(CacheError) in try engine.partials() }
     }
 
@@ -21,7 +19,7 @@ extension PrefetchCache {
     /// the user has since moved or deleted.
     ///
     /// - Throws: ``CacheError/database(name:message:)``. A file that cannot be accessed has no
-    ///   ``PromotedFile/presentLength``.
+    ///   ``PromotedFile/presentBytes``.
     /// - Complexity: O(n) in the promotions, all of which are returned at once, with one `stat` each.
     public func promotedFiles() async throws(CacheError) -> [PromotedFile] {
         try await run { engine throws(CacheError) in try engine.promotedFiles() }

@@ -8,25 +8,25 @@ extension PrefetchCache {
     /// - Returns: `nil` when nothing is kept, or when a writer of any living process is using it.
     /// - Throws: ``CacheError/fileSystem(_:)``. A partial that the system has purged is not an error.
     /// - Complexity: O(n) in the chunks. Only the journal is read.
-    public func partial(of key: ItemKey) async throws(CacheError) -> PartialItem? {
+    package func partial(of key: ItemKey) async throws(CacheError) -> ResumablePartial? {
         try await run { engine throws(CacheError) in try engine.partial(of: key) }
     }
 
     /// Resumes storing an item after its last whole chunk.
     ///
     /// Every kept chunk is read and verified first. From the first damaged one on, all chunks are discarded:
-    /// request the rest from ``CacheWriter/contentLength``, not from ``PartialItem/contentLength``.
+    /// request the rest from ``CacheWriter/contentBytes``, not from ``ResumablePartial/contentBytes``.
     ///
     /// ```swift
     /// guard let partial = try await cache.partial(of: key),
     ///     let tag = partial.metadata.validator.entityTag, !tag.hasPrefix("W/"),
     ///     case .writer(let writer) = try await cache.resumeStoring(partial)
     /// else { return try await downloadFromTheBeginning(key) }
-    /// request.setValue("bytes=\(writer.contentLength)-", forHTTPHeaderField: "Range")
+    /// request.setValue("bytes=\(writer.contentBytes)-", forHTTPHeaderField: "Range")
     /// request.setValue(tag, forHTTPHeaderField: "If-Range")
     /// ```
     ///
-    /// Append only a 206 whose `Content-Range` begins at `writer.contentLength`; on a 200, cancel this writer
+    /// Append only a 206 whose `Content-Range` begins at `writer.contentBytes`; on a 200, cancel this writer
     /// and begin again. The resumed writer keeps its own whole chunks as well. Cancelling the task has no
     /// effect.
     ///
@@ -40,8 +40,8 @@ extension PrefetchCache {
     /// - Throws: ``CacheError/fileSystem(_:)``. The partial is then discarded, unless the error occurred
     ///   before it was touched.
     /// - Complexity: O(n) in the kept bytes, and one transaction of the catalog.
-    public func resumeStoring(
-        _ partial: PartialItem, forgettingPromotion: Bool = false,
+    package func resumeStoring(
+        _ partial: ResumablePartial, forgettingPromotion: Bool = false,
         replay: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
     ) async throws(CacheError) -> ResumedStoring {
         let cache = self

@@ -7,8 +7,6 @@
 extension PrefetchCache {
     /// Returns whether there is nothing to download: the item is cached, or was opened and its file is at its
     /// destination. Does not count as a use.
-    ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func contains(_ key: ItemKey) async throws(CacheError) -> Bool {
         try await run(in: .reads) { engine throws(CacheError) in try engine.contains(key) }
     }
@@ -53,14 +51,15 @@ extension PrefetchCache {
     ///   were handed out, and whatever `sink` throws.
     public func stream(
         _ key: ItemKey, range: Range<Int64>? = nil,
-        to sink: @Sendable (UnsafeRawBufferPointer) throws(CacheError) -> Void
-    ) async throws(CacheError) -> Lookup<Void> {
-        try await run(in: .reads) { engine throws(CacheError) in try engine.stream(key, range, to: sink) }
+        to sink: @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> Lookup<Void> {
+        let lookup = try await run(in: .reads) { engine throws(CacheError) in
+            try engine.stream(key, range, to: sink)
+        }
+        return try lookup.map { result in try result.get() }
     }
 
     /// Returns what is known of a key; `nil` when it is neither cached nor promoted. Does not count as a use.
-    ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func status(of key: ItemKey) async throws(CacheError) -> ItemStatus? {
         try await run { engine throws(CacheError) in try engine.status(of: key) }.value
     }
@@ -69,7 +68,6 @@ extension PrefetchCache {
     /// caller's attributes. `nil` when the key is not cached: a promoted file has no metadata. Does not count
     /// as a use.
     ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     /// - Complexity: Independent of the length of the content: only the item's footer is read.
     public func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata? {
         try await description(of: key)?.metadata
@@ -87,17 +85,18 @@ extension PrefetchCache {
     /// - Returns: A miss also for a promoted key.
     package func check(
         _ key: ItemKey, with sink: @Sendable (UnsafeRawBufferPointer) -> Void
-    ) async throws(CacheError) -> Lookup<Void> {
-        try await run(in: .reads) { engine throws(CacheError) in
-            try engine.stream(key, nil, isUse: false) { bytes throws(CacheError) in sink(bytes) }
+    ) async throws -> Lookup<Void> {
+        let lookup = try await run(in: .reads) { engine throws(CacheError) in
+            try engine.stream(key, nil, isUse: false, to: sink)
         }
+        return try lookup.map { result in try result.get() }
     }
 
     /// Returns the metadata of a cached item, as ``metadata(of:)`` does, and the length of its content in
     /// bytes.
     package func description(
         of key: ItemKey
-    ) async throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {
+    ) async throws(CacheError) -> (metadata: ItemMetadata, contentBytes: Int64)? {
         try await run(in: .reads) { engine throws(CacheError) in try engine.description(of: key) }
     }
 }

@@ -37,32 +37,32 @@ public final class PrefetchCache: Sendable {
     let lanes = Lanes()
     private let flushing: FlushSchedule
 
-    /// Opens the cache of an app, creates missing folders, and settles what a crash left behind.
+    /// Opens the cache of an app, creates missing folders, and recovers from a crash.
     ///
     /// - Throws: ``CacheError/notOurs(_:)`` for a folder of the cache that belongs to another user or that
     ///   others may write to, ``CacheError/configuration(_:)`` and ``CacheError/fileSystem(_:)``.
     /// - Complexity: Independent of the number of items.
     public convenience init(areas: StorageAreas) async throws(CacheError) {
-        try await self.init(areas: areas, isSettling: true) { .live() }
+        try await self.init(areas: areas, isRecovering: true) { .live() }
     }
 
     /// Opens a cache in a given environment, for tests or with a logger of your own.
     ///
-    /// - Parameter isSettling: Whether to settle what a crash left behind. Otherwise it stays, to be
+    /// - Parameter isRecovering: Whether to recover from a crash. Otherwise what it left stays, to be
     ///   inspected, or reported by ``repair(dryRun:)``; the cache can be used all the same.
     /// - Throws: As ``init(areas:)``.
-    public convenience init(areas: StorageAreas, environment: CacheEnvironment, isSettling: Bool = true)
+    public convenience init(areas: StorageAreas, environment: CacheEnvironment, isRecovering: Bool = true)
         async throws(CacheError)
     {
-        try await self.init(areas: areas, isSettling: isSettling) { environment }
+        try await self.init(areas: areas, isRecovering: isRecovering) { environment }
     }
 
     /// - Parameter environment: Called on a thread that may block: the live one reads files.
-    private init(areas: StorageAreas, isSettling: Bool, environment: @Sendable () -> CacheEnvironment)
+    private init(areas: StorageAreas, isRecovering: Bool, environment: @Sendable () -> CacheEnvironment)
         async throws(CacheError)
     {
         let engine = try await lanes.run(.calls) { () throws(CacheError) in
-            try Engine(areas: areas, environment: environment(), isSettling: isSettling)
+            try Engine(areas: areas, environment: environment(), isRecovering: isRecovering)
         }
         self.engine = engine
         flushing = FlushSchedule(engine) { [lanes] delay, work in lanes.run(after: delay, work) }
@@ -104,8 +104,6 @@ public final class PrefetchCache: Sendable {
 
     /// Writes the recency and statistics that are still in memory to the catalog. This otherwise happens
     /// about a second after a change.
-    ///
-    /// - Throws: Only what any call may throw, see ``PrefetchCache``.
     public func flush() async throws(CacheError) {
         try await run { engine throws(CacheError) in try engine.flush() }
     }

@@ -4,13 +4,13 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// The servers that may be contacted, also by redirects.
+/// The servers that may be contacted, including through redirects.
 ///
 /// ```swift
 /// configuration.hosts = ["media.example.org", "*.cdn.example.net"]
 /// ```
 public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// Any host, for a program whose user provides the URLs.
+    /// Any host. For programs whose user provides the URLs.
     public static let any = AllowedHosts(patterns: nil)
 
     /// `nil` for any host.
@@ -22,8 +22,8 @@ public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
 
     /// Creates a set of hosts.
     ///
-    /// - Parameter hosts: Names or addresses. `*.example.org` stands for all hosts below `example.org`, but
-    ///   not for `example.org` itself.
+    /// - Parameter hosts: Names or addresses. `*.example.org` matches all subdomains of `example.org`, but not
+    ///   `example.org` itself.
     public init(_ hosts: some Sequence<String>) {
         self.init(patterns: Set(hosts.map { $0.lowercased() }))
     }
@@ -59,19 +59,19 @@ extension DownloaderConfiguration {
     }
 }
 
-/// Derives the next request from a response that redirects.
+/// Derives the next request from a redirect response.
 enum Redirect {
     static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
-    /// The request headers that another origin receives. All others are only for the server that the caller
-    /// named: `Authorization`, `Cookie`, and custom headers that may be as secret.
-    static let headersForAnybody: Set<String> = [
+    /// The request headers that are forwarded to another origin. All others, such as `Authorization`, `Cookie` and
+    /// custom headers that may be secret, are sent only to the server that the caller named.
+    static let crossOriginHeaders: Set<String> = [
         "accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "if-range",
         "range", "user-agent",
     ]
 
     /// - Parameter location: The `Location` header.
-    /// - Returns: The request to the target, without credentials if that is another origin.
+    /// - Returns: The request to the target, without credentials if the origin differs.
     static func next(
         after request: URLRequest, to location: String?, _ configuration: DownloaderConfiguration
     ) throws(DownloadError.Reason) -> URLRequest {
@@ -87,15 +87,15 @@ enum Redirect {
         next.url = target
         guard origin != before else { return next }
         for name in (request.allHTTPHeaderFields ?? [:]).keys
-        where !headersForAnybody.contains(name.lowercased()) {
+        where !crossOriginHeaders.contains(name.lowercased()) {
             next.setValue(nil, forHTTPHeaderField: name)
         }
         return next
     }
 }
 
-/// The scheme, host and port of a URL (RFC 6454). Logs and errors contain nothing else of a URL, since the
-/// rest may be secret.
+/// The scheme, host and port of a URL (RFC 6454). Logs and errors contain no other part of a URL, since the rest may be
+/// secret.
 struct Origin: Hashable, Sendable, CustomStringConvertible {
     let scheme: String
     let host: String
@@ -124,7 +124,7 @@ struct Origin: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// Whether this is an address in 127.0.0.0/8, written out.
+    /// Whether this is an address in 127.0.0.0/8, in dotted-decimal notation.
     fileprivate var isLoopbackAddress: Bool {
         let parts = split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }

@@ -9,17 +9,17 @@ internal import PrefetchCaching
 struct Interruption: Error {
     /// Why it failed; `nil` if the task was cancelled.
     let reason: DownloadError.Reason?
-    /// Bytes of content that are kept.
-    var keptLength: Int64 = 0
+    /// Bytes of content that are kept for a later attempt.
+    var keptBytes: Int64 = 0
     /// Whether the attempt resumed an earlier one.
     var wasResumed = false
 
-    init(_ reason: DownloadError.Reason?, keptLength: Int64 = 0) {
+    init(_ reason: DownloadError.Reason?, keptBytes: Int64 = 0) {
         self.reason = reason
-        self.keptLength = keptLength
+        self.keptBytes = keptBytes
     }
 
-    /// Converts whatever is thrown in an attempt: by the cache, by the rules for redirects, or by this code.
+    /// Converts any error thrown during an attempt.
     init(causedBy error: any Error) {
         switch error {
         case let interruption as Interruption: self = interruption
@@ -40,26 +40,26 @@ struct Attempt: Sendable {
     let emit: @Sendable (DownloadEvent) -> Void
 
     private var expected: Expectations { Expectations(request.expectations) }
-    private var forgetsPromotion: Bool { request.whenPromoted == .storeAnew }
+    private var forgetsPromotion: Bool { request.whenPromoted == .storeAgain }
 
-    /// - Throws: What ``Interruption/init(causedBy:)`` converts.
+    /// - Throws: Errors that ``Interruption/init(causedBy:)`` converts.
     func run() async throws -> DownloadOutcome {
         emit(.started)
         let outcome = try await find()
         guard request.intent == .userRequested else { return outcome }
         switch outcome {
         case .stored, .alreadyCached, .notModified:
-            // The user waits for the content: it is opened, wherever it came from.
+            // The user is waiting for the content, so open it whether or not it was downloaded just now.
             if let item = try await cache.open(request.key) { return .delivered(item) }
             return try await perform(.whole)
         case .refused:
-            // The cache has no room for the rest of a prefetched content; its destination may have.
+            // The cache has no room to complete the partial, but the destination may.
             return try await discardingPartial(after: perform(.whole))
         default: return try await discardingPartial(after: outcome)
         }
     }
 
-    /// Discards what was begun before the user asked for the content, once they have it.
+    /// Discards the partial of an earlier prefetch once the user has the content.
     private func discardingPartial(after outcome: DownloadOutcome) async throws -> DownloadOutcome {
         if case .delivered = outcome { try await cache.discardPartial(of: request.key) }
         return outcome
@@ -70,12 +70,12 @@ struct Attempt: Sendable {
         var cached: ItemMetadata?
         if request.whenCached != .replace {
             cached = try await cachedAsExpected()
-            // With a known digest there is no need to ask for the version.
+            // If the digest is known, there is no need to revalidate.
             if cached != nil, expected.digest != nil { return .alreadyCached }
             if let cached, request.whenCached == .keep || cached.validator.isEmpty { return .alreadyCached }
         }
         var partial = try await cache.partial(of: request.key)
-        // Only the item that it was begun as can be resumed.
+        // A partial can be resumed only as the item that it was begun as.
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
         let plan = RequestPlan(
             partial: partial, cached: cached?.validator, expectedLength: expected.length)
@@ -84,15 +84,15 @@ struct Attempt: Sendable {
             if plan == .whole, request.intent == .opportunistic,
                 let refusal = try await cache.refusal(of: request.key)
             {
-                return .refused(refusal, keptLength: 0)
+                return .refused(refusal, keptBytes: 0)
             }
             return try await perform(plan)
         }
-        // Before the request, since the server would have to wait while the partial is verified.
+        // Before the request: verifying the partial would keep the server waiting.
         return try await resume(partial) { try await perform(plan, resuming: $0) }
     }
 
-    private func promoted() async throws(CacheError) -> OpenedItem? {
+    private func promoted() async throws(CacheError) -> PromotedFile? {
         guard case .promoted(let item)? = try await cache.status(of: request.key) else { return nil }
         return item
     }
@@ -100,7 +100,7 @@ struct Attempt: Sendable {
     /// The metadata of the cached item, if it is the expected content.
     private func cachedAsExpected() async throws -> ItemMetadata? {
         guard let cached = try await cache.description(of: request.key),
-            expected.length ?? cached.contentLength == cached.contentLength
+            expected.length ?? cached.contentBytes == cached.contentBytes
         else { return nil }
         if let digest = expected.digest, try await cachedDigest() != digest { return nil }
         return cached.metadata
@@ -108,18 +108,18 @@ struct Attempt: Sendable {
 
     private func cachedDigest() async throws -> [UInt8]? {
         let digest = ContentDigest(isWanted: true)
-        do throws(CacheError) {
+        do {
             guard try await cache.check(request.key, with: { digest.update($0) }).value != nil else {
                 return nil
             }
-        } catch .item {
-            // The item is damaged, and was moved to the quarantine.
+        } catch CacheError.item {
+            // The item is damaged, and has been quarantined.
             return nil
         }
         return digest.finalize()
     }
 
-    /// - Parameter storage: Takes the rest, if the rest is requested.
+    /// - Parameter storage: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``.
     private func perform(_ plan: RequestPlan, resuming storage: Storage? = nil) async throws
         -> DownloadOutcome
     {
@@ -128,7 +128,7 @@ struct Attempt: Sendable {
             reception = try await follow(plan)
         } catch {
             var interruption = Interruption(causedBy: error)
-            interruption.keptLength = plan.keptLength
+            interruption.keptBytes = plan.keptBytes
             throw try await storage?.end(after: interruption) ?? interruption
         }
         defer { reception.end() }
@@ -138,7 +138,7 @@ struct Attempt: Sendable {
         switch next {
         case .notModified:
             await reception.drain()
-            // The item may have been evicted meanwhile.
+            // The item may have been evicted in the meantime.
             let isThere = try await cache.description(of: request.key) != nil
             return isThere ? .notModified : try await perform(.whole)
         case .restart:
@@ -146,27 +146,27 @@ struct Attempt: Sendable {
             try await discard(storage)
             return try await perform(.whole)
         case .fail(let reason):
-            let interruption = Interruption(reason, keptLength: reason.keepsPartial ? plan.keptLength : 0)
+            let interruption = Interruption(reason, keptBytes: reason.keepsPartial ? plan.keptBytes : 0)
             if let storage { throw try await storage.end(after: interruption) }
             if !reason.keepsPartial { try await cache.discardPartial(of: request.key) }
             throw interruption
         case .complete(let partial):
             await reception.drain()
             return try await resume(partial) { storage in
-                try await withKeptLength(storage.finish(length: partial.contentLength))
+                try await withKeptLength(storage.finish(length: partial.contentBytes))
             }
         case .append(let partial, let rest):
-            guard let storage else { throw Interruption(.partialGone) }
-            emit(.resumed(at: partial.contentLength))
+            guard let storage else { throw Interruption(.partialLost) }
+            emit(.resumed(at: partial.contentBytes))
             return try await withKeptLength(
-                storage.receive(reception, announced: partial.contentLength + rest))
+                storage.receive(reception, announced: partial.contentBytes + rest))
         case .store(let length):
-            if plan.keptLength > 0 { try await discard(storage) }
+            if plan.keptBytes > 0 { try await discard(storage) }
             return try await store(reception, length)
         }
     }
 
-    /// Discards the partial, which is not part of what the server has.
+    /// Discards the partial, which is not part of the server's version.
     private func discard(_ storage: Storage?) async throws(CacheError) {
         guard let storage else { return try await cache.discardPartial(of: request.key) }
         try await storage.writer.cancel()
@@ -175,13 +175,13 @@ struct Attempt: Sendable {
     private func store(_ reception: Reception, _ length: Int64?) async throws -> DownloadOutcome {
         let now = environment.now()
         let metadata = request.metadata(Validator(reception.head, now: now))
-        // Without a strong validator, what is kept could not be told from the start of another version.
+        // Without a strong validator, a partial could not be distinguished from that of another version.
         let isResumable = metadata.validator.isStrong(in: reception.head, now: now)
         let begun = try await cache.beginStoring(
             metadata, expectedLength: length, keepingPartial: isResumable,
             forgettingPromotion: forgetsPromotion)
         switch begun {
-        case .refused(let refusal): return try await refused(refusal, keptLength: 0)
+        case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
         case .writer(let writer):
             let digest = ContentDigest(isWanted: expected.digest != nil)
             let storage = Storage(writer: writer, digest: digest, expected: expected, start: 0, emit: emit)
@@ -189,38 +189,38 @@ struct Attempt: Sendable {
         }
     }
 
-    private func refused(_ refusal: Refusal, keptLength: Int64) async throws -> DownloadOutcome {
-        guard refusal == .alreadyPromoted else { return .refused(refusal, keptLength: keptLength) }
+    private func refused(_ refusal: Refusal, keptBytes: Int64) async throws -> DownloadOutcome {
+        guard refusal == .alreadyPromoted else { return .refused(refusal, keptBytes: keptBytes) }
         // Opened since the lookup.
-        guard let item = try await promoted() else { return .refused(refusal, keptLength: 0) }
+        guard let item = try await promoted() else { return .refused(refusal, keptBytes: 0) }
         return .alreadyPromoted(item)
     }
 
-    /// Adds the length of what is kept to the outcome of a content that was refused before its end.
+    /// Adds the length of the kept partial to the outcome of a download that was refused midway.
     private func withKeptLength(_ outcome: DownloadOutcome) async throws -> DownloadOutcome {
         guard case .refused(let refusal, _) = outcome else { return outcome }
         return .refused(
-            refusal, keptLength: try await cache.partial(of: request.key)?.contentLength ?? 0)
+            refusal, keptBytes: try await cache.partial(of: request.key)?.contentBytes ?? 0)
     }
 
     private func resume(
-        _ partial: PartialItem, _ body: (Storage) async throws -> DownloadOutcome
+        _ partial: ResumablePartial, _ body: (Storage) async throws -> DownloadOutcome
     ) async throws -> DownloadOutcome {
         let digest = ContentDigest(isWanted: expected.digest != nil)
         let resumed = try await cache.resumeStoring(
             partial, forgettingPromotion: forgetsPromotion, replay: digest.replay)
         switch resumed {
         case .refused(let refusal):
-            return try await refused(refusal, keptLength: partial.contentLength)
-        case .gone: throw Interruption(.partialGone)
+            return try await refused(refusal, keptBytes: partial.contentBytes)
+        case .gone: throw Interruption(.partialLost)
         case .writer(let writer):
-            guard writer.contentLength == partial.contentLength else {
-                // The end of the partial was damaged. The rest is requested by the next attempt.
-                throw Interruption(.partialGone, keptLength: try await writer.keep())
+            guard writer.contentBytes == partial.contentBytes else {
+                // The end of the partial was damaged and dropped. The next attempt requests what is missing.
+                throw Interruption(.partialLost, keptBytes: try await writer.keep())
             }
             return try await body(
                 Storage(
-                    writer: writer, digest: digest, expected: expected, start: partial.contentLength,
+                    writer: writer, digest: digest, expected: expected, start: partial.contentBytes,
                     emit: emit))
         }
     }

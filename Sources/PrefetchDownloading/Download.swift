@@ -9,10 +9,10 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// The download continues when this object is dropped.
+/// The download continues if this object is released.
 public final class Download: Sendable {
-    /// The number of events that a listener may fall behind by before it loses the oldest. The last event is
-    /// never lost.
+    /// The number of events buffered per listener. A listener that falls further behind loses the oldest events, but
+    /// never the last.
     private static let bufferedEvents = 256
 
     private struct State {
@@ -54,7 +54,7 @@ public final class Download: Sendable {
         return stream
     }
 
-    /// The outcome of the download. Waits for its end, also if the waiting task is cancelled.
+    /// The outcome of the download. Waits for its end even if the waiting task is cancelled.
     public var outcome: DownloadOutcome {
         get async {
             await withCheckedContinuation { continuation in
@@ -67,8 +67,8 @@ public final class Download: Sendable {
         }
     }
 
-    /// Declares that the download is no longer wanted here. It ends when no other handle wants it, and what
-    /// has been stored is kept for a later one; ``outcome`` then has the number of bytes.
+    /// Cancels this handle. The download ends when all of its handles have been cancelled. What has been stored is kept
+    /// for a later download; ``outcome`` then has the number of bytes.
     public func cancel() {
         let onCancel = state.withLock { $0.outcome == nil ? $0.onCancel : nil }
         onCancel?(self)
@@ -79,7 +79,7 @@ public final class Download: Sendable {
     }
 
     func receive(_ event: DownloadEvent) {
-        // Under the lock, so that events arrive in order.
+        // Yield while holding the lock, so that events arrive in order.
         let ended = state.withLock { state -> State? in
             guard state.outcome == nil else { return nil }
             state.latest = event
@@ -89,7 +89,7 @@ public final class Download: Sendable {
             state = State(latest: event, outcome: outcome)
             return ended
         }
-        // Not under the lock, which the end of a stream takes as well.
+        // Finish without holding the lock: `onTermination` acquires it.
         guard let ended, case .finished(let outcome) = event else { return }
         for listener in ended.listeners.values { listener.finish() }
         for continuation in ended.waiting { continuation.resume(returning: outcome) }
@@ -98,7 +98,7 @@ public final class Download: Sendable {
 
 /// Something that happened to a download.
 public enum DownloadEvent: Hashable, Sendable {
-    /// An attempt begins; the server may turn out not to be needed.
+    /// An attempt begins. It may end without contacting the server.
     case started
     /// The download resumes after this many bytes of an earlier one.
     case resumed(at: Int64)
@@ -110,14 +110,14 @@ public enum DownloadEvent: Hashable, Sendable {
     case finished(DownloadOutcome)
 }
 
-/// How far a download has come.
+/// The progress of a download.
 public struct DownloadProgress: Hashable, Sendable {
     /// Bytes of content that were written to the cache, including those of an earlier download.
     public let completedBytes: Int64
     /// Bytes of the whole content; `nil` if the server does not report them.
     public let totalBytes: Int64?
 
-    /// Creates a progress from its parts.
+    /// Creates a progress value.
     public init(completedBytes: Int64, totalBytes: Int64?) {
         self.completedBytes = completedBytes
         self.totalBytes = totalBytes
@@ -128,20 +128,20 @@ public struct DownloadProgress: Hashable, Sendable {
 public enum DownloadOutcome: Hashable, Sendable {
     /// The content was downloaded and cached.
     case stored(ItemSummary)
-    /// The user had asked for the content, which went straight to its destination.
-    case delivered(OpenedItem)
-    /// The cache has the server's version.
+    /// The content was user-requested and went straight to its destination.
+    case delivered(PromotedFile)
+    /// The cache already has the server's current version.
     case notModified
     /// The content is cached, with the expected digest if there is one. The server was not contacted.
     case alreadyCached
     /// The user has opened the key; nothing was downloaded.
-    case alreadyPromoted(OpenedItem)
-    /// The cache refused the content. Nothing was downloaded, unless space ran short meanwhile. `keptLength`
+    case alreadyPromoted(PromotedFile)
+    /// The cache refused the content. Nothing was downloaded, unless space ran out during the download. `keptBytes`
     /// bytes of content are kept, after which a later download of the key resumes.
-    case refused(Refusal, keptLength: Int64)
-    /// The download is no longer wanted. `keptLength` bytes of content are kept, after which a later download
-    /// of the key resumes.
-    case cancelled(keptLength: Int64)
+    case refused(Refusal, keptBytes: Int64)
+    /// The download was cancelled. `keptBytes` bytes of content are kept, after which a later download of the key
+    /// resumes.
+    case cancelled(keptBytes: Int64)
     /// The download failed.
     case failed(DownloadError)
 }

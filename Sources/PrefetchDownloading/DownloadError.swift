@@ -8,7 +8,7 @@ public import PrefetchCaching
 
 /// Why a download failed.
 ///
-/// Contains nothing of the URL but its origin, and no header of the request.
+/// Contains no part of the URL except its origin, and no request headers.
 public struct DownloadError: Error, Hashable, Sendable {
     /// The cause of a failure.
     public enum Reason: Error, Hashable, Sendable {
@@ -16,37 +16,36 @@ public struct DownloadError: Error, Hashable, Sendable {
         case unsupportedURL
         /// The host is not in ``DownloaderConfiguration/hosts``.
         case hostNotAllowed
-        /// Plain `http` to another machine, which ``DownloaderConfiguration/allowsInsecureHTTP`` does not
-        /// allow.
+        /// Plain `http` to another machine, without ``DownloaderConfiguration/allowsInsecureHTTP``.
         case insecure
         /// The server redirected more often than the limit.
         case tooManyRedirects(limit: Int)
         /// A redirect without a target, or to one that is not allowed.
         case redirect(to: String)
-        /// The server's status, when it is neither success nor a redirect, and the time it asks to wait.
+        /// A status that is neither success nor a redirect, and the delay that the server requests, if any.
         case status(Int, retryAfter: Duration?)
-        /// The connection was not made, or was lost.
+        /// The connection failed or was lost.
         case connection(TransferFailure)
-        /// The server was silent for this long.
+        /// The server sent nothing for this long.
         case stalled(Duration)
         /// The content ended early. Both numbers are bytes of content.
         case truncated(received: Int64, announced: Int64)
         /// The server sent more than was announced. Both numbers are bytes of content.
         case tooLong(received: Int64, announced: Int64)
-        /// The response has another range than was requested, or none. Contains its `Content-Range` header.
+        /// The response has a different range than requested, or none. Contains its `Content-Range` header.
         case wrongRange(String)
-        /// The content has another length than expected, in bytes.
+        /// The content's length, in bytes, differs from the expected one.
         case wrongLength(expected: Int64, actual: Int64)
-        /// The content has another SHA-256 digest than expected.
+        /// The content's SHA-256 digest differs from the expected one.
         case wrongDigest(expected: [UInt8], actual: [UInt8])
-        /// The response does not say where the content ends, so that one that is cut short would look
-        /// complete: it has no length, is not chunked, and ends with its connection. Such a content is stored
-        /// only if its length or its digest is expected, see ``ContentExpectation``.
-        case unmarkedEnd
-        /// The server encoded the content although it was asked not to. Contains the encoding.
+        /// The response does not mark the end of the content: it has no length, is not chunked, and ends with its
+        /// connection, so that truncated content would look complete. Such content is stored only if its length or
+        /// digest is expected, see ``ContentExpectation``.
+        case undelimitedBody
+        /// The server encoded the content despite `Accept-Encoding: identity`. Contains the encoding.
         case encoded(String)
-        /// The partial disappeared, or was found damaged, while the download was being resumed.
-        case partialGone
+        /// The partial disappeared or was found damaged while the download was resuming.
+        case partialLost
         /// The cache failed.
         case cache(CacheError)
     }
@@ -58,21 +57,21 @@ public struct DownloadError: Error, Hashable, Sendable {
     /// The cause of the failure.
     public let reason: Reason
     /// Bytes of content that are kept, after which a later download of the key resumes.
-    public let keptLength: Int64
+    public let keptBytes: Int64
 
-    init(key: ItemKey, origin: String, _ reason: Reason, keptLength: Int64 = 0) {
+    init(key: ItemKey, origin: String, _ reason: Reason, keptBytes: Int64 = 0) {
         self.key = key
         self.origin = origin
         self.reason = reason
-        self.keptLength = keptLength
+        self.keptBytes = keptBytes
     }
 }
 
-/// Why a connection was not made, or was lost.
+/// Why a connection failed or was lost.
 public enum TransferFailure: String, Error, Hashable, Sendable {
     /// The name of the host could not be resolved.
     case cannotFindHost = "the host name could not be resolved"
-    /// No connection to the server could be made.
+    /// The connection to the server could not be established.
     case cannotConnect = "the server cannot be reached"
     /// The connection was lost.
     case connectionLost = "the connection was lost"
@@ -80,7 +79,7 @@ public enum TransferFailure: String, Error, Hashable, Sendable {
     case timedOut = "the connection timed out"
     /// This machine has no network connection.
     case offline = "this machine is offline"
-    /// The server's certificate is not trusted, or no secure connection could be made.
+    /// The server's certificate is not trusted, or no secure connection could be established.
     case notTrusted = "the server's certificate is not trusted"
     /// The server's response is not valid HTTP.
     case malformed = "the response is not valid HTTP"
@@ -93,12 +92,12 @@ public enum TransferFailure: String, Error, Hashable, Sendable {
 extension DownloadError: CustomStringConvertible {
     public var description: String {
         let kept =
-            keptLength > 0 ? "; \(keptLength) bytes are kept, and a later download resumes after them" : ""
+            keptBytes > 0 ? "; \(keptBytes) bytes are kept, and a later download resumes after them" : ""
         return "'\(key)' from \(origin): \(reason)\(kept)"
     }
 }
 
-/// `localizedDescription` is what many apps log. The text is for developers and in English.
+/// Many apps log `localizedDescription`. The text is for developers and not localized.
 extension DownloadError: LocalizedError { public var errorDescription: String? { description } }
 
 extension DownloadError.Reason: CustomStringConvertible {
@@ -113,22 +112,22 @@ extension DownloadError.Reason: CustomStringConvertible {
         case .status(let status, let delay?):
             "the server answered \(status); try again after \(delay.components.seconds) seconds"
         case .connection(let failure): failure.rawValue
-        case .stalled(let time): "the server was silent for \(time.components.seconds) seconds"
+        case .stalled(let time): "the server sent nothing for \(time.components.seconds) seconds"
         case .truncated(let received, let announced):
             "the content ended after \(received) of \(announced) bytes"
         case .tooLong(let received, let announced):
-            "\(received) bytes arrived where \(announced) were announced"
+            "received \(received) bytes, but only \(announced) were announced"
         case .wrongRange(let range): "the response does not have the requested range: \(range)"
         case .wrongLength(let expected, let actual):
-            "the content has \(actual) bytes where \(expected) were expected"
+            "the content has \(actual) bytes, but \(expected) were expected"
         case .wrongDigest(let expected, let actual):
-            "the content's SHA-256 is \(actual.hexadecimal) where \(expected.hexadecimal) was expected"
-        case .unmarkedEnd:
+            "the content's SHA-256 is \(actual.hexadecimal), but \(expected.hexadecimal) was expected"
+        case .undelimitedBody:
             "the response does not say where the content ends, so a truncated one would look complete; "
                 + "specify the expected length or SHA-256"
         case .encoded(let encoding):
             "the server encoded the content (\(encoding)) although it was asked not to"
-        case .partialGone: "the kept part of the content disappeared in the meantime"
+        case .partialLost: "the kept part of the content disappeared in the meantime"
         case .cache(let error): error.description
         }
     }

@@ -1,7 +1,7 @@
 internal import PrefetchCaching
 internal import Synchronization
 
-/// One download, shared by all that requested it.
+/// One download, shared by all handles that requested it.
 final class DownloadJob: Sendable {
     /// Why a download ends early.
     enum Stop: Sendable {
@@ -30,14 +30,14 @@ final class DownloadJob: Sendable {
         state = Mutex(State(isUrgent: request.intent == .userRequested))
     }
 
-    /// Whether the user waits for it, or for another download that waits for its end.
+    /// Whether the user is waiting for this download, or for another one that is queued behind it.
     var isUrgent: Bool { state.withLock { $0.isUrgent } }
 
     func makeUrgent() { state.withLock { $0.isUrgent = true } }
 
     var isStopped: Bool { state.withLock { $0.stop != nil } }
 
-    /// - Returns: `false` if the download is over or being stopped.
+    /// - Returns: `false` if the download is over or stopping.
     func add(_ download: Download) -> Bool {
         let latest = state.withLock { state -> DownloadEvent?? in
             guard !state.isOver, state.stop == nil else { return nil }
@@ -49,7 +49,7 @@ final class DownloadJob: Sendable {
         return true
     }
 
-    /// Removes a listener that no longer wants the download. The last one receives what was kept.
+    /// Removes a cancelled listener. Removing the last one stops the download, and its outcome has the kept bytes.
     func leave(_ download: Download) {
         let isLast = state.withLock { state in
             guard state.listeners.contains(where: { $0 === download }) else { return false }
@@ -61,10 +61,10 @@ final class DownloadJob: Sendable {
             state.listeners.removeAll { $0 === download }
             return false
         }
-        if isLast { stop(.cancelled) } else { download.receive(.finished(.cancelled(keptLength: 0))) }
+        if isLast { stop(.cancelled) } else { download.receive(.finished(.cancelled(keptBytes: 0))) }
     }
 
-    /// Ends the download and keeps what can be kept. The first reason counts.
+    /// Ends the download and keeps what can be kept. If called more than once, the first reason applies.
     func stop(_ reason: Stop) {
         let task = state.withLock { state in
             if state.stop == nil { state.stop = reason }
@@ -104,10 +104,10 @@ final class DownloadJob: Sendable {
     }
 
     /// The outcome of a download that was stopped.
-    func stoppedOutcome(keptLength: Int64) -> DownloadOutcome {
+    func stoppedOutcome(keptBytes: Int64) -> DownloadOutcome {
         switch state.withLock({ $0.stop }) {
-        case .pressure(let pressure)?: .refused(.pressure(pressure), keptLength: keptLength)
-        case .cancelled?, nil: .cancelled(keptLength: keptLength)
+        case .pressure(let pressure)?: .refused(.pressure(pressure), keptBytes: keptBytes)
+        case .cancelled?, nil: .cancelled(keptBytes: keptBytes)
         }
     }
 }

@@ -6,7 +6,7 @@ internal import PrefetchCaching
     internal import FoundationNetworking
 #endif
 
-/// Repeats a download until it succeeds or another attempt is pointless.
+/// Retries a download until it succeeds or another attempt is pointless.
 struct DownloadRun: Sendable {
     let job: DownloadJob
     let configuration: DownloaderConfiguration
@@ -31,29 +31,34 @@ struct DownloadRun: Sendable {
         if let problem = configuration.problem(of: url) {
             return .failed(error(problem, at: origin.description))
         }
+        do {
+            try request.metadata(Validator()).validate()
+        } catch {
+            return .failed(self.error(.cache(.item(error)), at: origin.description))
+        }
         var failures = 0
         var furthest: Int64 = 0
         while true {
-            // A download that waits for its next attempt lets others go first.
+            // The slot is released between attempts, so that others can run during the backoff.
             let entry = SlotQueue.Entry(
                 number: job.number, host: origin.host, isRequested: job.isUrgent, priority: request.priority)
             let result = await slots.use(entry) { await job.transferring { await attempt() } }
-            guard let result else { return job.stoppedOutcome(keptLength: furthest) }
+            guard let result else { return job.stoppedOutcome(keptBytes: furthest) }
             let interruption: Interruption
             switch result {
             case .success(let outcome): return outcome
             case .failure(let failure): interruption = failure
             }
             guard let reason = interruption.reason else {
-                return job.stoppedOutcome(keptLength: interruption.keptLength)
+                return job.stoppedOutcome(keptBytes: interruption.keptBytes)
             }
-            if interruption.keptLength > furthest {
-                furthest = interruption.keptLength
+            if interruption.keptBytes > furthest {
+                furthest = interruption.keptBytes
                 failures = 0
             }
             failures += 1
-            let error = error(reason, at: origin.description, kept: interruption.keptLength)
-            // The content came from two downloads, possibly of two versions.
+            let error = error(reason, at: origin.description, kept: interruption.keptBytes)
+            // The content was assembled from two downloads, possibly of different versions: retry from the start.
             if case .wrongDigest = reason, interruption.wasResumed, failures < configuration.attempts {
                 job.emit(.retrying(after: .zero, error))
                 continue
@@ -65,7 +70,7 @@ struct DownloadRun: Sendable {
             do {
                 try await environment.sleep(delay)
             } catch {
-                return job.stoppedOutcome(keptLength: interruption.keptLength)
+                return job.stoppedOutcome(keptBytes: interruption.keptBytes)
             }
         }
     }
@@ -82,12 +87,12 @@ struct DownloadRun: Sendable {
     }
 
     private func error(_ reason: DownloadError.Reason, at origin: String, kept: Int64 = 0) -> DownloadError {
-        DownloadError(key: request.key, origin: origin, reason, keptLength: kept)
+        DownloadError(key: request.key, origin: origin, reason, keptBytes: kept)
     }
 }
 
 extension DownloaderConfiguration {
-    /// When a failed download is attempted again; `nil` when it is not.
+    /// The delay before a failed download is retried; `nil` if it is not retried.
     ///
     /// - Parameters:
     ///   - failures: Consecutive attempts without progress, including this one.
@@ -101,29 +106,28 @@ extension DownloaderConfiguration {
         return retryAfter <= longestRetryAfter ? max(delay, retryAfter) : nil
     }
 
-    /// How long to wait before the next attempt: exponential, with full jitter, so that clients that failed
-    /// together do not come back together (Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
-    /// 2015).
+    /// The delay before the next attempt: exponential backoff with full jitter, so that clients that failed together do
+    /// not retry together (Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
     ///
     /// - Parameters:
     ///   - failures: The number of failed attempts, at least 1.
     ///   - random: Returns a random number from 0 to 1.
     func backoff(after failures: Int, random: () -> Double) -> Duration {
-        // 2^30 times any sensible value exceeds the longest.
+        // 2^30 times any sensible value exceeds `longestBackoff`.
         let ceiling = min(longestBackoff, firstBackoff * (1 << min(max(failures, 1) - 1, 30)))
         return ceiling * min(max(random(), 0), 1)
     }
 }
 
 extension DownloadError.Reason {
-    /// Whether the same request may well succeed later.
+    /// Whether the same request may succeed later.
     var isTransient: Bool {
         switch self {
         case .connection(let failure): failure.isTransient
-        case .stalled, .truncated, .partialGone: true
+        case .stalled, .truncated, .partialLost: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong, .wrongRange,
-            .wrongLength, .wrongDigest, .unmarkedEnd, .encoded, .cache:
+            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .cache:
             false
         }
     }
@@ -131,9 +135,9 @@ extension DownloadError.Reason {
     /// Whether the bytes stored so far may be part of the content, so that they are kept.
     var keepsPartial: Bool {
         switch self {
-        case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .partialGone: false
+        case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .partialLost: false
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
-            .stalled, .truncated, .unmarkedEnd, .cache:
+            .stalled, .truncated, .undelimitedBody, .cache:
             true
         }
     }
@@ -142,7 +146,7 @@ extension DownloadError.Reason {
 extension TransferFailure {
     fileprivate var isTransient: Bool {
         switch self {
-        // On Linux most causes of a broken connection have no code of their own.
+        // On Linux most connection failures have no specific error code.
         case .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .offline, .other: true
         case .notTrusted, .malformed, .cancelled: false
         }

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Downloads into a cache, politely.
 ///
-/// Request what the user will probably want, and forget about it: a download resumes where an earlier one
-/// ended, is stored only if it is complete and as expected, and ends when the cache has no room for it.
+/// Request what the user will probably want, and forget about it: a download resumes where an earlier one ended, is
+/// stored only if it is complete and as expected, and ends if the cache has no room for it.
 ///
 /// ```swift
 /// let downloader = PrefetchDownloader(
@@ -20,10 +20,10 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// - Note: Downloads end with their process. What they had stored is kept.
+/// - Note: Downloads end with their process. Their complete chunks are kept.
 public final class PrefetchDownloader: Sendable {
     private struct State {
-        /// The downloads by key. The first of each is under way, and the others wait for its end.
+        /// The downloads by key. The first of each key is running; the others wait for it to end.
         var jobs: [ItemKey: [DownloadJob]] = [:]
         var lastNumber = 0
         var idle: [CheckedContinuation<Void, Never>] = []
@@ -69,7 +69,7 @@ public final class PrefetchDownloader: Sendable {
         watchingPressure.withLock { $0?.cancel() }
     }
 
-    /// Downloads one content, or joins a download of it that is under way.
+    /// Starts a download, or joins one that is in progress for an equivalent request.
     @discardableResult
     public func prefetch(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
@@ -97,14 +97,14 @@ public final class PrefetchDownloader: Sendable {
         return download
     }
 
-    /// Downloads many contents. Of those that wait for a slot, user-requested ones start first, then those of
+    /// Starts or joins many downloads. Of those waiting for a slot, user-requested ones start first, then those of
     /// higher priority, then those that were added first.
     @discardableResult
     public func prefetch(_ requests: some Sequence<DownloadRequest>) -> [Download] {
         requests.map { prefetch($0) }
     }
 
-    /// Ends all downloads, and waits until what can be kept of them is kept.
+    /// Cancels all downloads, and waits until their partials have been kept.
     public func cancelAll() async {
         let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
         for job in jobs {
@@ -134,16 +134,16 @@ public final class PrefetchDownloader: Sendable {
         }
     }
 
-    /// Ends a download that was stopped while it waits for another of its key, which may take hours.
+    /// Ends a stopped download that is queued behind another one for its key, which may take hours.
     private func endIfWaiting(_ job: DownloadJob) {
         let isWaiting = state.withLock { state in
             let index = state.jobs[job.request.key]?.firstIndex { $0 === job }
-            // The first is under way, and ends itself.
+            // The first is running, and ends itself.
             guard let index, index > 0, job.isStopped else { return false }
             state.jobs[job.request.key]?.remove(at: index)
             return true
         }
-        if isWaiting { job.emit(.finished(job.stoppedOutcome(keptLength: 0))) }
+        if isWaiting { job.emit(.finished(job.stoppedOutcome(keptBytes: 0))) }
     }
 
     private func end(_ job: DownloadJob) {

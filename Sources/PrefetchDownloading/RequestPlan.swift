@@ -4,25 +4,25 @@ internal import PrefetchCaching
 enum RequestPlan: Equatable, Sendable {
     /// The whole content.
     case whole
-    /// The content, unless it is the version that the cache has.
+    /// The content, unless the cache already has the server's version.
     case newer(than: Validator)
-    /// What follows the bytes of the partial, or the whole content if those are of another version.
-    case rest(of: PartialItem, condition: String)
-    /// Whether the partial, which has all bytes, is still the present version.
-    case confirmation(of: PartialItem)
+    /// What follows the bytes of the partial, or the whole content if the server has another version.
+    case rest(of: ResumablePartial, condition: String)
+    /// Confirmation that the partial, which has all bytes, is still the current version.
+    case confirmation(of: ResumablePartial)
 
     /// - Parameters:
-    ///   - cached: The validator of the cached item, if it is to be compared.
+    ///   - cached: The validator of the cached item, if it is to be revalidated.
     ///   - expectedLength: The length that the caller expects, in bytes.
-    init(partial: PartialItem?, cached: Validator?, expectedLength: Int64?) {
-        if let partial, partial.contentLength > 0,
-            // Its validator was found to be strong when it was begun.
+    init(partial: ResumablePartial?, cached: Validator?, expectedLength: Int64?) {
+        if let partial, partial.contentBytes > 0,
+            // The validator was strong: otherwise no partial would have been kept.
             let condition = partial.metadata.validator.rangeCondition(
                 now: partial.metadata.storedAt / 1000),
             expectedLength == nil || partial.expectedLength == nil || expectedLength == partial.expectedLength
         {
             self =
-                partial.contentLength == partial.expectedLength
+                partial.contentBytes == partial.expectedLength
                 ? .confirmation(of: partial) : .rest(of: partial, condition: condition)
         } else if let cached, !cached.isEmpty {
             self = .newer(than: cached)
@@ -31,7 +31,7 @@ enum RequestPlan: Equatable, Sendable {
         }
     }
 
-    /// The headers of the request; `nil` removes a header that the caller has set.
+    /// The headers of the request; `nil` removes a header set by the caller.
     var headers: [(name: String, value: String?)] {
         var headers: [String: String] = [:]
         switch self {
@@ -39,9 +39,9 @@ enum RequestPlan: Equatable, Sendable {
         case .newer(let validator): headers = validator.unlessUnchanged
         case .confirmation(let partial): headers = partial.metadata.validator.unlessUnchanged
         case .rest(let partial, let condition):
-            headers = ["Range": "bytes=\(partial.contentLength)-", "If-Range": condition]
+            headers = ["Range": "bytes=\(partial.contentBytes)-", "If-Range": condition]
         }
-        // Lengths and ranges are those of the content only if it is not encoded on the way.
+        // Lengths and ranges apply to the content only if it is not encoded in transit.
         headers["Accept-Encoding"] = "identity"
         let names = [
             "Accept-Encoding", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match",
@@ -50,26 +50,26 @@ enum RequestPlan: Equatable, Sendable {
         return names.map { ($0, headers[$0]) }
     }
 
-    /// Bytes of content in the partial of the plan.
-    var keptLength: Int64 {
+    /// The length of the plan's partial, in bytes of content.
+    var keptBytes: Int64 {
         switch self {
         case .whole, .newer: 0
-        case .rest(let partial, _), .confirmation(let partial): partial.contentLength
+        case .rest(let partial, _), .confirmation(let partial): partial.contentBytes
         }
     }
 }
 
 /// What to do with a response, decided before its body is read.
 enum ResponsePlan: Equatable, Sendable {
-    /// Store the body from the start; `length` is that of the content in bytes, if known.
+    /// Store the body from the start; `length` is the content's length in bytes, if known.
     case store(length: Int64?)
     /// Append the body, of `rest` bytes, to the partial.
-    case append(to: PartialItem, rest: Int64)
+    case append(to: ResumablePartial, rest: Int64)
     /// The cache has this version.
     case notModified
     /// The partial has all bytes of this version.
-    case complete(PartialItem)
-    /// The partial is of another version: request the whole content.
+    case complete(ResumablePartial)
+    /// The partial is outdated: request the whole content.
     case restart
     case fail(DownloadError.Reason)
 
@@ -103,7 +103,7 @@ enum ResponsePlan: Equatable, Sendable {
     private static func whole(
         _ head: ResponseHead, isSecure: Bool, expecting expected: Expectations
     ) -> ResponsePlan {
-        // An unreadable length must not be treated as a missing one.
+        // A malformed length must not be treated as a missing one.
         if head["content-length"] != nil, head.contentLength == nil {
             return .fail(.connection(.malformed))
         }
@@ -111,7 +111,7 @@ enum ResponsePlan: Equatable, Sendable {
             return .fail(.wrongLength(expected: expected, actual: length))
         }
         guard head.marksEnd(isSecure: isSecure) || expected.length != nil || expected.digest != nil else {
-            return .fail(.unmarkedEnd)
+            return .fail(.undelimitedBody)
         }
         return .store(length: head.contentLength ?? expected.length)
     }
@@ -122,11 +122,11 @@ enum ResponsePlan: Equatable, Sendable {
         let wrong = ResponsePlan.fail(.wrongRange(head["content-range"] ?? "none"))
         guard case .rest(let partial, let condition) = plan,
             case .bytes(let range, let total?) = head.contentRange,
-            range.lowerBound == partial.contentLength, range.upperBound == total - 1,
+            range.lowerBound == partial.contentBytes, range.upperBound == total - 1,
             head.contentLength == nil || head.contentLength == total - range.lowerBound
         else { return wrong }
         if let length = partial.expectedLength, length != total { return .restart }
-        // A server that supports `Range` but not `If-Range` sends the rest of any version.
+        // A server that supports `Range` but not `If-Range` ignores the version.
         guard head.isOfTheVersion(condition, of: partial.metadata.validator) else { return .restart }
         if let expectedLength, total != expectedLength {
             return .fail(.wrongLength(expected: expectedLength, actual: total))
@@ -136,8 +136,8 @@ enum ResponsePlan: Equatable, Sendable {
 }
 
 extension ResponseHead {
-    /// Whether a partial response is of the version that was requested. A requested entity tag must be
-    /// present (RFC 9110, section 15.3.7); a date may be omitted.
+    /// Whether a 206 response is of the requested version. It must repeat a requested entity tag (RFC 9110, section
+    /// 15.3.7), but may omit the date.
     fileprivate func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
         if condition.hasPrefix("\"") { return entityTag?.text == condition }
         if let tag = entityTag?.text, let known = validator.entityTag, tag != known { return false }
@@ -146,7 +146,7 @@ extension ResponseHead {
 }
 
 extension Validator {
-    /// `If-None-Match` is sent alone: a server that supports it ignores the date.
+    /// The condition for revalidation. With `If-None-Match`, servers ignore `If-Modified-Since`, so only one is sent.
     fileprivate var unlessUnchanged: [String: String] {
         if let entityTag { return ["If-None-Match": entityTag] }
         return lastModified.map { ["If-Modified-Since": $0] } ?? [:]

@@ -3,23 +3,23 @@ internal import Foundation
 internal import PrefetchCaching
 internal import Synchronization
 
-/// Stores a body, piece by piece, and completes the item if it is the expected content.
+/// Stores a body piece by piece, and completes the item if the content is as expected.
 struct Storage: Sendable {
     let writer: CacheWriter
     let digest: ContentDigest
     let expected: Expectations
-    /// Bytes of an earlier download, which the writer has.
+    /// Bytes from an earlier download that the writer resumes.
     let start: Int64
     let emit: @Sendable (DownloadEvent) -> Void
 
-    /// - Parameter announced: Bytes of the whole content; `nil` if unknown.
+    /// - Parameter announced: The announced length of the whole content in bytes; `nil` if unknown.
     func receive(_ reception: Reception, announced: Int64?) async throws -> DownloadOutcome {
         var length = start
         do {
             while let piece = try await next(reception, length, announced) {
                 length += Int64(piece.count)
                 digest.update(piece)
-                if let refusal = try await writer.write(piece) { return .refused(refusal, keptLength: 0) }
+                if let refusal = try await writer.write(piece) { return .refused(refusal, keptBytes: 0) }
                 emit(.progress(DownloadProgress(completedBytes: length, totalBytes: announced)))
             }
         } catch {
@@ -51,7 +51,7 @@ struct Storage: Sendable {
         return piece
     }
 
-    /// Completes the item, if it is the expected one.
+    /// Completes the item if the content is as expected.
     func finish(length: Int64) async throws -> DownloadOutcome {
         if let expected = expected.length, expected != length {
             throw try await end(after: Interruption(.wrongLength(expected: expected, actual: length)))
@@ -62,29 +62,29 @@ struct Storage: Sendable {
         return switch try await writer.commit() {
         case .stored(let summary): .stored(summary)
         case .delivered(let item): .delivered(item)
-        case .refused(let refusal): .refused(refusal, keptLength: 0)
+        case .refused(let refusal): .refused(refusal, keptBytes: 0)
         }
     }
 
-    /// Ends the writer, and keeps what was stored if it may be part of the content.
+    /// Ends the writer, keeping the partial if it may be part of the content.
     ///
-    /// - Returns: The interruption, with the length of what is kept.
+    /// - Returns: The interruption, with the number of bytes kept.
     func end(after interruption: Interruption) async throws -> Interruption {
         var interruption = interruption
         interruption.wasResumed = start > 0
         switch interruption.reason {
         case .cache?:
-            // The writer has discarded the item.
+            // The writer has already discarded the item.
             break
         case let reason? where !reason.keepsPartial:
             try await writer.cancel()
         case _?:
-            interruption.keptLength = try await writer.keep()
+            interruption.keptBytes = try await writer.keep()
         case nil:
             do throws(CacheError) {
-                interruption.keptLength = try await writer.keep()
+                interruption.keptBytes = try await writer.keep()
             } catch .closed, .writerIsFinished {
-                // The cache has kept it while it was closed.
+                // The partial was kept when the cache was closed.
             } catch {
                 throw Interruption(.cache(error))
             }
@@ -93,19 +93,10 @@ struct Storage: Sendable {
     }
 }
 
-extension CacheWriter {
-    /// Ends the writer and keeps what can be resumed.
-    ///
-    /// - Returns: The bytes of content that are kept.
-    func keep() async throws(CacheError) -> Int64 {
-        try await suspend()?.contentLength ?? 0
-    }
-}
-
-/// The SHA-256 digest of a content on its way, if it is wanted.
+/// An incremental SHA-256 digest of content being stored; a no-op if the digest is not needed.
 ///
-/// It uses swift-crypto, which is the system's CryptoKit on Apple platforms and BoringSSL elsewhere: with the
-/// processor's SHA instructions it keeps up with any disk, which plain Swift does not.
+/// Uses swift-crypto, which is CryptoKit on Apple platforms and BoringSSL elsewhere: with the processor's SHA
+/// instructions it keeps up with any disk, which plain Swift does not.
 final class ContentDigest: Sendable {
     private let state: Mutex<SHA256?>
 
@@ -113,7 +104,7 @@ final class ContentDigest: Sendable {
         state = Mutex(isWanted ? SHA256() : nil)
     }
 
-    /// Takes the content that an earlier download stored; `nil` if the digest is not wanted.
+    /// Takes the content stored by an earlier download; `nil` if the digest is not needed.
     var replay: (@Sendable (UnsafeRawBufferPointer) -> Void)? {
         guard state.withLock({ $0 != nil }) else { return nil }
         return { self.update($0) }
@@ -127,7 +118,7 @@ final class ContentDigest: Sendable {
         state.withLock { $0?.update(data: bytes) }
     }
 
-    /// Returns the digest; `nil` if it is not wanted.
+    /// Returns the digest; `nil` if it is not needed.
     func finalize() -> [UInt8]? {
         state.withLock { $0?.finalize() }.map(Array.init)
     }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Limits the number of concurrent transfers, in all and per host.
+/// Limits the number of concurrent transfers, in total and per host.
 final class TransferSlots: Sendable {
     private struct State {
         var queue: SlotQueue
@@ -16,7 +16,7 @@ final class TransferSlots: Sendable {
             ))
     }
 
-    /// Runs `body` when a slot is free; returns `nil` if the task was cancelled before.
+    /// Runs `body` when a slot is free; returns `nil` if the task was cancelled while waiting.
     func use<Value>(_ entry: SlotQueue.Entry, _ body: () async -> Value) async -> Value? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -24,7 +24,7 @@ final class TransferSlots: Sendable {
                     state.waiting[entry.number] = continuation
                     state.queue.add(entry)
                 }
-                // The handler may have run before there was anything to wake.
+                // The cancellation handler may have run before the continuation was stored.
                 if Task.isCancelled { wake(entry.number) }
             }
         } onCancel: {
@@ -35,7 +35,7 @@ final class TransferSlots: Sendable {
         return await body()
     }
 
-    /// Moves a waiting download ahead of those that the user has not requested.
+    /// Moves a waiting download ahead of opportunistic ones.
     func raise(_ number: Int) {
         change { $0.queue.raise(number) }
     }
@@ -54,7 +54,7 @@ final class TransferSlots: Sendable {
     }
 }
 
-/// Decides which downloads may transfer now, and which are next: a pure value.
+/// Decides which downloads may transfer, and in which order. Pure logic, without concurrency.
 struct SlotQueue: Sendable {
     struct Entry: Hashable, Sendable {
         let number: Int
@@ -73,7 +73,7 @@ struct SlotQueue: Sendable {
     private let limit: Int
     private let limitPerHost: Int
     private var waiting: [Int: Entry] = [:]
-    /// By host. An entry that was removed or raised stays in its heap until it is the first.
+    /// By host. Stale entries, which were removed or raised, are dropped when they reach the top of their heap.
     private var heaps: [String: EntryHeap] = [:]
     private var running: [Int: String] = [:]
     private var runningPerHost: [String: Int] = [:]
@@ -89,7 +89,7 @@ struct SlotQueue: Sendable {
         heaps[entry.host, default: EntryHeap()].insert(entry)
     }
 
-    /// Makes a waiting entry one that the user has requested.
+    /// Makes a waiting entry user-requested.
     mutating func raise(_ number: Int) {
         guard var entry = waiting[number], !entry.isRequested else { return }
         entry.isRequested = true
@@ -106,9 +106,9 @@ struct SlotQueue: Sendable {
         runningPerHost[host] = rest == 0 ? nil : rest
     }
 
-    /// Starts the entries that may run. One whose host is busy does not hold up others.
+    /// Starts the entries that may run. An entry whose host is busy does not block others.
     ///
-    /// - Complexity: O(*h* + log *n*) for each that is started, with *h* hosts.
+    /// - Complexity: O(*h* + log *n*) per started entry, with *h* hosts.
     mutating func start() -> [Int] {
         var started: [Int] = []
         while running.count < limit, let entry = next() {
@@ -137,7 +137,7 @@ struct SlotQueue: Sendable {
     }
 }
 
-/// A binary heap: the entry that precedes all others is the first.
+/// A binary heap, ordered by ``SlotQueue/Entry/precedes(_:)``.
 private struct EntryHeap {
     private var entries: [SlotQueue.Entry] = []
 

@@ -47,15 +47,15 @@ extension FilePath {
         self.init(platformString: bytes.map(CInterop.PlatformChar.init(bitPattern:)) + [0])
     }
 
-    /// Whether the path is UTF-8, as JSON has to be.
+    /// Whether the path is valid UTF-8, as JSON requires.
     package var isText: Bool { String(validating: bytes, as: UTF8.self) != nil }
 
-    /// The path as text: bytes that are not UTF-8 are written as `\xFF`, one by one.
+    /// The path as text, with each byte that is not UTF-8 escaped as `\xFF`.
     package var displayText: String { String(bytes, escapingWith: "\\") }
 }
 
 extension String {
-    /// Text from bytes: those that are not UTF-8 are written in hexadecimal, one by one, each after `mark` and `x`.
+    /// Decodes UTF-8. Each invalid byte is escaped as `mark`, `x` and two hexadecimal digits.
     package init(_ bytes: [UInt8], escapingWith mark: String) {
         if let text = String(validating: bytes, as: UTF8.self) {
             self = text
@@ -64,7 +64,7 @@ extension String {
         self = ""
         var rest = bytes[...]
         while !rest.isEmpty {
-            // A scalar has at most four bytes.
+            // A UTF-8 scalar has at most four bytes.
             let scalar = (1...min(4, rest.count)).lazy
                 .compactMap { String(validating: rest.prefix($0), as: UTF8.self) }.first
             if let scalar {

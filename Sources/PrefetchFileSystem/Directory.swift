@@ -1,14 +1,14 @@
-public import SystemPackage
+package import SystemPackage
 
-/// A folder that stays open as long as this object lives.
-public final class Directory: Sendable {
+/// A folder that stays open for the lifetime of this object.
+package final class Directory: Sendable {
     /// The file system that the folder belongs to.
-    public let fileSystem: any FileSystem
-    /// The open folder, valid as long as this object lives.
-    public let descriptor: Descriptor
+    package let fileSystem: any FileSystem
+    /// The open folder, valid for the lifetime of this object.
+    package let descriptor: Descriptor
 
     /// Takes ownership of an open descriptor.
-    public init(_ descriptor: Descriptor, of fileSystem: any FileSystem) {
+    package init(_ descriptor: Descriptor, of fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
         self.descriptor = descriptor
     }
@@ -17,9 +17,9 @@ public final class Directory: Sendable {
         fileSystem.close(descriptor)
     }
 
-    /// Opens the folder at a path that the user or the platform named, creating missing components
-    /// durably: the content of a folder is only as durable as its name. Symbolic links in `path` are followed.
-    public static func openOrCreate(
+    /// Opens the folder at a path named by the user or the platform, creating missing components durably: the content
+    /// of a folder is only as durable as its name. Symbolic links in `path` are followed.
+    package static func openOrCreate(
         _ path: FilePath, permissions: FilePermissions, in fileSystem: any FileSystem
     ) throws(FileSystemError) -> Directory {
         do {
@@ -38,12 +38,12 @@ public final class Directory: Sendable {
             try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
     }
 
-    /// Opens the sub-folder at a relative `path` one component at a time, without following links,
-    /// creating missing components durably.
+    /// Opens the subfolder at a relative `path` one component at a time, without following symbolic links, creating
+    /// missing components durably.
     ///
-    /// - Parameter flushing: Whether to flush the names of existing components too: the process that
-    ///   created them may have died before it did.
-    public func openOrCreate(_ path: FilePath, permissions: FilePermissions, flushing: Bool = false)
+    /// - Parameter flushing: Whether to flush the names of existing components, too: the process that created them may
+    ///   have died before flushing them.
+    package func openOrCreate(_ path: FilePath, permissions: FilePermissions, flushing: Bool = false)
         throws(FileSystemError) -> Directory
     {
         var current = self
@@ -58,8 +58,9 @@ public final class Directory: Sendable {
         return current
     }
 
-    /// Opens the sub-folder at a relative `path` without following links, or `nil` when there is none.
-    public func open(_ path: FilePath) throws(FileSystemError) -> Directory? {
+    /// Opens the subfolder at a relative `path` without following symbolic links, or returns `nil` if it does not
+    /// exist.
+    package func open(_ path: FilePath) throws(FileSystemError) -> Directory? {
         if path.isEmpty { return self }
         // Most paths have one component.
         guard path.string.utf8.contains(UInt8(ascii: "/")) else { return try openFolder(path) }
@@ -80,8 +81,8 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Whether this folder is still reachable under some name; `false` after it was removed.
-    public func isLinked() throws(FileSystemError) -> Bool {
+    /// Whether this folder still has a name; `false` after it was removed.
+    package func isLinked() throws(FileSystemError) -> Bool {
         try fileSystem.attributes(of: descriptor).linkCount > 0
     }
 }

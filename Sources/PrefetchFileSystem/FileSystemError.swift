@@ -1,50 +1,53 @@
-public import SystemPackage
+package import SystemPackage
 
-/// A failed system call: its name, the path it was about, and the kernel's reason.
+/// A failed system call: its name, its path, and the kernel's error number.
 public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name of the system call, as in the manual.
+    /// The name of the system call, as in its manual page.
     public let operation: String
-    /// The name or path that the call was about, if any.
-    public let path: FilePath?
-    /// The kernel's reason.
-    public let errno: Errno
+    /// The path passed to the call, if any.
+    package let path: FilePath?
+    /// The kernel's error number.
+    package let errno: Errno
 
-    /// Creates an error of the system call `operation`.
-    public init(_ operation: String, path: FilePath? = nil, errno: Errno) {
+    /// The raw error number, such as `ENOSPC`.
+    public var code: CInt { errno.rawValue }
+
+    /// Creates an error for the system call `operation`.
+    package init(_ operation: String, path: FilePath? = nil, errno: Errno) {
         self.operation = operation
         self.path = path
         self.errno = errno
     }
 
-    /// The same error about `path`, unless it names a path already: a call on a descriptor names none.
-    public func naming(_ path: FilePath) -> FileSystemError {
+    /// The same error with `path`, unless it already has one: calls on descriptors have none.
+    package func naming(_ path: FilePath) -> FileSystemError {
         self.path == nil ? FileSystemError(operation, path: path, errno: errno) : self
     }
 
     /// Whether the volume, or the user's quota on it, is full: `ENOSPC` or `EDQUOT`.
-    public var isOutOfSpace: Bool {
+    package var isOutOfSpace: Bool {
         errno == .noSpace || errno == .diskQuotaExceeded
     }
 
-    /// Whether the volume takes no writes: `EROFS`.
-    public var isReadOnlyVolume: Bool { errno == .readOnlyFileSystem }
+    /// Whether the volume is read-only: `EROFS`.
+    package var isReadOnlyVolume: Bool { errno == .readOnlyFileSystem }
 
     /// Whether permission is missing: `EACCES`, `EPERM` or `EROFS`.
-    public var isNotPermitted: Bool {
+    package var isNotPermitted: Bool {
         errno == .permissionDenied || errno == .notPermitted || errno == .readOnlyFileSystem
     }
 
-    /// Whether there is nothing under the name: `ENOENT`.
-    public var isNotFound: Bool {
+    /// Whether the name does not exist: `ENOENT`.
+    package var isNotFound: Bool {
         errno == .noSuchFileOrDirectory
     }
 
-    /// Whether the file was refused because it has a second name: `EMLINK`.
-    package var isOfSecondName: Bool { errno == .tooManyLinks }
+    /// Whether the file was refused because it has more than one hard link: `EMLINK`.
+    package var isHardLinked: Bool { errno == .tooManyLinks }
 
-    /// Whether the name belongs to something other than a regular file, such as a link, a folder or a
-    /// pipe: `ELOOP`, `EISDIR`, `ENOTDIR`, `ESPIPE`, `ENXIO`, or `EAGAIN` of an empty pipe.
-    public var isNoRegularFile: Bool {
+    /// Whether the name is something other than a regular file, such as a symbolic link, a folder or a pipe: `ELOOP`,
+    /// `EISDIR`, `ENOTDIR`, `ESPIPE`, `ENXIO`, or `EAGAIN` for an empty pipe.
+    package var isNotRegularFile: Bool {
         switch errno {
         case .tooManySymbolicLinkLevels, .isDirectory, .notDirectory, .illegalSeek, .noSuchAddressOrDevice,
             .resourceTemporarilyUnavailable:
@@ -55,7 +58,7 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// Whether the file system does not support the call: `ENOTSUP`, `EOPNOTSUPP`, `ENOTTY`, `ENOLCK` or
     /// `EINVAL`.
-    public var isUnsupported: Bool {
+    package var isUnsupported: Bool {
         switch errno {
         case .notSupported, .notSupportedOnSocket, .inappropriateIOCTLForDevice, .noLocks, .invalidArgument:
             true

@@ -1,4 +1,4 @@
-public import SystemPackage
+package import SystemPackage
 
 #if canImport(Darwin)
     internal import Darwin
@@ -6,21 +6,21 @@ public import SystemPackage
     internal import Glibc
 #endif
 
-/// The operating system's own file system.
-public struct LiveFileSystem: FileSystem {
+/// The operating system's file system.
+package struct LiveFileSystem: FileSystem {
     /// Creates the live file system, which has no state.
-    public init() {}
+    package init() {}
 
-    public var userID: UInt32 { geteuid() }
+    package var userID: UInt32 { geteuid() }
 
-    public var descriptorLimit: Int {
+    package var descriptorLimit: Int {
         var limit = rlimit()
-        // Fails only for a wrong address or resource.
+        // Fails only for an invalid address or resource.
         guard getrlimit(Platform.openFiles, &limit) == 0 else { return .max }
         return Int(clamping: limit.rlim_cur)
     }
 
-    public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
+    package func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
         let (flags, permissions) = mode.flags
@@ -29,17 +29,17 @@ public struct LiveFileSystem: FileSystem {
                 name.withPlatformString { openat(directory.rawValue, $0, flags | O_CLOEXEC, permissions) }
             }
             let descriptor = Descriptor(rawValue: file)
-            if mode == .readWrite { try requireOneName(descriptor, name) }
+            if mode == .readWrite { try requireSingleLink(descriptor, name) }
             return descriptor
         } catch {
-            // Only the owner of a file may open it with O_NOATIME.
-            guard mode == .readUnnoticed, error.errno == .notPermitted else { throw error }
+            // O_NOATIME is permitted only to the owner of the file.
+            guard mode == .readWithoutAccessTime, error.errno == .notPermitted else { throw error }
         }
         return try open(name, in: directory, .read)
     }
 
-    /// Refuses a file with more than one name: a write would change it under the others, too.
-    private func requireOneName(_ file: Descriptor, _ name: FilePath) throws(FileSystemError) {
+    /// Refuses a file with more than one hard link: a write would change it under its other names, too.
+    private func requireSingleLink(_ file: Descriptor, _ name: FilePath) throws(FileSystemError) {
         do throws(FileSystemError) {
             guard try attributes(of: file).linkCount > 1 else { return }
             throw FileSystemError("open", path: name, errno: .tooManyLinks)
@@ -49,9 +49,9 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    // Errors of close are not reported: the descriptor is gone either way, and every path that
-    // promises durability has synchronised before.
-    public func close(_ file: Descriptor) {
+    // Errors from close are ignored: the descriptor is invalid either way, and every path that promises durability has
+    // synchronised before.
+    package func close(_ file: Descriptor) {
         #if canImport(Darwin)
             _ = Darwin.close(file.rawValue)
         #else
@@ -59,7 +59,7 @@ public struct LiveFileSystem: FileSystem {
         #endif
     }
 
-    public func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+    package func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
     {
         try Platform.retrying("read") {
@@ -67,7 +67,7 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+    package func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
         throws(FileSystemError) -> Int
     {
         try Platform.retrying("write") {
@@ -75,17 +75,17 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
+    package func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
         _ = try Platform.retrying("ftruncate") { ftruncate(file.rawValue, off_t(length)) }
     }
 
-    public func synchronize(_ file: Descriptor) throws(FileSystemError) {
+    package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
     }
 
-    public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
+    package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("syncfs") { Platform.synchronizeVolume(file.rawValue) }
-        // XFS goes on in the background after that, and no call waits for it.
+        // XFS continues to free space in the background, and no call waits for it.
         var available = try volume(of: file).available
         var (idle, attempts) = (0, 0)
         while idle < 4, attempts < 200 {
@@ -97,11 +97,11 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
+    package func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("fallocate") { Platform.allocate(length, for: file.rawValue) }
     }
 
-    public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
+    package func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
         let operation = mode == .exclusive ? LOCK_EX : LOCK_SH
         do {
             _ = try Platform.retrying("flock") {
@@ -114,23 +114,23 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
+    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
         do {
             return try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) } == 1
         } catch {
-            // Only its owner may ask, and not every file system answers.
+            // Leases are permitted only to the file's owner, and not supported by all file systems.
             guard error.isNotPermitted || error.isUnsupported else { throw error }
             return false
         }
     }
 
-    public func unlock(_ file: Descriptor) {
-        // A failure means that there was no lock.
+    package func unlock(_ file: Descriptor) {
+        // Fails only if there was no lock.
         _ = flock(file.rawValue, LOCK_UN)
         close(file)
     }
 
-    public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
+    package func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
     {
         do {
@@ -144,7 +144,7 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    /// The absolute path of a file or folder, without links, `.` and `..` (`realpath`).
+    /// The absolute path of a file or folder, without symbolic links, `.` and `..` (`realpath`).
     package func resolved(_ path: FilePath) throws(FileSystemError) -> FilePath {
         guard let resolved = path.withPlatformString({ realpath($0, nil) }) else {
             throw FileSystemError("realpath", path: path, errno: Platform.lastError)
@@ -153,13 +153,13 @@ public struct LiveFileSystem: FileSystem {
         return FilePath(platformString: resolved)
     }
 
-    public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
+    package func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("access") {
             faccessat(directory.rawValue, ".", W_OK | X_OK, CInt(AT_EACCESS))
         }
     }
 
-    public func rename(
+    package func rename(
         _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
         _ mode: RenameMode
     ) throws(FileSystemError) {
@@ -172,15 +172,15 @@ public struct LiveFileSystem: FileSystem {
                 }
             }
         } catch {
-            // File systems without the flag (some FUSE and network ones) answer EINVAL or ENOTSUP.
-            // Creating a hard link also refuses an existing name; the old name is removed afterwards.
+            // File systems without the flag (some FUSE and network ones) return EINVAL or ENOTSUP. Fall back to a
+            // hard link, which also fails if the name exists, and unlink the old name afterwards.
             guard mode == .exclusive, error.errno == .invalidArgument || error.errno == .notSupported
             else { throw error }
             do throws(FileSystemError) {
                 try link(name, in: directory, to: newName, in: newDirectory)
             } catch let failure {
-                // One that has no links either may know the flag, and have refused the name.
-                throw failure.isMissingLinks ? error : failure
+                // Without hard link support, the original error is the relevant one: it may be about the name.
+                throw failure.lacksHardLinkSupport ? error : failure
             }
             try unlink(name, in: directory)
         }
@@ -198,20 +198,20 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+    package func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("unlink", name) {
             name.withPlatformString { unlinkat(directory.rawValue, $0, 0) }
         }
     }
 
-    public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+    package func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("rmdir", name) {
             name.withPlatformString { unlinkat(directory.rawValue, $0, CInt(AT_REMOVEDIR)) }
         }
     }
 
-    public func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
-        // The stream takes over its descriptor and moves its offset, so it gets a separate one.
+    package func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
+        // The stream takes ownership of its descriptor and moves its offset, so it needs a separate one.
         let own = try open(".", in: directory, .directory)
         guard let stream = fdopendir(own.rawValue) else {
             let error = Platform.lastError
@@ -229,7 +229,7 @@ public struct LiveFileSystem: FileSystem {
                 return entries
             }
             let text = Platform.name(of: entry)
-            // Cheaper than creating the paths first.
+            // Compared as C strings, which is cheaper than creating paths first.
             guard strcmp(text, ".") != 0, strcmp(text, "..") != 0,
                 let name = FilePath(platformString: text).lastComponent
             else { continue }
@@ -247,13 +247,13 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
+    package func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
         var status = stat()
         _ = try Platform.retrying("fstat") { fstat(file.rawValue, &status) }
         return FileAttributes(status)
     }
 
-    public func attributes(of name: FilePath, in directory: Descriptor)
+    package func attributes(of name: FilePath, in directory: Descriptor)
         throws(FileSystemError) -> FileAttributes?
     {
         var status = stat()
@@ -270,7 +270,7 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
+    package func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
         var inode: UInt64 = 0
         do {
             _ = try Platform.retrying("statx", name) {
@@ -283,33 +283,33 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+    package func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
         var time: Int64 = 0
         let isKnown = try Platform.retrying("statx") { Platform.birthTime(file.rawValue, &time) }
         return isKnown == 1 ? time : nil
     }
 
-    public func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+    package func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
         var status = stat()
         _ = try Platform.retrying("fstat") { fstat(file.rawValue, &status) }
         return Platform.accessed(status)
     }
 
-    public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
+    package func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("futimens") { Platform.setAccessTime(file.rawValue, time) }
     }
 
-    public func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
+    package func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("fchown") { fchown(file.rawValue, owner, group) }
     }
 
-    public func setPermissions(_ permissions: FilePermissions, of file: Descriptor)
+    package func setPermissions(_ permissions: FilePermissions, of file: Descriptor)
         throws(FileSystemError)
     {
         _ = try Platform.retrying("fchmod") { fchmod(file.rawValue, mode_t(permissions.rawValue)) }
     }
 
-    public func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
+    package func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
         do {
             return try extendedAttribute(name, of: file, atMost: 256)
         } catch {
@@ -333,7 +333,7 @@ public struct LiveFileSystem: FileSystem {
         return value
     }
 
-    public func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
+    package func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
         throws(FileSystemError)
     {
         guard let value else {
@@ -349,15 +349,15 @@ public struct LiveFileSystem: FileSystem {
         }
     }
 
-    public func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
+    package func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("set no-dump flag") { Platform.setNoDump(file.rawValue, enabled) }
     }
 
-    public func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
+    package func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
         try Platform.retrying("get no-dump flag") { Platform.isNoDump(file.rawValue) } == 1
     }
 
-    public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
+    package func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
         var status = statvfs()
         _ = try Platform.retrying("fstatvfs") { fstatvfs(file.rawValue, &status) }
         let unit = Int64(clamping: status.f_frsize == 0 ? status.f_bsize : status.f_frsize)
@@ -369,12 +369,12 @@ public struct LiveFileSystem: FileSystem {
 }
 
 extension OpenMode {
-    /// The flags of `open`, and the permissions of a file that it creates.
+    /// The flags for `open`, and the permissions of a created file.
     fileprivate var flags: (CInt, mode_t) {
         switch self {
-        // Without O_NONBLOCK, opening a pipe in place of a file would block forever.
+        // O_NONBLOCK: otherwise opening a named pipe in place of a file would block forever.
         case .read: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-        case .readUnnoticed: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | Platform.withoutAccessTime, 0)
+        case .readWithoutAccessTime: (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | Platform.withoutAccessTime, 0)
         case .readFollowingLinks: (O_RDONLY, 0)
         case .readFollowingLinksWithoutWaiting: (O_RDONLY | O_NONBLOCK, 0)
         case .readWrite: (O_RDWR | O_NOFOLLOW, 0)
@@ -389,8 +389,8 @@ extension OpenMode {
 }
 
 extension FileSystemError {
-    /// Whether the file system has no hard links: `EPERM`, `ENOTSUP`, `ENOSYS` or `EMLINK`.
-    fileprivate var isMissingLinks: Bool {
+    /// Whether the file system does not support hard links: `EPERM`, `ENOTSUP`, `ENOSYS` or `EMLINK`.
+    fileprivate var lacksHardLinkSupport: Bool {
         errno == .notPermitted || errno == .notSupported || errno == .noFunction || errno == .tooManyLinks
     }
 }

@@ -7,13 +7,13 @@ internal import SystemPackage
     internal import Glibc
 #endif
 
-/// The constants and calls whose names or types differ between the platforms' C libraries.
+/// Constants and calls whose names or types differ between the platforms' C libraries.
 enum Platform {
     static let workingDirectory = AT_FDCWD
 
     static var lastError: Errno { Errno(rawValue: errno) }
 
-    /// Repeats a call that a signal interrupts before it has any effect.
+    /// Retries a call that a signal interrupted before it had any effect (`EINTR`).
     @inline(__always)
     static func retrying<Result: SignedInteger>(
         _ operation: StaticString, _ path: FilePath? = nil, _ call: () -> Result
@@ -28,16 +28,16 @@ enum Platform {
         }
     }
 
-    /// A time of the kernel in nanoseconds. A time that `Int64` cannot hold, before 1677 or after 2262, becomes the
-    /// nearest that it can: any user may give a file any time.
+    /// Converts a `timespec` to nanoseconds. Clamps times that `Int64` cannot represent, before 1677 or after 2262,
+    /// since users can set arbitrary file times.
     static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
         let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooLate) = whole.addingReportingOverflow(rest)
         return isTooLarge || isTooLate ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// The name in a directory entry. glibc declares `d_name` as an array of fixed size, but an entry
-    /// may be shorter, so the pointer is taken from the entry itself, not from a copy.
+    /// The name in a directory entry. glibc declares `d_name` with a fixed size, but an entry may be shorter, so it
+    /// must not be copied as a `dirent`.
     static func name(of entry: UnsafeMutablePointer<dirent>) -> UnsafePointer<CChar> {
         let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
         return UnsafePointer(
@@ -132,18 +132,18 @@ enum Platform {
             }
         }
 
-        /// `fsync` on Darwin stops at the drive's cache; `F_FULLFSYNC` asks the drive to flush it. File
-        /// systems that lack it answer `ENOTSUP` or `EINVAL`, and get the plain call.
+        /// `fsync` on Darwin does not flush the drive's cache, `F_FULLFSYNC` does. File systems that do not support it
+        /// return `ENOTSUP` or `EINVAL`; `fsync` is used for these.
         static func synchronize(_ file: CInt) -> CInt {
             if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
             guard errno == ENOTSUP || errno == EINVAL else { return -1 }
             return fsync(file)
         }
 
-        /// `F_FULLFSYNC` ends a transaction of APFS, whatever file it is called on.
+        /// `F_FULLFSYNC` on any file commits the current APFS transaction.
         static func synchronizeVolume(_ file: CInt) -> CInt { synchronize(file) }
 
-        /// Unlike on Linux, the length requested is added to the length already allocated.
+        /// Unlike on Linux, the requested length is added to the length already allocated.
         static func allocate(_ length: Int64, for file: CInt) -> CInt {
             var status = stat()
             guard fstat(file, &status) == 0 else { return -1 }
@@ -199,7 +199,7 @@ enum Platform {
         /// Darwin has no leases.
         static func isBeingWritten(_ file: CInt) -> CInt { 0 }
 
-        /// Darwin does not have the flag; iOS volumes do not keep access times.
+        /// Darwin has no `O_NOATIME`; iOS volumes do not keep access times.
         static let withoutAccessTime: CInt = 0
 
         static func accessed(_ status: stat) -> Int64 {

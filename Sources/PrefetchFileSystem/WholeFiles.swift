@@ -1,8 +1,8 @@
-public import SystemPackage
+package import SystemPackage
 
 extension FileSystem {
     /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
-    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+    package func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
         throws(FileSystemError)
     {
         var done = 0
@@ -14,14 +14,14 @@ extension FileSystem {
     }
 
     /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
-    public func writeAll(_ bytes: [UInt8], to file: Descriptor, at offset: Int64) throws(FileSystemError) {
+    package func writeAll(_ bytes: [UInt8], to file: Descriptor, at offset: Int64) throws(FileSystemError) {
         try bytes.withBytes { buffer throws(FileSystemError) in
             try writeAll(buffer, to: file, at: offset)
         }
     }
 
     /// Reads until `buffer` is full or the file ends; returns the number of bytes read.
-    public func readAll(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+    package func readAll(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
     {
         var done = 0
@@ -34,7 +34,7 @@ extension FileSystem {
         return done
     }
 
-    /// At most `count` bytes of a file from `offset`; fewer where it ends.
+    /// At most `count` bytes of a file from `offset`; fewer at its end.
     package func bytes(of file: Descriptor, at offset: Int64 = 0, count: Int) throws(FileSystemError)
         -> [UInt8]
     {
@@ -46,9 +46,8 @@ extension FileSystem {
         return bytes
     }
 
-    /// Passes the first `count` bytes of a file, or all of a shorter one, to `body` in pieces of at most
-    /// 1 MiB, each with its offset.
-    public func forEachPiece(
+    /// Passes up to `count` bytes of a file to `body` in pieces of at most 1 MiB, each with its offset.
+    package func forEachPiece(
         of file: Descriptor, count: Int64 = .max,
         _ body: (UnsafeRawBufferPointer, Int64) throws(FileSystemError) -> Void
     ) throws(FileSystemError) {
@@ -67,7 +66,7 @@ extension FileSystem {
     }
 
     /// Opens a name, passes the descriptor to `body`, and closes it.
-    public func withFile<Result>(
+    package func withFile<Result>(
         _ name: FilePath, in directory: Descriptor, _ mode: OpenMode,
         _ body: (Descriptor) throws(FileSystemError) -> Result
     ) throws(FileSystemError) -> Result {
@@ -76,10 +75,10 @@ extension FileSystem {
         return try body(file)
     }
 
-    /// The whole content of a file of at most `limit` bytes, or `nil` when there is no such file.
+    /// The whole content of a file of at most `limit` bytes, or `nil` if the file does not exist.
     ///
-    /// - Throws: `EFBIG` when the file is longer than `limit`.
-    public func contents(of name: FilePath, in directory: Descriptor, limit: Int)
+    /// - Throws: `EFBIG` if the file is longer than `limit`.
+    package func contents(of name: FilePath, in directory: Descriptor, limit: Int)
         throws(FileSystemError) -> [UInt8]?
     {
         do {
@@ -96,8 +95,8 @@ extension FileSystem {
         }
     }
 
-    /// The first `limit` bytes of a file whose attributes do not report its length, as in `/proc`.
-    public func contents(ofStream name: FilePath, in directory: Descriptor, limit: Int)
+    /// The first `limit` bytes of a file whose attributes do not report its length, such as those in `/proc`.
+    package func contents(ofStream name: FilePath, in directory: Descriptor, limit: Int)
         throws(FileSystemError) -> [UInt8]
     {
         try withFile(name, in: directory, .read) { file throws(FileSystemError) in
@@ -105,10 +104,9 @@ extension FileSystem {
         }
     }
 
-    /// Writes a small file under a temporary name beside it and renames it, so that a reader sees
-    /// either the old content or the new, never a mixture. With `durable`, the content and the folder
-    /// are synchronised before the call returns.
-    public func replaceContents(
+    /// Replaces a small file atomically, by writing a temporary file next to it and renaming that. If `durable`, the
+    /// content and the folder are synchronised before the call returns.
+    package func replaceContents(
         of name: FilePath.Component, in directory: Descriptor, with bytes: [UInt8],
         permissions: FilePermissions, durable: Bool
     ) throws(FileSystemError) {

@@ -1,23 +1,23 @@
 internal import CPrefetchXXHash
 package import PrefetchFileSystem
 
-/// XXH3-64, the checksum of footers, chunks and contents. It detects accidents, not attacks.
+/// XXH3-64, the checksum of footers, chunks and content. It detects accidental damage, not tampering.
 package enum Checksum {
     /// The checksum of `bytes`.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         XXH3_64bits(bytes.baseAddress, bytes.count)
     }
 
-    /// The number that stands for a boot of the machine in a footer.
+    /// The value that identifies a boot session in a footer.
     ///
-    /// - Parameter identifier: The boot's identifier; empty if unknown.
-    /// - Returns: `nil` if the boot is unknown.
+    /// - Parameter identifier: The identifier of the boot session; empty if unknown.
+    /// - Returns: `nil` if the identifier is empty.
     package static func ofBoot(_ identifier: String) -> UInt64? {
         identifier.isEmpty ? nil : Array(identifier.utf8).withUnsafeBytes { of($0) }
     }
 
-    /// The checksum of a whole content: that of the checksums of its chunks in order (as
-    /// little-endian words), so that chunks can be checked in any order and in parallel.
+    /// The checksum of the whole content: the checksum of its chunks' checksums, in order and little-endian, so that
+    /// chunks can be verified in any order and in parallel.
     static func ofContent(chunks: [Chunk]) -> UInt64 {
         var writer = ByteWriter(capacity: chunks.count * 8)
         for chunk in chunks { writer.append(chunk.checksum) }
@@ -25,8 +25,7 @@ package enum Checksum {
     }
 }
 
-/// Computes the content checksum of bytes that arrive piece by piece, such as a promoted file that
-/// is compared with its ledger entry.
+/// Computes a content checksum incrementally, for example to compare a promoted file with its ledger entry.
 package struct ContentChecksum {
     private var chunks: [Chunk] = []
     private var pending: [UInt8] = []
@@ -36,16 +35,16 @@ package struct ContentChecksum {
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes[...]
         if !pending.isEmpty {
-            let count = min(rest.count, ItemLimits.chunkLength - pending.count)
+            let count = min(rest.count, ItemLimits.chunkBytes - pending.count)
             pending.append(contentsOf: rest.prefix(count))
             rest = rest.dropFirst(count)
-            guard pending.count == ItemLimits.chunkLength else { return }
+            guard pending.count == ItemLimits.chunkBytes else { return }
             pending.withUnsafeBytes { append($0) }
             pending.removeAll(keepingCapacity: true)
         }
-        while rest.count >= ItemLimits.chunkLength {
-            append(UnsafeRawBufferPointer(rebasing: rest.prefix(ItemLimits.chunkLength)))
-            rest = rest.dropFirst(ItemLimits.chunkLength)
+        while rest.count >= ItemLimits.chunkBytes {
+            append(UnsafeRawBufferPointer(rebasing: rest.prefix(ItemLimits.chunkBytes)))
+            rest = rest.dropFirst(ItemLimits.chunkBytes)
         }
         pending.append(contentsOf: rest)
     }
@@ -57,12 +56,12 @@ package struct ContentChecksum {
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        chunks.append(Chunk(storedLength: 0, checksum: Checksum.of(bytes)))
+        chunks.append(Chunk(storedBytes: 0, checksum: Checksum.of(bytes)))
     }
 }
 
 extension FileSystem {
-    /// Reads a file and returns its content checksum, as that of an item with the same content.
+    /// Reads a file and returns its content checksum, which equals that of an item with the same content.
     ///
     /// - Parameter count: The number of bytes to read from its beginning; all by default.
     package func contentChecksum(of file: Descriptor, count: Int64 = .max) throws(FileSystemError) -> UInt64 {

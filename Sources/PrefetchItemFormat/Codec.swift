@@ -1,11 +1,11 @@
 internal import Dispatch
 internal import Synchronization
 
-/// The state that one thread needs to encode or decode: a liblz4 context and two buffers that grow
-/// to the largest chunk they have seen.
+/// The state that one thread needs to encode or decode: liblz4 contexts and two buffers that grow to the largest chunk
+/// processed.
 ///
-/// `@unchecked Sendable`: a codec belongs to one thread at a time. ``CodecPool`` hands it out and
-/// takes it back under a lock, and no other reference is kept.
+/// `@unchecked Sendable`: a codec is used by one thread at a time. ``CodecPool`` hands it out and takes it back under a
+/// lock, and keeps no other reference.
 final class Codec: @unchecked Sendable {
     let compressor = LZ4Compressor()
     let decompressor = LZ4Decompressor()
@@ -17,13 +17,13 @@ final class Codec: @unchecked Sendable {
         outputBuffer.deallocate()
     }
 
-    /// A buffer for bytes on their way in, valid until the next call.
+    /// The input buffer, valid until the next call.
     func input(atLeast count: Int) -> UnsafeMutableRawBufferPointer {
         Self.grow(&inputBuffer, to: count)
         return inputBuffer
     }
 
-    /// A buffer for bytes on their way out, valid until the next call.
+    /// The output buffer, valid until the next call.
     func output(atLeast count: Int) -> UnsafeMutableRawBufferPointer {
         Self.grow(&outputBuffer, to: count)
         return outputBuffer
@@ -36,15 +36,14 @@ final class Codec: @unchecked Sendable {
     }
 }
 
-/// Idle codecs, kept for the next item.
+/// A pool of idle codecs.
 package final class CodecPool: Sendable {
-    /// The largest number of chunks of one item that are processed at the same time.
+    /// The maximum number of chunks of one item that are processed concurrently.
     package let parallelism: Int
     private let idle = Mutex<[Codec]>([])
 
-    /// - Parameter parallelism: 1 to 4; other values are clamped. Each step costs about 2 MiB of memory
-    ///   for every large item that is being written or read. The pool keeps as many idle codecs, with
-    ///   their buffers.
+    /// - Parameter parallelism: 1 to 4; other values are clamped. Each increment costs about 2 MiB of memory for every
+    ///   large item being written or read. The pool keeps up to this many idle codecs with their buffers.
     package init(parallelism: Int) {
         self.parallelism = min(max(parallelism, 1), 4)
     }
@@ -69,7 +68,7 @@ package final class CodecPool: Sendable {
     }
 }
 
-/// A codec on loan for as long as this object lives.
+/// A codec borrowed from a pool until this object is deinitialised.
 final class CodecLoan {
     let codec: Codec
     private let pool: CodecPool
@@ -89,8 +88,8 @@ package func inParallel<Result>(_ count: Int, _ work: (Int) -> Result) -> [Resul
     guard count > 1 else { return (0..<count).map(work) }
     return withoutActuallyEscaping(work) { work in
         [Result](unsafeUninitializedCapacity: count) { buffer, initialized in
-            // Both are safe to share: `concurrentPerform` returns only after every iteration has,
-            // and each iteration works on its own index and initialises its own element.
+            // Safe to share: `concurrentPerform` returns only after all iterations have finished, and each iteration
+            // initialises only its own element.
             nonisolated(unsafe) let results = buffer
             nonisolated(unsafe) let work = work
             DispatchQueue.concurrentPerform(iterations: count) { index in

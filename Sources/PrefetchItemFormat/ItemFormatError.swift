@@ -2,24 +2,26 @@ public import PrefetchFileSystem
 
 /// Why an item could not be written or read.
 public enum ItemFormatError: Error, Hashable, Sendable {
-    /// The file is empty or too short to be an item: the system purged it, or power failed.
+    /// The file is empty or too short to be an item, after a purge by the system or a power failure.
     case purged
-    /// The file does not hold what was written.
+    /// The file differs from what was written.
     case damaged(Damage)
-    /// The file was written by a newer version of the format; it is left alone.
+    /// The file has a newer version of the format. It is left unchanged.
     case newerVersion(UInt16)
-    /// The content is longer than ``ItemLimits/contentLength``.
+    /// The content is longer than ``ItemLimits/contentBytes``.
     case contentTooLong
     /// A field of the metadata is longer than its limit, in bytes.
     case metadataTooLong(field: String, bytes: Int, limit: Int)
-    /// A text of the metadata contains a NUL character.
+    /// A text field of the metadata contains a NUL character.
     case metadataContainsNUL(field: String)
-    /// The caller of the writer refused the space for the next bytes.
+    /// The writer's `admit` closure refused space for the next bytes.
     case notAdmitted
+    /// A user-requested item has no destination.
+    case destinationMissing
     /// The priority is outside 0…1.
     case priorityOutOfRange(Float)
     /// The range is not within the content.
-    case rangeOutOfBounds(Range<Int64>, contentLength: Int64)
+    case rangeOutOfBounds(Range<Int64>, contentBytes: Int64)
     /// A system call failed.
     case fileSystem(FileSystemError)
 
@@ -35,9 +37,9 @@ public enum ItemFormatError: Error, Hashable, Sendable {
         case chunkTable = "chunk table"
         /// The content of a chunk.
         case chunkContent = "chunk content"
-        /// The key, which differs from the one asked for.
+        /// The key, which differs from the requested one.
         case key
-        /// The journal beside a kept partial.
+        /// The journal of a partial.
         case journal
     }
 }
@@ -49,20 +51,21 @@ extension ItemFormatError: CustomStringConvertible {
         case .damaged(let damage): "the item is damaged (\(damage.rawValue))"
         case .newerVersion(let version):
             "the item has format version \(version), which is newer than \(ItemFooter.version); update the software"
-        case .contentTooLong: "the content is longer than \(ItemLimits.contentLength) bytes"
+        case .contentTooLong: "the content is longer than \(ItemLimits.contentBytes) bytes"
         case .metadataTooLong(let field, let bytes, let limit):
             "the \(field) has \(bytes) bytes; at most \(limit) are allowed"
         case .metadataContainsNUL(let field): "the \(field) contains a NUL character"
         case .notAdmitted: "there is no room for the item"
+        case .destinationMissing: "a user-requested item needs a destination; specify one"
         case .priorityOutOfRange(let priority): "the priority \(priority) is not between 0 and 1"
-        case .rangeOutOfBounds(let range, let contentLength):
-            "the range \(range) is not within the \(contentLength) bytes of the item"
+        case .rangeOutOfBounds(let range, let contentBytes):
+            "the range \(range) is not within the \(contentBytes) bytes of the item"
         case .fileSystem(let error): error.description
         }
     }
 }
 
-/// Makes calls of the file system and wraps their error.
+/// Evaluates file system calls, wrapping their errors.
 @inline(__always)
 func onFiles<Result>(_ calls: @autoclosure () throws(FileSystemError) -> Result) throws(ItemFormatError)
     -> Result

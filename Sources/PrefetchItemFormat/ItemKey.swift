@@ -5,22 +5,22 @@ internal import CPrefetchXXHash
 /// A key never becomes a file name; its ``hash`` does.
 public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
     /// The longest key, in bytes of UTF-8.
-    public static let maximumLength = 1024
+    public static let maximumBytes = 1024
 
     /// The key as text.
     public let string: String
-    /// Determines the path of the item. Two keys may share a hash; the full key inside the item decides.
+    /// Determines the path of the item. Hashes may collide; the full key inside the item decides.
     package let hash: KeyHash
 
-    /// Creates a key from 1 to ``maximumLength`` bytes of UTF-8.
+    /// Creates a key from 1 to ``maximumBytes`` bytes of UTF-8.
     ///
-    /// - Throws: ``ItemKeyError`` when `string` is empty, too long or contains NUL.
+    /// - Throws: ``ItemKeyError`` if `string` is empty, too long or contains NUL.
     public init(_ string: String) throws(ItemKeyError) {
         var string = string
         string.makeContiguousUTF8()
         let length = string.utf8.count
         guard length > 0 else { throw .empty }
-        guard length <= Self.maximumLength else { throw .tooLong(bytes: length) }
+        guard length <= Self.maximumBytes else { throw .tooLong(bytes: length) }
         guard !string.utf8.contains(0) else { throw .containsNUL }
         self.string = string
         self.hash = KeyHash(of: string)
@@ -28,7 +28,7 @@ public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { string }
 
-    /// Compares byte for byte: Swift's own comparison treats canonically equivalent strings as equal.
+    /// Compares bytes: Swift's string comparison treats canonically equivalent strings as equal.
     public static func == (left: ItemKey, right: ItemKey) -> Bool {
         left.hash == right.hash && left.string.utf8.elementsEqual(right.string.utf8)
     }
@@ -42,16 +42,16 @@ public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
 public enum ItemKeyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The string is empty.
     case empty
-    /// The string has more than ``ItemKey/maximumLength`` bytes of UTF-8.
+    /// The string has more than ``ItemKey/maximumBytes`` bytes of UTF-8.
     case tooLong(bytes: Int)
-    /// The string contains NUL, which ends a text in SQLite and C: two keys could be taken for one.
+    /// The string contains NUL, which terminates strings in SQLite and C, so that two keys could be confused.
     case containsNUL
 
     public var description: String {
         switch self {
         case .empty: "the key is empty; give it at least one character"
         case .tooLong(let bytes):
-            "the key has \(bytes) bytes of UTF-8; at most \(ItemKey.maximumLength) are allowed"
+            "the key has \(bytes) bytes of UTF-8; at most \(ItemKey.maximumBytes) are allowed"
         case .containsNUL: "the key contains a NUL byte; use another separator"
         }
     }
@@ -73,7 +73,7 @@ package struct KeyHash: Hashable, Sendable, Comparable {
         self.init(high: hash.high64, low: hash.low64)
     }
 
-    /// 32 lower-case hexadecimal digits.
+    /// 32 lowercase hexadecimal digits.
     package var hexadecimal: String {
         String(unsafeUninitializedCapacity: 32) { buffer in
             for digit in 0..<32 {
@@ -85,9 +85,9 @@ package struct KeyHash: Hashable, Sendable, Comparable {
         }
     }
 
-    /// The inverse of ``hexadecimal``: `nil` unless there are exactly 32 lower-case digits.
+    /// The inverse of ``hexadecimal``: `nil` unless there are exactly 32 lowercase digits.
     ///
-    /// - Note: Not generic, since a census calls it for every file, from another module.
+    /// - Note: Not generic, because it is called for every file, from another module.
     package init?(hexadecimal: String) {
         var text = hexadecimal
         guard let hash = text.withUTF8(Self.init(digits:)) else { return nil }
@@ -125,8 +125,8 @@ package struct KeyHash: Hashable, Sendable, Comparable {
 }
 
 extension ItemKey: ExpressibleByStringLiteral {
-    /// A key that is written out in the source. A literal that is empty, too long or contains NUL is a
-    /// programming error and traps; use ``init(_:)`` for strings from elsewhere.
+    /// Creates a key from a literal. A literal that is empty, too long or contains NUL is a programming error and
+    /// traps; use ``init(_:)`` for all other strings.
     public init(stringLiteral literal: StaticString) {
         do {
             try self.init(literal.description)

@@ -1,5 +1,11 @@
 public import PrefetchStorageAreas
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Why an item is stored.
 public enum Intent: UInt8, Hashable, Sendable, CaseIterable {
     /// The user will probably want it.
@@ -8,50 +14,57 @@ public enum Intent: UInt8, Hashable, Sendable, CaseIterable {
     case userRequested = 2
 }
 
-/// What a server reported about the version of a resource, for conditional requests. An empty
-/// string is stored as `nil`.
+/// What a server reported about the version of a resource, for conditional requests. Empty strings are stored as `nil`.
 public struct Validator: Hashable, Sendable {
-    /// The `ETag` header, with its quotes and, when weak, its prefix.
+    /// The `ETag` header, with its quotes and, if weak, its `W/` prefix.
     public var entityTag: String?
     /// The `Last-Modified` header as received.
     public var lastModified: String?
 
-    /// Creates a validator from the headers of a response.
+    /// Creates a validator from response headers.
     public init(entityTag: String? = nil, lastModified: String? = nil) {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }
 }
 
-/// The description that an item carries. Together with the content, it suffices to list the item
-/// and to promote it.
+/// The metadata stored inside an item. Together with the content, it is sufficient to list and promote the item.
 public struct ItemMetadata: Hashable, Sendable {
     /// The key under which the item is stored.
     public var key: ItemKey
-    /// The feed or server that the item comes from; empty when the caller did not name one.
+    /// The feed or server that the item comes from; empty if none was given.
     public var source: String
     /// Why the item is stored.
     public var intent: Intent
-    /// Where the item is promoted to when it is opened.
-    public var destination: Destination
-    /// The version of the resource, as its server reported it.
+    /// Where the item is promoted to when it is opened; `nil` for an item that is only ever read, such as a thumbnail.
+    public var destination: Destination?
+    /// The version of the resource, as reported by its server.
     public var validator: Validator
-    /// From 0 (the default) to 1. Items of lower priority are evicted first, and no item displaces one
-    /// of higher priority.
+    /// From 0 (the default) to 1. Items of lower priority are evicted first, and no item displaces one of higher
+    /// priority.
     public var priority: Float
     /// When the item was stored, in milliseconds since 1970. Set by the cache.
-    public var storedAt: Int64
-    /// When the item is no longer worth keeping, in milliseconds since 1970; `nil`, stored as
-    /// `Int64.max`, for never.
-    public var expiresAt: Int64?
-    /// Bytes of the caller, returned unchanged.
+    package var storedAt: Int64
+    /// When the item expires, in milliseconds since 1970; `nil`, stored as `Int64.max`, for never.
+    package var expiresAt: Int64?
+    /// Application-defined bytes, returned unchanged.
     public var attributes: [UInt8]
 
-    /// Creates the metadata of an item. Bounds are checked by ``validate()``, not here.
+    /// Creates the metadata of an item. Bounds are not checked until ``validate()``.
     public init(
-        key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination,
-        validator: Validator = Validator(), priority: Float = 0, storedAt: Int64 = 0,
-        expiresAt: Int64? = nil, attributes: [UInt8] = []
+        key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination? = nil,
+        validator: Validator = Validator(), priority: Float = 0, expirationDate: Date? = nil,
+        attributes: [UInt8] = []
+    ) {
+        self.init(
+            key: key, source: source, intent: intent, destination: destination, validator: validator,
+            priority: priority, expiresAt: expirationDate?.milliseconds, attributes: attributes)
+    }
+
+    package init(
+        key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination? = nil,
+        validator: Validator = Validator(), priority: Float = 0, storedAt: Int64 = 0, expiresAt: Int64?,
+        attributes: [UInt8] = []
     ) {
         self.key = key
         self.source = source
@@ -64,23 +77,33 @@ public struct ItemMetadata: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// Whether the item is no longer worth keeping. The clock is read only when there is a limit.
+    /// When the item expires; `nil` for never.
+    public var expirationDate: Date? {
+        get { expiresAt.map(Date.init(milliseconds:)) }
+        set { expiresAt = newValue?.milliseconds }
+    }
+
+    /// When the item was stored. Set by the cache.
+    public var storedDate: Date { Date(milliseconds: storedAt) }
+
+    /// Whether the item has expired. The clock is read only if the item can expire.
     package func hasExpired(at now: () -> Int64) -> Bool {
         guard let expiresAt else { return false }
         return expiresAt <= now()
     }
 
-    /// Checks the lengths of the fields, the range of the priority, and that no text contains NUL, which a
-    /// database takes for the end of a text.
+    /// Checks the lengths of the fields, the range of the priority, that a user-requested item has a destination, and
+    /// that no text contains NUL, which would terminate it in a database.
     ///
     /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)``,
-    ///   ``ItemFormatError/metadataContainsNUL(field:)`` or ``ItemFormatError/priorityOutOfRange(_:)``.
+    ///   ``ItemFormatError/metadataContainsNUL(field:)``, ``ItemFormatError/priorityOutOfRange(_:)`` or
+    ///   ``ItemFormatError/destinationMissing``.
     public func validate() throws(ItemFormatError) {
         let fields = [
-            ("source", source.utf8.count, ItemLimits.sourceLength),
-            ("entity tag", validator.entityTag?.utf8.count ?? 0, ItemLimits.validatorLength),
-            ("last-modified date", validator.lastModified?.utf8.count ?? 0, ItemLimits.validatorLength),
-            ("attributes", attributes.count, ItemLimits.attributesLength),
+            ("source", source.utf8.count, ItemLimits.sourceBytes),
+            ("entity tag", validator.entityTag?.utf8.count ?? 0, ItemLimits.validatorBytes),
+            ("last-modified date", validator.lastModified?.utf8.count ?? 0, ItemLimits.validatorBytes),
+            ("attributes", attributes.count, ItemLimits.attributesBytes),
         ]
         for (field, bytes, limit) in fields where bytes > limit {
             throw .metadataTooLong(field: field, bytes: bytes, limit: limit)
@@ -91,17 +114,18 @@ public struct ItemMetadata: Hashable, Sendable {
         ]
         for (field, text) in texts where text.utf8.contains(0) { throw .metadataContainsNUL(field: field) }
         guard (0...1).contains(priority) else { throw .priorityOutOfRange(priority) }
+        guard destination != nil || intent == .opportunistic else { throw .destinationMissing }
     }
 }
 
-/// How the content of an item is laid out in its file. Raw values are stored and never change meaning.
+/// How the content of an item is encoded in its file. Raw values are stored and never change meaning.
 public enum ItemEncoding: UInt8, Hashable, Sendable, CaseIterable {
     /// One standard LZ4 frame per chunk.
     case lz4 = 1
     /// The original bytes, so that promotion needs no copy.
     case identity = 2
 
-    /// The name of the encoding in reports: `lz4` or `identity`.
+    /// The name of the encoding: `lz4` or `identity`.
     public var name: String {
         switch self {
         case .lz4: "lz4"
@@ -112,13 +136,13 @@ public enum ItemEncoding: UInt8, Hashable, Sendable, CaseIterable {
 
 /// How the encoding of an item is chosen.
 public enum EncodingChoice: Hashable, Sendable {
-    /// Try LZ4 on the first chunk and keep it when it saves at least one eighth, the rule that ZFS
-    /// applies to its blocks; otherwise store the content as it is.
+    /// Try LZ4 on the first chunk and use it if it saves at least one eighth, as ZFS does for its blocks; otherwise
+    /// store the content unchanged.
     case automatic
     /// Use this encoding without trying.
     case forced(ItemEncoding)
 
-    /// Whether `stored` instead of `content` bytes saves enough to be worth decoding later.
+    /// Whether storing `stored` instead of `content` bytes saves enough to justify decoding.
     static func isWorthwhile(stored: Int, content: Int) -> Bool {
         stored <= content - content / 8
     }
@@ -127,25 +151,25 @@ public enum EncodingChoice: Hashable, Sendable {
 /// The bounds of the format, checked before anything is allocated.
 public enum ItemLimits {
     /// Bytes of content in every chunk but the last: 1 MiB.
-    public static let chunkLength = 1 << 20
-    /// The longest footer, in bytes: 1 MiB. Each chunk takes 12 of them.
-    public static let footerLength = 1 << 20
+    public static let chunkBytes = 1 << 20
+    /// The longest footer, in bytes: 1 MiB. Each chunk takes 12 bytes.
+    public static let footerBytes = 1 << 20
     /// The longest content, in bytes: 64 GiB, whose chunk table takes three quarters of the longest footer.
-    public static let contentLength: Int64 = 64 << 30
+    public static let contentBytes: Int64 = 64 << 30
     /// The longest source, in bytes of UTF-8.
-    public static let sourceLength = 1024
+    public static let sourceBytes = 1024
     /// The longest entity tag or date of a validator, in bytes of UTF-8.
-    public static let validatorLength = 4096
-    /// The longest attributes that a caller may attach to an item, in bytes: 64 KiB.
-    public static let attributesLength = 1 << 16
+    public static let validatorBytes = 4096
+    /// The longest attributes of an item, in bytes: 64 KiB.
+    public static let attributesBytes = 1 << 16
 
-    /// The longest content of an identity item, in bytes, that every promotion verifies: 4 MiB; see
-    /// ``ItemFooter/recordsBoot(_:contentLength:)``.
-    package static let alwaysVerifiedLength: Int64 = 4 << 20
+    /// The longest content of an identity item, in bytes, that is verified on every promotion: 4 MiB; see
+    /// ``ItemFooter/recordsBoot(_:contentBytes:)``.
+    package static let alwaysVerifiedBytes: Int64 = 4 << 20
 
-    /// The longest content that `storedLength` bytes of LZ4 can hold: it expands at most 255 times.
-    static func contentLength(storedLength: Int64) -> Int64 {
-        guard storedLength < contentLength else { return contentLength }
-        return min(storedLength * 255 + (64 << 10), contentLength)
+    /// The longest content, in bytes, of `storedBytes` bytes of LZ4, whose maximum ratio is 255.
+    static func contentBytes(storedBytes: Int64) -> Int64 {
+        guard storedBytes < contentBytes else { return contentBytes }
+        return min(storedBytes * 255 + (64 << 10), contentBytes)
     }
 }

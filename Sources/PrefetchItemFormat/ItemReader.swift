@@ -2,14 +2,13 @@ package import PrefetchFileSystem
 
 /// Reads one item from an open file.
 ///
-/// A small item is read with a single call, footer included. Of a large one, the footer is read
-/// first and then the chunks that a range touches. Memory is bounded by
-/// ``CodecPool/parallelism`` chunks. Bytes are valid only when the call that delivers them returns,
-/// or calls its sink: by then the checksums of their chunks have been compared.
+/// A small item is read with a single call, including its footer. For a large item, the footer is read first, then the
+/// chunks that overlap the range. Memory is bounded by ``CodecPool/parallelism`` chunks. Bytes are valid only after the
+/// call that delivers them has returned: by then the checksums of their chunks have been verified.
 ///
 /// The reader does not close the file.
 package final class ItemReader {
-    /// Bytes of the first read, enough for the whole of a small item.
+    /// Bytes of the first read, enough for a whole small item.
     private static let windowLength = 128 << 10
     /// Bytes first read from the end of a larger file, usually enough for its footer.
     private static let tailLength = 4 << 10
@@ -19,10 +18,10 @@ package final class ItemReader {
     private let fileSystem: any FileSystem
     private let codecs: CodecPool
     private let loan: CodecLoan
-    /// The whole file, when the first read returned all of it.
+    /// The whole file, if the first read returned all of it.
     private let window: UnsafeRawBufferPointer?
 
-    /// Reads and checks the footer.
+    /// Reads and validates the footer.
     ///
     /// - Throws: ``ItemFormatError/purged``, ``ItemFormatError/damaged(_:)``,
     ///   ``ItemFormatError/newerVersion(_:)`` or ``ItemFormatError/fileSystem(_:)``.
@@ -48,73 +47,91 @@ package final class ItemReader {
         }
     }
 
-    /// Reads `range` of the content into `output`, which must have exactly that length. After an
-    /// error, the bytes in `output` are not the content.
+    /// Reads `range` of the content into `output`, which must have exactly that length. After an error, the bytes in
+    /// `output` are undefined.
     ///
-    /// - Throws: ``ItemFormatError/rangeOutOfBounds(_:contentLength:)``,
+    /// - Throws: ``ItemFormatError/rangeOutOfBounds(_:contentBytes:)``,
     ///   ``ItemFormatError/damaged(_:)`` or ``ItemFormatError/fileSystem(_:)``.
     package func read(_ range: Range<Int64>, into output: UnsafeMutableRawBufferPointer)
         throws(ItemFormatError)
     {
         precondition(output.count == range.count, "the buffer must have the length of the range")
-        if range == 0..<footer.contentLength {
-            // Whole chunks only: they are decoded straight into `output`.
-            try forEachBatch(of: range) { batch throws(ItemFormatError) in
+        if range == 0..<footer.contentBytes {
+            // Only whole chunks, so decode directly into `output`.
+            var batches = try batches(of: range)
+            while let batch = batches.next() {
                 let start = Int(footer.contentRange(ofChunk: batch.lowerBound).lowerBound)
                 let end = Int(footer.contentRange(ofChunk: batch.upperBound - 1).upperBound)
                 try decode(batch, into: output.slice(start..<end))
             }
         } else {
             var done = 0
-            try stream(range) { piece throws(ItemFormatError) in
+            var pieces = try pieces(of: range)
+            while let piece = try pieces.next() {
                 output.slice(done..<done + piece.count).copyMemory(from: piece)
                 done += piece.count
             }
         }
     }
 
-    /// Passes `range` of the content to `sink`, piece by piece and in order. A piece is valid only
-    /// during the call.
-    package func stream(
-        _ range: Range<Int64>, to sink: (UnsafeRawBufferPointer) throws(ItemFormatError) -> Void
-    ) throws(ItemFormatError) {
-        try forEachBatch(of: range) { batch throws(ItemFormatError) in
-            let start = footer.contentRange(ofChunk: batch.lowerBound).lowerBound
-            let end = footer.contentRange(ofChunk: batch.upperBound - 1).upperBound
+    /// Iterates over the content of a range in order.
+    ///
+    /// - Throws: ``ItemFormatError/rangeOutOfBounds(_:contentBytes:)``.
+    package func pieces(of range: Range<Int64>) throws(ItemFormatError) -> Pieces {
+        Pieces(reader: self, range: range, batches: try batches(of: range))
+    }
+
+    package struct Pieces {
+        fileprivate let reader: ItemReader
+        fileprivate let range: Range<Int64>
+        fileprivate var batches: Batches
+
+        /// Returns the next piece, which is valid until the next call; `nil` at the end of the range.
+        ///
+        /// - Throws: ``ItemFormatError/damaged(_:)``, ``ItemFormatError/purged`` or ``ItemFormatError/fileSystem(_:)``.
+        package mutating func next() throws(ItemFormatError) -> UnsafeRawBufferPointer? {
+            guard let batch = batches.next() else { return nil }
+            let start = reader.footer.contentRange(ofChunk: batch.lowerBound).lowerBound
+            let end = reader.footer.contentRange(ofChunk: batch.upperBound - 1).upperBound
             let length = Int(end - start)
-            let output = loan.codec.output(atLeast: length).slice(0..<length)
-            try decode(batch, into: output)
+            let output = reader.loan.codec.output(atLeast: length).slice(0..<length)
+            try reader.decode(batch, into: output)
             let wanted = Int(max(range.lowerBound, start) - start)..<Int(min(range.upperBound, end) - start)
-            try sink(UnsafeRawBufferPointer(output.slice(wanted)))
+            return UnsafeRawBufferPointer(output.slice(wanted))
         }
     }
 
-    /// Calls `body` with the indexes of the chunks that `range` touches, a few at a time.
-    private func forEachBatch(
-        of range: Range<Int64>, _ body: (Range<Int>) throws(ItemFormatError) -> Void
-    ) throws(ItemFormatError) {
-        guard range.lowerBound >= 0, range.upperBound <= footer.contentLength else {
-            throw .rangeOutOfBounds(range, contentLength: footer.contentLength)
+    /// The indexes of the chunks that overlap `range`, in batches that are decoded in parallel.
+    private func batches(of range: Range<Int64>) throws(ItemFormatError) -> Batches {
+        guard range.lowerBound >= 0, range.upperBound <= footer.contentBytes else {
+            throw .rangeOutOfBounds(range, contentBytes: footer.contentBytes)
         }
-        guard !range.isEmpty else { return }
-        let length = Int64(ItemLimits.chunkLength)
-        var next = Int(range.lowerBound / length)
-        let end = Int((range.upperBound - 1) / length) + 1
-        while next < end {
-            let batch = next..<min(next + codecs.parallelism, end)
-            try body(batch)
-            next = batch.upperBound
+        guard !range.isEmpty else { return Batches(rest: 0..<0, most: 1) }
+        let length = Int64(ItemLimits.chunkBytes)
+        let chunks = Int(range.lowerBound / length)..<Int((range.upperBound - 1) / length) + 1
+        return Batches(rest: chunks, most: codecs.parallelism)
+    }
+
+    fileprivate struct Batches {
+        var rest: Range<Int>
+        let most: Int
+
+        mutating func next() -> Range<Int>? {
+            guard !rest.isEmpty else { return nil }
+            let batch = rest.prefix(most)
+            rest = batch.upperBound..<rest.upperBound
+            return batch
         }
     }
 
-    /// Decodes and verifies the chunks of `batch` into `output`, which is as long as their content.
+    /// Decodes and verifies the chunks of `batch` into `output`, which has the length of their content.
     private func decode(_ batch: Range<Int>, into output: UnsafeMutableRawBufferPointer)
         throws(ItemFormatError)
     {
         let stored = try storedBytes(of: batch, orInto: output)
         var offset = 0
         let pieces = batch.map { index in
-            let length = Int(footer.chunks[index].storedLength)
+            let length = Int(footer.chunks[index].storedBytes)
             defer { offset += length }
             return stored.slice(offset..<offset + length)
         }
@@ -122,7 +139,7 @@ package final class ItemReader {
             inParallel(batch.count) { position in
                 let index = batch.lowerBound + position
                 let range = footer.contentRange(ofChunk: index)
-                let start = position * ItemLimits.chunkLength
+                let start = position * ItemLimits.chunkBytes
                 return Self.decode(
                     pieces[position], footer.encoding,
                     into: output.slice(start..<start + Int(range.upperBound - range.lowerBound)),
@@ -147,33 +164,33 @@ package final class ItemReader {
         return Checksum.of(UnsafeRawBufferPointer(output)) == checksum
     }
 
-    /// The stored bytes of the chunks of `batch`: from the window when it holds the whole file; for an
-    /// identity item, read straight into `output`; otherwise read into the codec's buffer.
+    /// The stored bytes of the chunks of `batch`: from the window if it holds the whole file; for an identity item,
+    /// read directly into `output`; otherwise read into the codec's buffer.
     private func storedBytes(of batch: Range<Int>, orInto output: UnsafeMutableRawBufferPointer)
         throws(ItemFormatError) -> UnsafeRawBufferPointer
     {
-        // On a watch, where `Int` has 32 bits, a position in the file can exceed it.
-        let start = footer.chunks[..<batch.lowerBound].reduce(Int64(0)) { $0 + Int64($1.storedLength) }
-        let length = footer.chunks[batch].reduce(0) { $0 + Int($1.storedLength) }
+        // File offsets can exceed `Int`, which has 32 bits on watchOS.
+        let start = footer.chunks[..<batch.lowerBound].reduce(Int64(0)) { $0 + Int64($1.storedBytes) }
+        let length = footer.chunks[batch].reduce(0) { $0 + Int($1.storedBytes) }
         if let window { return window.slice(Int(start)..<Int(start) + length) }
 
         let buffer =
             footer.encoding == .identity ? output : loan.codec.input(atLeast: length).slice(0..<length)
         let count = try onFiles(fileSystem.readAll(file, into: buffer, at: start))
-        guard count == length else { throw try lossOfEnd() }
+        guard count == length else { throw try truncationError() }
         return UnsafeRawBufferPointer(buffer)
     }
 
-    /// The error for a file that is shorter than when its footer was read: the system also empties files in use.
-    private func lossOfEnd() throws(ItemFormatError) -> ItemFormatError {
+    /// The error for a file that has shrunk since its footer was read: the system may purge files that are open.
+    private func truncationError() throws(ItemFormatError) -> ItemFormatError {
         let attributes = try onFiles(fileSystem.attributes(of: file))
         return attributes.length < Int64(Trailer.length) ? .purged : .damaged(.chunkContent)
     }
 }
 
 extension ItemReader {
-    /// The footer of a file that was read whole, or `nil` when anything is wrong: the slower path
-    /// then finds out what.
+    /// The footer of a file that was read completely, or `nil` if anything is wrong: the slower path then determines
+    /// the error.
     private static func footer(ofWholeFile bytes: UnsafeRawBufferPointer) -> ItemFooter? {
         guard bytes.count >= Trailer.length else { return nil }
         do {
@@ -199,7 +216,7 @@ extension ItemReader {
         var tail = try end(of: file, fileLength, in: fileSystem, codec, length: tailLength)
         let trailer = try Trailer(tail.slice(tail.count - Trailer.length..<tail.count))
         let length = Int(clamping: trailer.footerLength)
-        guard length >= Trailer.length + 8, length <= ItemLimits.footerLength, length <= fileLength else {
+        guard length >= Trailer.length + 8, length <= ItemLimits.footerBytes, length <= fileLength else {
             if trailer.isOfLongerFooter(fileLength: fileLength) { throw .newerVersion(trailer.version) }
             throw .damaged(.trailer)
         }

@@ -4,18 +4,17 @@ package import PrefetchFileSystem
 public struct ItemSummary: Hashable, Sendable {
     /// The encoding that was used.
     public let encoding: ItemEncoding
-    /// Bytes of the original.
-    public let contentLength: Int64
-    /// Bytes of the file.
-    public let storedLength: Int64
+    /// The length of the content in bytes.
+    public let contentBytes: Int64
+    /// The length of the file in bytes.
+    public let storedBytes: Int64
 }
 
-/// Writes one item into an open file from content that arrives in pieces of any size. The file is
-/// empty or begins with chunks that were kept.
+/// Writes one item to an open file from content that arrives in pieces of any size. The file is empty or begins with
+/// the chunks of a partial.
 ///
-/// Memory is bounded: less than one chunk is held back, and at most ``CodecPool/parallelism``
-/// chunks are compressed at a time. An item whose only chunk is compressed, or has at most 64 KiB,
-/// is written with a single call.
+/// Memory is bounded: less than one chunk is buffered, and at most ``CodecPool/parallelism`` chunks are compressed at a
+/// time. An item whose only chunk is compressed, or has at most 64 KiB, is written with a single call.
 ///
 /// The writer neither closes nor removes the file; after an error, the file is unusable.
 package final class ItemWriter {
@@ -26,22 +25,21 @@ package final class ItemWriter {
     private let boot: UInt64?
     private let admit: (Int64) throws(ItemFormatError) -> Void
     private let note: (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void
-    /// `nil` until LZ4 was tried on the first chunk.
+    /// `nil` until LZ4 has been tried on the first chunk.
     private var encoding: ItemEncoding?
 
     private var pending: [UInt8] = []
     private var chunks: [Chunk] = []
-    /// Bytes of the file so far.
-    package private(set) var storedLength: Int64 = 0
-    /// Bytes of content taken so far.
-    package private(set) var contentLength: Int64 = 0
+    /// Bytes written to the file so far.
+    package private(set) var storedBytes: Int64 = 0
+    /// Bytes of content accepted so far.
+    package private(set) var contentBytes: Int64 = 0
 
     /// - Parameters:
-    ///   - boot: The ``Checksum/ofBoot(_:)`` of the running machine; `nil` if unknown.
-    ///   - kept: The journal of the chunks already in the file; the content is appended after them.
-    ///   - note: Called with the whole chunks that have been written.
-    ///   - admit: Called before every write with the length in bytes that the file will then have; when it
-    ///     throws, nothing is written.
+    ///   - boot: The ``Checksum/ofBoot(_:)`` of the current boot session; `nil` if unknown.
+    ///   - kept: The journal of the partial in the file; the content is appended to its chunks.
+    ///   - note: Called with the complete chunks that have been written.
+    ///   - admit: Called before every write with the resulting file length in bytes; if it throws, nothing is written.
     /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)`` or
     ///   ``ItemFormatError/priorityOutOfRange(_:)``.
     package init(
@@ -62,8 +60,8 @@ package final class ItemWriter {
         if let kept {
             self.encoding = kept.encoding
             chunks = kept.chunks
-            storedLength = kept.storedLength
-            contentLength = kept.contentLength
+            storedBytes = kept.storedBytes
+            contentBytes = kept.contentBytes
             return
         }
         self.encoding =
@@ -75,23 +73,23 @@ package final class ItemWriter {
 
     /// Appends content.
     ///
-    /// - Throws: ``ItemFormatError/contentTooLong``, ``ItemFormatError/fileSystem(_:)`` or the error of
-    ///   a closure of the caller.
+    /// - Throws: ``ItemFormatError/contentTooLong``, ``ItemFormatError/fileSystem(_:)`` or an error thrown by `admit`
+    ///   or `note`.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
-        guard contentLength + Int64(bytes.count) <= ItemLimits.contentLength else { throw .contentTooLong }
-        contentLength += Int64(bytes.count)
+        guard contentBytes + Int64(bytes.count) <= ItemLimits.contentBytes else { throw .contentTooLong }
+        contentBytes += Int64(bytes.count)
         var done = 0
         if !pending.isEmpty {
-            done = min(bytes.count, ItemLimits.chunkLength - pending.count)
+            done = min(bytes.count, ItemLimits.chunkBytes - pending.count)
             pending.append(contentsOf: bytes[..<done])
-            guard pending.count == ItemLimits.chunkLength else { return }
+            guard pending.count == ItemLimits.chunkBytes else { return }
             try pending.withBytes { chunk throws(ItemFormatError) in try encode(wholeChunks: chunk) }
             pending.removeAll(keepingCapacity: true)
         }
-        while bytes.count - done >= ItemLimits.chunkLength {
-            // The first chunk is compressed alone: it decides the encoding.
+        while bytes.count - done >= ItemLimits.chunkBytes {
+            // The first chunk is compressed alone, since it determines the encoding.
             let most = encoding == nil ? 1 : codecs.parallelism
-            let count = min((bytes.count - done) / ItemLimits.chunkLength, most) * ItemLimits.chunkLength
+            let count = min((bytes.count - done) / ItemLimits.chunkBytes, most) * ItemLimits.chunkBytes
             try encode(wholeChunks: bytes.slice(done..<done + count))
             done += count
         }
@@ -104,13 +102,13 @@ package final class ItemWriter {
     package func finish(appending last: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
         throws(ItemFormatError) -> ItemSummary
     {
-        guard pending.isEmpty, last.count <= ItemLimits.chunkLength,
-            contentLength + Int64(last.count) <= ItemLimits.contentLength
+        guard pending.isEmpty, last.count <= ItemLimits.chunkBytes,
+            contentBytes + Int64(last.count) <= ItemLimits.contentBytes
         else {
             try append(last)
             return try pending.withBytes { rest throws(ItemFormatError) in try complete(with: rest) }
         }
-        contentLength += Int64(last.count)
+        contentBytes += Int64(last.count)
         return try complete(with: last)
     }
 
@@ -121,8 +119,8 @@ package final class ItemWriter {
     }
 
     private func write(wholeChunks bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
-        let pieces = stride(from: 0, to: bytes.count, by: ItemLimits.chunkLength).map {
-            bytes.slice($0..<$0 + ItemLimits.chunkLength)
+        let pieces = stride(from: 0, to: bytes.count, by: ItemLimits.chunkBytes).map {
+            bytes.slice($0..<$0 + ItemLimits.chunkBytes)
         }
         guard encoding != .identity else { return try store(identity: pieces) }
 
@@ -164,18 +162,18 @@ package final class ItemWriter {
                     chunks.append(Chunk(identity: last))
                 }
             }
-            try write(end, followedBy: footer(chunksLength: storedLength + Int64(end.count)), codec)
+            try write(end, followedBy: footer(chunksLength: storedBytes + Int64(end.count)), codec)
         }
         return ItemSummary(
-            encoding: encoding ?? .identity, contentLength: contentLength, storedLength: storedLength)
+            encoding: encoding ?? .identity, contentBytes: contentBytes, storedBytes: storedBytes)
     }
 
     private func footer(chunksLength: Int64) -> [UInt8] {
         let encoding = encoding ?? .identity
         return ItemFooter.encode(
-            metadata: metadata, encoding: encoding, contentLength: contentLength, chunks: chunks,
+            metadata: metadata, encoding: encoding, contentBytes: contentBytes, chunks: chunks,
             chunksLength: chunksLength,
-            boot: ItemFooter.recordsBoot(encoding, contentLength: contentLength) ? boot : nil)
+            boot: ItemFooter.recordsBoot(encoding, contentBytes: contentBytes) ? boot : nil)
     }
 
     private func decideEncoding(by frame: Frame, of content: UnsafeRawBufferPointer) -> ItemEncoding {
@@ -187,13 +185,13 @@ package final class ItemWriter {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
-        try admit(storedLength + Int64(bytes.count))
-        try onFiles(fileSystem.writeAll(bytes, to: file, at: storedLength))
-        storedLength += Int64(bytes.count)
+        try admit(storedBytes + Int64(bytes.count))
+        try onFiles(fileSystem.writeAll(bytes, to: file, at: storedBytes))
+        storedBytes += Int64(bytes.count)
     }
 
-    /// Writes the end of the content and the footer, with one call where that costs at most a small
-    /// copy. A frame costs none: it is in the codec's buffer already.
+    /// Writes the end of the content and the footer, with a single call if that requires at most a small copy. A frame
+    /// requires none, since it is already in the codec's buffer.
     private func write(_ end: UnsafeRawBufferPointer, followedBy footer: [UInt8], _ codec: Codec)
         throws(ItemFormatError)
     {
@@ -204,7 +202,7 @@ package final class ItemWriter {
             try write(end)
             return try footer.withBytes { bytes throws(ItemFormatError) in try write(bytes) }
         }
-        // A frame left room for the footer, so its buffer is not replaced here.
+        // The buffer of a frame already has room for the footer, so it is not reallocated here.
         let buffer = codec.output(atLeast: length)
         if !isFrame { buffer.copyMemory(from: end) }
         buffer.slice(end.count..<length).copyBytes(from: footer)
@@ -225,12 +223,12 @@ private struct Frame {
         let output = codec.output(atLeast: content.count + LZ4Frame.overhead + room)
         let length = codec.compressor.compress(content, into: output)
         bytes = UnsafeRawBufferPointer(output.slice(0..<length))
-        chunk = Chunk(storedLength: UInt32(length), checksum: Checksum.of(content))
+        chunk = Chunk(storedBytes: UInt32(length), checksum: Checksum.of(content))
     }
 }
 
 extension Chunk {
     fileprivate init(identity content: UnsafeRawBufferPointer) {
-        self.init(storedLength: UInt32(content.count), checksum: Checksum.of(content))
+        self.init(storedBytes: UInt32(content.count), checksum: Checksum.of(content))
     }
 }

@@ -4,18 +4,18 @@ internal import PrefetchFileSystem
 
 /// Standard LZ4 frames with content size and content checksum, one per chunk.
 ///
-/// They are byte for byte what `LZ4F_compressFrame` writes with the same settings. That function
-/// is not called because the XXH32 inside liblz4 takes six times as long as that of libxxhash, and
-/// so a quarter of the whole compression.
+/// They are byte-identical to the output of `LZ4F_compressFrame` with the same settings. That function is not used
+/// because the XXH32 inside liblz4 is six times slower than that of libxxhash, which makes it a quarter of the total
+/// compression time.
 enum LZ4Frame {
-    /// Magic number, descriptor and the checksum of the descriptor.
+    /// Magic number, descriptor and descriptor checksum.
     fileprivate static let headerLength = 15
-    /// The bytes that a frame adds to a chunk that does not compress: the header, the length of its
-    /// one block (4), the end mark (4) and the content checksum (4).
+    /// The bytes that a frame adds to an incompressible chunk: the header, the size of its single block (4), the end
+    /// mark (4) and the content checksum (4).
     static let overhead = headerLength + 12
 }
 
-/// Compresses chunks, reusing one state of liblz4.
+/// Compresses chunks, reusing one liblz4 state.
 struct LZ4Compressor: ~Copyable {
     private let state: UnsafeMutableRawPointer
 
@@ -30,7 +30,7 @@ struct LZ4Compressor: ~Copyable {
     /// Compresses one chunk, which must not be empty, into one frame. `output` must have room for the
     /// content and ``LZ4Frame/overhead``. Returns the length of the frame.
     func compress(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
-        writeHeader(contentLength: content.count, into: output)
+        writeHeader(contentBytes: content.count, into: output)
         let end = writeBlock(content, into: output)
         output.storeBytes(of: 0, toByteOffset: end, as: UInt32.self)
         let checksum = XXH32(content.baseAddress, content.count, 0)
@@ -38,27 +38,27 @@ struct LZ4Compressor: ~Copyable {
         return end + 8
     }
 
-    /// Writes the header of a frame of one independent block.
-    private func writeHeader(contentLength: Int, into output: UnsafeMutableRawBufferPointer) {
+    /// Writes the header of a frame with a single independent block.
+    private func writeHeader(contentBytes: Int, into output: UnsafeMutableRawBufferPointer) {
         // Version 1, independent blocks, content size, content checksum.
         let flags: UInt8 = 0b0110_1100
         // The smallest permitted block size that fits: 64 KiB, 256 KiB or 1 MiB.
-        let blockSize: UInt8 = contentLength <= 64 << 10 ? 4 : contentLength <= 256 << 10 ? 5 : 6
+        let blockSize: UInt8 = contentBytes <= 64 << 10 ? 4 : contentBytes <= 256 << 10 ? 5 : 6
         output.storeBytes(of: UInt32(0x184D_2204).littleEndian, as: UInt32.self)
         output[4] = flags
         output[5] = blockSize << 4
-        output.storeBytes(of: UInt64(contentLength).littleEndian, toByteOffset: 6, as: UInt64.self)
+        output.storeBytes(of: UInt64(contentBytes).littleEndian, toByteOffset: 6, as: UInt64.self)
         let descriptor = output.slice(4..<14)
         output[14] = UInt8(truncatingIfNeeded: XXH32(descriptor.baseAddress, descriptor.count, 0) >> 8)
     }
 
-    /// Returns the end of the block.
+    /// Returns the offset of the end of the block.
     private func writeBlock(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
         -> Int
     {
         let start = LZ4Frame.headerLength + 4
         let room = output.slice(start..<start + content.count)
-        // One byte less than the content: a block that saves nothing is stored uncompressed.
+        // One byte less than the content, so that a block that saves nothing is stored uncompressed.
         let length = content.withMemoryRebound(to: CChar.self) { source in
             room.withMemoryRebound(to: CChar.self) { target in
                 Int(
@@ -77,7 +77,7 @@ struct LZ4Compressor: ~Copyable {
     }
 }
 
-/// Decompresses frames, reusing one context of liblz4.
+/// Decompresses frames, reusing one liblz4 context.
 struct LZ4Decompressor: ~Copyable {
     private let context: OpaquePointer
 
@@ -92,9 +92,9 @@ struct LZ4Decompressor: ~Copyable {
         LZ4F_freeDecompressionContext(context)
     }
 
-    /// Decompresses one whole frame, which must fill `output` exactly. The frame's own 32-bit
-    /// checksum is skipped: the caller compares the 64-bit one of the chunk table, which costs less.
-    /// Returns whether the frame was well-formed and of that length.
+    /// Decompresses one whole frame, which must fill `output` exactly. Skips the frame's own 32-bit checksum: the
+    /// caller verifies the 64-bit one of the chunk table, which is cheaper. Returns whether the frame was well-formed
+    /// and of that length.
     func decompress(_ frame: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Bool {
         LZ4F_resetDecompressionContext(context)
         var options = LZ4F_decompressOptions_t()

@@ -16,12 +16,13 @@ struct ByteWriter {
     }
 }
 
-/// Takes fixed-width little-endian integers from the front of a buffer. Reading past the end throws, and never traps.
+/// Reads fixed-width little-endian integers from the front of a buffer. Reading past the end throws instead of
+/// trapping.
 struct ByteReader {
     private var rest: UnsafeRawBufferPointer.SubSequence
     private let damage: ItemFormatError.Damage
 
-    /// - Parameter damage: What is damaged if the bytes end early, or a value has no meaning.
+    /// - Parameter damage: The damage to report if the bytes end early or a value is invalid.
     init(_ bytes: UnsafeRawBufferPointer, of damage: ItemFormatError.Damage) {
         rest = bytes[...]
         self.damage = damage

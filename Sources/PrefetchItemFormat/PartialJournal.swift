@@ -1,27 +1,27 @@
 package import PrefetchFileSystem
 
-/// The journal beside the kept chunks of an item whose storing is under way or was interrupted: a
-/// description of the item and of each whole chunk.
+/// The journal of a partial, an item whose store is in progress or was interrupted. It describes the item and each
+/// complete chunk.
 ///
-/// The journal is not flushed to the device. Its records are compared with the chunks before any of them
-/// is used, and the checksum of a record proves that it belongs to this journal and to its position in it.
+/// The journal is not flushed to the device. Chunks are verified against its records before they are used, and the
+/// checksum of a record covers the journal's generation and the record's index.
 package struct PartialJournal: Hashable, Sendable {
-    /// The version of the journal that this code writes.
+    /// The journal version written by this code.
     package static let version: UInt16 = 1
 
     static let magic: UInt64 = 0x5065_6863_6143_6650
     static let fixedLength = 56
     static let recordLength = 24
-    /// The longest description: the footer of an item without chunks.
+    /// The maximum length, in bytes, of the description, which is the footer of an item without chunks.
     private static let descriptionLimit = 128 << 10
 
     package let metadata: ItemMetadata
     package let encoding: ItemEncoding
-    /// Bytes of the whole content; `nil` when unknown.
+    /// The length of the whole content in bytes; `nil` if unknown.
     package let expectedLength: Int64?
-    /// Distinguishes this partial from every other of the same item.
+    /// Distinguishes this partial from all other partials of the same item.
     package let generation: UInt64
-    /// The whole chunks, in their order.
+    /// The complete chunks, in order.
     package private(set) var chunks: [Chunk] = []
 
     package init(
@@ -33,47 +33,47 @@ package struct PartialJournal: Hashable, Sendable {
         self.generation = generation
     }
 
-    /// Bytes of content in all whole chunks.
-    package var contentLength: Int64 { Int64(chunks.count) * Int64(ItemLimits.chunkLength) }
+    /// Bytes of content in the complete chunks.
+    package var contentBytes: Int64 { Int64(chunks.count) * Int64(ItemLimits.chunkBytes) }
 
-    /// Bytes that the whole chunks take in their file.
-    package var storedLength: Int64 { chunks.reduce(0) { $0 + Int64($1.storedLength) } }
+    /// The length of the complete chunks in their file, in bytes.
+    package var storedBytes: Int64 { chunks.reduce(0) { $0 + Int64($1.storedBytes) } }
 
-    /// Bytes of the journal file.
+    /// The length of the journal file in bytes.
     package var length: Int64 { Self.length(metadata: metadata, chunkCount: chunks.count) }
 
-    /// Bytes of a journal of `chunkCount` chunks.
+    /// The length of a journal with `chunkCount` records, in bytes.
     package static func length(metadata: ItemMetadata, chunkCount: Int) -> Int64 {
         Int64(fixedLength + ItemFooter.length(metadata: metadata, chunkCount: 0))
             + Int64(chunkCount) * Int64(recordLength)
     }
 
-    /// Bytes of the journal of a whole item.
-    package static func length(metadata: ItemMetadata, contentLength: Int64) -> Int64 {
-        length(metadata: metadata, chunkCount: ItemFooter.chunkCount(contentLength: contentLength))
+    /// The length of a complete item's journal, in bytes.
+    package static func length(metadata: ItemMetadata, contentBytes: Int64) -> Int64 {
+        length(metadata: metadata, chunkCount: ItemFooter.chunkCount(contentBytes: contentBytes))
     }
 
-    /// Keeps only the chunks that lie wholly in the first `length` bytes of their file.
+    /// Drops the chunks that extend beyond the first `length` bytes of their file.
     package mutating func cut(toStoredLength length: Int64) {
         var end: Int64 = 0
         let whole = chunks.prefix { chunk in
-            end += Int64(chunk.storedLength)
+            end += Int64(chunk.storedBytes)
             return end <= length
         }
         cut(to: whole.count)
     }
 
-    /// Keeps only the first `count` chunks.
+    /// Drops all but the first `count` chunks.
     package mutating func cut(to count: Int) {
         chunks.removeLast(chunks.count - count)
     }
 }
 
-/// The part of a journal that a reader of any version understands: its first 28 bytes.
+/// The first 28 bytes of a journal, which are the same in every version.
 package struct PartialHead: Hashable, Sendable {
     static let length = 28
 
-    /// The session of the process that writes the partial; 0 for none.
+    /// The session of the process that is writing the partial; 0 if none is.
     package var writer: UInt64
     /// When the partial was last begun, resumed or suspended, in milliseconds since 1970.
     package var keptAt: Int64
@@ -98,7 +98,7 @@ package struct PartialHead: Hashable, Sendable {
         }
     }
 
-    /// Records the writer of the partial, and since when, in its journal.
+    /// Updates the writer and the time in a journal.
     package static func write(
         writer session: UInt64, keptAt: Int64, to file: Descriptor, in fileSystem: any FileSystem
     ) throws(FileSystemError) {
@@ -110,12 +110,12 @@ package struct PartialHead: Hashable, Sendable {
 }
 
 extension PartialJournal {
-    /// Writes the beginning of a journal without records into an empty file.
+    /// Writes a journal without records to an empty file.
     package func begin(
         _ file: Descriptor, in fileSystem: any FileSystem, writer session: UInt64, keptAt: Int64
     ) throws(FileSystemError) {
         let description = ItemFooter.encode(
-            metadata: metadata, encoding: encoding, contentLength: 0, chunks: [], chunksLength: 0)
+            metadata: metadata, encoding: encoding, contentBytes: 0, chunks: [], chunksLength: 0)
         var fixed = ByteWriter(capacity: Self.fixedLength)
         fixed.append(Self.version)
         fixed.append(UInt16(0))
@@ -142,7 +142,7 @@ extension PartialJournal {
         for (position, chunk) in new.enumerated() {
             let index = UInt32(chunks.count + position)
             writer.append(index)
-            writer.append(chunk.storedLength)
+            writer.append(chunk.storedBytes)
             writer.append(chunk.checksum)
             writer.append(Self.checksum(ofRecord: index, chunk, generation))
         }
@@ -154,12 +154,12 @@ extension PartialJournal {
         var writer = ByteWriter(capacity: recordLength)
         writer.append(generation)
         writer.append(index)
-        writer.append(chunk.storedLength)
+        writer.append(chunk.storedBytes)
         writer.append(chunk.checksum)
         return writer.bytes.withUnsafeBytes { Checksum.of($0) }
     }
 
-    /// Reads a journal with its records up to the first that is not sound.
+    /// Reads a journal with its records up to the first invalid one.
     ///
     /// - Throws: ``ItemFormatError/damaged(_:)``, ``ItemFormatError/newerVersion(_:)`` or
     ///   ``ItemFormatError/fileSystem(_:)``.
@@ -177,15 +177,15 @@ extension PartialJournal {
         let footer = try description.withBytes { bytes throws(ItemFormatError) in
             try ItemFooter(description: bytes)
         }
-        // Records are located, appended and charged after a description of the length that this code writes. A longer
-        // one that says the same, with fields unknown here, would put them elsewhere.
+        // The offset of the records assumes that the description has the length that this code writes. An equivalent
+        // description with unknown fields would be longer.
         guard ItemFooter.length(metadata: footer.metadata, chunkCount: 0) == description.count else {
             throw .damaged(.journal)
         }
         self.init(
             metadata: footer.metadata, encoding: footer.encoding, expectedLength: fields.expectedLength,
             generation: fields.generation)
-        let most = ItemFooter.chunkCount(contentLength: ItemLimits.contentLength) * Self.recordLength
+        let most = ItemFooter.chunkCount(contentBytes: ItemLimits.contentBytes) * Self.recordLength
         let records = try onFiles(fileSystem.presentBytes(of: file, at: length, count: most))
         try records.withBytes { bytes throws(ItemFormatError) in try readRecords(bytes) }
     }
@@ -194,10 +194,10 @@ extension PartialJournal {
         var reader = ByteReader(bytes, of: .journal)
         while reader.count >= Self.recordLength {
             let index = try reader.take(UInt32.self)
-            let chunk = Chunk(storedLength: try reader.take(), checksum: try reader.take())
-            let most = Int64(ItemLimits.chunkLength + (encoding == .lz4 ? LZ4Frame.overhead : 0))
-            guard index == UInt32(chunks.count), Int64(chunk.storedLength) <= most,
-                encoding == .lz4 || Int64(chunk.storedLength) == most,
+            let chunk = Chunk(storedBytes: try reader.take(), checksum: try reader.take())
+            let most = Int64(ItemLimits.chunkBytes + (encoding == .lz4 ? LZ4Frame.overhead : 0))
+            guard index == UInt32(chunks.count), Int64(chunk.storedBytes) <= most,
+                encoding == .lz4 || Int64(chunk.storedBytes) == most,
                 try reader.take() == Self.checksum(ofRecord: index, chunk, generation)
             else { return }
             chunks.append(chunk)
@@ -206,7 +206,7 @@ extension PartialJournal {
 
     /// Reads and verifies the chunks, one at a time, and passes their content to `sink` in order.
     ///
-    /// - Returns: The number of sound chunks before the first that is not.
+    /// - Returns: The number of valid chunks before the first invalid one.
     /// - Throws: ``ItemFormatError/fileSystem(_:)``.
     package func verify(
         in file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool,
@@ -215,7 +215,7 @@ extension PartialJournal {
         let loan = CodecLoan(from: codecs)
         var offset: Int64 = 0
         for (index, chunk) in chunks.enumerated() {
-            let length = Int(chunk.storedLength)
+            let length = Int(chunk.storedBytes)
             let stored = loan.codec.input(atLeast: length).slice(0..<length)
             let count = try onFiles(fileSystem.readAll(file, into: stored, at: offset))
             guard count == length,
@@ -230,7 +230,7 @@ extension PartialJournal {
 
     private func content(of stored: UnsafeRawBufferPointer, with codec: Codec) -> UnsafeRawBufferPointer? {
         guard encoding == .lz4 else { return stored }
-        let output = codec.output(atLeast: ItemLimits.chunkLength).slice(0..<ItemLimits.chunkLength)
+        let output = codec.output(atLeast: ItemLimits.chunkBytes).slice(0..<ItemLimits.chunkBytes)
         return codec.decompressor.decompress(stored, into: output) ? UnsafeRawBufferPointer(output) : nil
     }
 
@@ -242,7 +242,7 @@ extension PartialJournal {
 
         init(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
             var reader = ByteReader(bytes, of: .journal)
-            // The version, and zero.
+            // Version and padding.
             _ = try reader.take(UInt32.self)
             descriptionLength = try reader.take()
             generation = try reader.take()
@@ -256,7 +256,7 @@ extension PartialJournal {
 }
 
 extension ItemFooter {
-    /// Decodes an item without content, which consists of a footer only.
+    /// Decodes the footer of an item without content.
     fileprivate init(description bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         guard bytes.count >= Trailer.length + 8 else { throw .damaged(.journal) }
         let trailer = try Trailer(bytes.slice(bytes.count - Trailer.length..<bytes.count), of: .journal)
@@ -265,8 +265,7 @@ extension ItemFooter {
 }
 
 extension FileSystem {
-    /// At most `count` bytes of a file from `offset`; fewer where it ends. Nothing is allocated for bytes that are
-    /// not there.
+    /// At most `count` bytes of a file from `offset`; fewer at its end. Allocates only what the file contains.
     fileprivate func presentBytes(of file: Descriptor, at offset: Int64, count: Int) throws(FileSystemError)
         -> [UInt8]
     {

@@ -1,21 +1,21 @@
-public import SystemPackage
+package import SystemPackage
 
-/// One of the places where an app may keep files, each with its own ``AreaPromise``.
+/// One of the locations where an app can store files, each with its own ``AreaPromise``.
 ///
-/// Raw values are stored on disk: a value once used keeps its meaning.
+/// Raw values are stored on disk and never change meaning.
 public enum Area: UInt8, Sendable, Hashable, CaseIterable {
-    /// Documents that the user sees.
+    /// Documents visible to the user.
     case documents = 1
-    /// Files that the app keeps for itself.
+    /// Files for the app's internal use.
     case applicationSupport = 2
     /// Files that can be downloaded again.
     case caches = 3
-    /// Files for work under way.
+    /// Files for work in progress.
     case temporary = 4
-    /// Documents on all devices of the user's account.
+    /// Documents synced to all devices of the user's account.
     case iCloudDrive = 5
 
-    /// The short name in commands: `documents`, `support`, `caches`, `tmp` or `icloud`.
+    /// The name on the command line: `documents`, `support`, `caches`, `tmp` or `icloud`.
     public var name: String {
         switch self {
         case .documents: "documents"
@@ -26,13 +26,13 @@ public enum Area: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Creates the area with a short name; case matters. Returns `nil` for any other name.
+    /// Creates the area with a ``name``, which is case-sensitive. Returns `nil` for an unknown name.
     public init?(name: String) {
         guard let area = Area.allCases.first(where: { $0.name == name }) else { return nil }
         self = area
     }
 
-    /// The name in the platform's own guidelines.
+    /// The name in the platform's guidelines.
     package var title: String {
         switch self {
         case .documents: "Documents"
@@ -44,44 +44,44 @@ public enum Area: UInt8, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What the platform does with the files of an area, and so what an app may expect.
+/// What an app can expect the platform to do with the files of an area.
 ///
-/// The values are those of Apple's storage guidelines. On Linux the system does not purge caches,
-/// and ``CacheDirectoryTag`` and ``BackupMark`` stand in for the backup column.
+/// The values are those of Apple's storage guidelines. On Linux the system does not purge caches, and backups depend on
+/// ``CacheDirectoryTag`` and ``BackupMark`` instead.
 public struct AreaPromise: Sendable, Hashable {
-    /// Whether a backup of the device contains the files.
+    /// Whether device backups contain the files.
     public enum Backup: Sendable, Hashable {
         /// Backups contain the files.
         case backedUp
         /// Backups do not contain the files.
         case notBackedUp
-        /// The files are in the cloud already.
+        /// The files are stored in the cloud.
         case uploaded
     }
 
-    /// When the system deletes the files. It never does so while the app runs.
+    /// When the system deletes the files. It never does so while the app is running.
     public enum Purge: Sendable, Hashable {
         /// The system does not delete the files.
         case never
-        /// When the volume runs short of space, beginning with apps that have long been idle.
+        /// When the volume runs low on space, starting with apps that have not been used recently.
         case whenSpaceIsLow
         /// From time to time.
         case periodically
     }
 
-    /// Whether the user sees the files in a file browser.
+    /// Whether the files are visible to the user in a file browser.
     public let isVisibleToUser: Bool
-    /// Whether a backup of the device contains the files.
+    /// Whether device backups contain the files.
     public let backup: Backup
     /// When the system deletes the files.
     public let purge: Purge
-    /// Whether the files count as the app's "Documents & Data" in the settings, or only in the total
-    /// for the volume; `nil` where they do not count on the device at all.
+    /// Whether the settings count the files as the app's "Documents & Data", or only in the total for the volume; `nil`
+    /// if they are not counted on the device.
     public let isCountedInDocumentsAndData: Bool?
 }
 
 extension Area {
-    /// What the platform promises for files in this area.
+    /// What the platform guarantees for files in this area.
     public var promise: AreaPromise {
         switch self {
         case .documents:
@@ -105,21 +105,30 @@ extension Area {
     }
 }
 
-/// The identity of a file: an area and a path in it. No other identity is ever stored.
+/// The identity of a file: an area and a path relative to it. This is the only form in which paths are stored.
 ///
-/// On some platforms, the absolute path of an area changes with every update of an app, which
-/// invalidates stored absolute paths.
+/// On some platforms, the absolute path of an area changes with every update of an app, which invalidates stored
+/// absolute paths.
 public struct AreaPath: Sendable, Hashable {
     /// The area that the path starts from.
     public let area: Area
     /// The path relative to the area, with at least one component, none of which is `.` or `..`.
-    public let relative: FilePath
+    package let relative: FilePath
 
-    /// Creates an identity, dropping `.` from `relative`, so that one file has one identity.
+    /// The path relative to the area, such as `Podcasts/Episode 42.mp3`.
+    public var path: String { relative.string }
+
+    /// Creates an identity from a stored ``path``, dropping `.` components; `nil` for a path that is absolute, empty or
+    /// contains `..`.
+    public init?(area: Area, path: String) {
+        self.init(area: area, relative: FilePath(path))
+    }
+
+    /// Creates an identity, dropping `.` components from `relative`, so that a file has only one identity.
     ///
-    /// Returns `nil` for an absolute or empty path and for one with a `..`: folding `a/../b` to `b`
-    /// would name a different file from the kernel's where `a` is a symbolic link.
-    public init?(area: Area, relative: FilePath) {
+    /// Returns `nil` for a path that is absolute, empty or contains `..`: collapsing `a/../b` to `b` would refer to a
+    /// different file if `a` is a symbolic link.
+    package init?(area: Area, relative: FilePath) {
         let isConfined = relative.isRelative && !relative.components.contains { $0.kind == .parentDirectory }
         let components = relative.components.filter { $0.kind == .regular }
         guard isConfined, !components.isEmpty else { return nil }

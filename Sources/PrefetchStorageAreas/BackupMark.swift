@@ -1,64 +1,64 @@
-public import PrefetchFileSystem
+package import PrefetchFileSystem
 internal import SystemPackage
 
 /// Sets, removes and reads the "do not back up" mark of open files and folders.
 ///
-/// The mark is guidance to backup programs, not a guarantee, and some ways of saving a file lose it.
-/// An app that excludes a file from backups has to check the mark and set it again.
-public struct BackupMark: Sendable {
+/// The mark is advisory for backup programs, and some ways of saving a file lose it. An app that excludes a file from
+/// backups has to check the mark and restore it.
+package struct BackupMark: Sendable {
     let fileSystem: any FileSystem
 
-    /// Creates a value that marks files of `fileSystem`.
-    public init(fileSystem: any FileSystem) {
+    /// Creates an instance for files of `fileSystem`.
+    package init(fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
     }
 
     /// Sets the mark for ``BackupPolicy/exclude`` and removes it for ``BackupPolicy/include``.
     ///
-    /// A file that has no mark and needs none is not written to.
+    /// Does not write to a file that already has no mark when removing it.
     ///
-    /// - Throws: For `exclude`, `ENOTSUP`, `ENOTTY` or `EINVAL` when the file system does not support
-    ///   marks, with nothing changed; any other error of the calls.
-    public func set(_ policy: BackupPolicy, on file: Descriptor) throws(FileSystemError) {
+    /// - Throws: For `exclude`, `ENOTSUP`, `ENOTTY` or `EINVAL` if the file system does not support marks, with nothing
+    ///   changed; any other error of the system calls.
+    package func set(_ policy: BackupPolicy, on file: Descriptor) throws(FileSystemError) {
         switch policy {
         case .include: try unmark(file)
         case .exclude: try mark(file)
         }
     }
 
-    /// ``BackupPolicy/exclude`` when the file has the mark. A file system that does not support marks
-    /// has none.
-    public func policy(of file: Descriptor) throws(FileSystemError) -> BackupPolicy {
+    /// ``BackupPolicy/exclude`` if the file has the mark. Files have no mark on a file system that does not support
+    /// marks.
+    package func policy(of file: Descriptor) throws(FileSystemError) -> BackupPolicy {
         try isMarked(file) ? .exclude : .include
     }
 
     #if canImport(Darwin)
-        /// The attribute of freedesktop.org, which leaves a file out if it is `false`.
+        /// The freedesktop.org attribute, which excludes a file if it is `false`.
         package static let xdgAttribute = "xdg.robots.backup"
         /// The attribute behind `URLResourceValues.isExcludedFromBackup`.
         package static let appleAttribute = "com.apple.metadata:com_apple_backup_excludeItem"
     #else
-        /// The attribute of freedesktop.org, which leaves a file out if it is `false`.
+        /// The freedesktop.org attribute, which excludes a file if it is `false`.
         package static let xdgAttribute = "user.xdg.robots.backup"
-        /// The attribute behind `URLResourceValues.isExcludedFromBackup`, as a copy of a container may have kept it.
+        /// The attribute behind `URLResourceValues.isExcludedFromBackup`, which may survive in a copy of a container.
         package static let appleAttribute = "user.com.apple.metadata:com_apple_backup_excludeItem"
     #endif
-    /// The value of ``xdgAttribute`` that leaves a file out. `true` asks for a backup, as does no attribute.
+    /// The value of ``xdgAttribute`` that excludes a file. `true` includes it, as does a missing attribute.
     package static let xdgExcluded = Array("false".utf8)
 
-    /// Whether a file has the no-dump flag; `false` where the file system does not support it.
+    /// Whether a file has the no-dump flag; `false` if the file system does not support it.
     package func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
         try ifSupported { () throws(FileSystemError) in try fileSystem.isNoDump(file) } ?? false
     }
 
-    /// An attribute of a file; `nil` also where the file system does not support attributes.
+    /// An extended attribute of a file; `nil` if missing, or if the file system does not support attributes.
     package func attribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
         try ifSupported { () throws(FileSystemError) in
             try fileSystem.extendedAttribute(name, of: file)
         } ?? nil
     }
 
-    /// The result of a call, or `nil` when the file system does not support it.
+    /// The result of a call, or `nil` if the file system does not support it.
     private func ifSupported<Result>(_ call: () throws(FileSystemError) -> Result)
         throws(FileSystemError) -> Result?
     {
@@ -72,9 +72,9 @@ public struct BackupMark: Sendable {
 }
 
 #if !canImport(Darwin)
-    /// Linux has no mark that every backup program honours. Two are in use, and a file gets both: the
-    /// inode's no-dump flag and the extended attribute that freedesktop.org proposes. Either counts as
-    /// the mark, since a file system may support only one of them.
+    /// Linux has no mark that all backup programs honour. Files get the two in use: the inode's no-dump flag and the
+    /// extended attribute proposed by freedesktop.org. Either counts as the mark, since a file system may support only
+    /// one of them.
     extension BackupMark {
         static let attribute = xdgAttribute
 
@@ -107,10 +107,9 @@ public struct BackupMark: Sendable {
         }
     }
 #else
-    /// The mark is the attribute behind `URLResourceValues.isExcludedFromBackup`, written through the
-    /// file-system seam.
+    /// The mark is the attribute behind `URLResourceValues.isExcludedFromBackup`, written through `FileSystem`.
     ///
-    /// - Note: Not yet run on an Apple platform.
+    /// - Note: Not yet tested on an Apple platform.
     extension BackupMark {
         static let attribute = appleAttribute
 
@@ -118,7 +117,7 @@ public struct BackupMark: Sendable {
         private static let excluded: [UInt8] = {
             let text = Array("com.apple.MobileBackup".utf8)
             let header = Array("bplist00".utf8)
-            // An ASCII string (0x5F) whose length follows as an integer of one byte (0x10).
+            // An ASCII string (0x5F), followed by its length as a one-byte integer (0x10).
             let object = [0x5F, 0x10, UInt8(text.count)] + text
             let offsetTable = [UInt8(header.count)]
             let trailer: [UInt8] =

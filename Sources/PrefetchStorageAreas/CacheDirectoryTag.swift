@@ -1,11 +1,11 @@
-public import PrefetchFileSystem
+package import PrefetchFileSystem
 package import SystemPackage
 
-/// The file `CACHEDIR.TAG`, by which restic, borg, GNU tar and others recognise a folder that holds
-/// a cache and need not be backed up.
-public enum CacheDirectoryTag {
+/// The file `CACHEDIR.TAG`, which tells restic, Borg, GNU tar and others that a folder is a cache and need not be
+/// backed up.
+package enum CacheDirectoryTag {
     package static let name: FilePath = "CACHEDIR.TAG"
-    /// The 43 bytes that identify the file, whatever follows.
+    /// The first 43 bytes, which identify the file.
     static let signature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
 
     private static let contents =
@@ -18,11 +18,10 @@ public enum CacheDirectoryTag {
 
             """.utf8)
 
-    /// Writes the tag into a folder that has nothing of that name. An existing file is left unchanged,
-    /// at the cost of one `fstatat`.
+    /// Creates the tag in a folder unless the name exists, which costs one `fstatat`.
     ///
-    /// - Throws: The error of the call that failed; a tag that could not be written is removed again.
-    public static func ensure(in directory: Descriptor, of fileSystem: any FileSystem)
+    /// - Throws: The error of the call that failed. A partially written tag is removed.
+    package static func ensure(in directory: Descriptor, of fileSystem: any FileSystem)
         throws(FileSystemError)
     {
         guard try fileSystem.attributes(of: name, in: directory) == nil else { return }
@@ -43,8 +42,8 @@ public enum CacheDirectoryTag {
         }
     }
 
-    /// Whether a folder has a valid tag: a regular file, not a link, that begins with the signature.
-    public static func isTagged(_ directory: Descriptor, of fileSystem: any FileSystem)
+    /// Whether a folder has a valid tag: a regular file, not a symbolic link, that begins with the signature.
+    package static func isTagged(_ directory: Descriptor, of fileSystem: any FileSystem)
         throws(FileSystemError) -> Bool
     {
         guard try fileSystem.attributes(of: name, in: directory)?.kind == .regular else { return false }

@@ -1,4 +1,4 @@
-/// Where an item is moved when it is opened.
+/// Where an item is moved when it is first opened.
 ///
 /// ```swift
 /// let destination = Destination.documents("Episode 42.mp3", in: "Podcasts/Daily")
@@ -6,7 +6,7 @@
 public struct Destination: Sendable, Hashable {
     /// ``Area/documents``, ``Area/applicationSupport`` or ``Area/iCloudDrive``.
     public let area: Area
-    /// The folder below the area, created if missing; `nil` for the area's own folder.
+    /// The folder below the area, created if missing; `nil` for the root of the area.
     public let folder: FolderPath?
     /// The name of the file.
     public let name: FileName
@@ -33,22 +33,22 @@ public struct Destination: Sendable, Hashable {
         self.backup = backup
     }
 
-    /// A document that the user sees under this name.
+    /// A document that is visible to the user under this name.
     public static func documents(
         _ name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
     ) -> Destination {
         Destination(.documents, name, folder, backup)
     }
 
-    /// A file that the app keeps for itself.
+    /// A file for the app's internal use.
     public static func applicationSupport(
         _ name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
     ) -> Destination {
         Destination(.applicationSupport, name, folder, backup)
     }
 
-    /// A document that the user sees on all devices of the account. It is uploaded, so there is no
-    /// ``BackupPolicy`` to choose.
+    /// A document that is visible to the user on all devices of the account. It is uploaded, so there is no choice of a
+    /// ``BackupPolicy``.
     ///
     /// If the user is not signed in when the item is opened, the open fails and the item stays cached.
     public static func iCloudDrive(_ name: FileName, in folder: FolderPath? = nil) -> Destination {
@@ -58,36 +58,34 @@ public struct Destination: Sendable, Hashable {
 
 /// Whether backups should contain a file.
 ///
-/// Raw values are stored on disk: a value once used keeps its meaning.
+/// Raw values are stored on disk and never change meaning.
 public enum BackupPolicy: UInt8, Sendable, Hashable, CaseIterable {
     /// Backups should contain the file.
     case include = 1
-    /// Backups should leave the file out: it can be downloaded again but must persist offline. See
-    /// ``BackupMark``.
+    /// Backups should exclude the file: it can be downloaded again but must persist offline. See ``BackupMark``.
     case exclude = 2
 }
 
 /// A folder below a destination's area, as the user sees it: `Podcasts/Daily`.
 ///
-/// It has 1 to ``maximumDepth`` components, each a ``FileName``, so that none is `..`, empty or
-/// hidden; with the `/` between them, it has at most ``maximumLength`` bytes of UTF-8. Sanitise a
-/// component that a server named:
+/// It has 1 to ``maximumDepth`` components, each a ``FileName``, so that none is `..`, empty or hidden. Including the
+/// `/` separators, it has at most ``maximumBytes`` bytes of UTF-8. Sanitise components that come from a server:
 ///
 /// ```swift
 /// let folder = try FolderPath(["Podcasts", FileName(sanitizing: feed.title)])
 /// ```
 ///
-/// Two folders are equal when their bytes are.
+/// Folder paths are compared byte by byte.
 public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
-    /// The largest number of components.
+    /// The maximum number of components.
     public static let maximumDepth = 8
-    /// The longest path, in bytes of UTF-8: half of what the strictest platform allows for a whole path.
-    public static let maximumLength = 512
+    /// The maximum length in bytes of UTF-8: half of what the strictest platform allows for a full path.
+    public static let maximumBytes = 512
 
-    /// The folders from the outermost to the innermost.
+    /// The components, outermost first.
     public let components: [FileName]
 
-    /// The components with a `/` between them.
+    /// The components joined by `/`.
     public var string: String { components.lazy.map(\.string).joined(separator: "/") }
 
     public var description: String { string }
@@ -100,16 +98,16 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
         guard !components.isEmpty else { throw .empty }
         guard components.count <= Self.maximumDepth else { throw .tooDeep(components: components.count) }
         let length = components.reduce(components.count - 1) { $0 + $1.string.utf8.count }
-        guard length <= Self.maximumLength else { throw .tooLong(bytes: length) }
+        guard length <= Self.maximumBytes else { throw .tooLong(bytes: length) }
         self.components = components
     }
 
-    /// Creates a path from components separated by `/`, without a `/` at either end.
+    /// Creates a path from components separated by `/`, without leading or trailing `/`.
     ///
     /// - Throws: ``FolderPathError``.
     public init(_ string: String) throws(FolderPathError) {
         guard !string.isEmpty else { throw .empty }
-        // Split by scalars, as the kernel does: a combining mark may hide a separator in a character.
+        // Split by scalars, as the kernel does: `/` and a combining mark form a single `Character`.
         let parts = string.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= Self.maximumDepth else { throw .tooDeep(components: parts.count) }
         var components: [FileName] = []
@@ -125,15 +123,15 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension FolderPath? {
-    /// The folder in the form that the catalog and the ledger store: empty for `nil`.
+    /// Creates the folder from its form in the catalog and the ledger, in which `nil` is empty.
     package init(stored text: String) throws(FolderPathError) {
         self = text.isEmpty ? nil : try FolderPath(text)
     }
 }
 
 extension FolderPath: ExpressibleByStringLiteral {
-    /// A folder that is written out in the source. A literal that is not a valid path is a programming
-    /// error and traps; use ``init(_:)`` for strings from elsewhere.
+    /// Creates a path from a literal. An invalid literal is a programming error and traps; use ``init(_:)`` for all
+    /// other strings.
     public init(stringLiteral literal: StaticString) {
         do {
             try self.init(literal.description)
@@ -149,7 +147,7 @@ public enum FolderPathError: Error, Hashable, Sendable, CustomStringConvertible 
     case empty
     /// There are more than ``FolderPath/maximumDepth`` components.
     case tooDeep(components: Int)
-    /// The path has more than ``FolderPath/maximumLength`` bytes of UTF-8.
+    /// The path has more than ``FolderPath/maximumBytes`` bytes of UTF-8.
     case tooLong(bytes: Int)
     /// One of the components is not a valid name.
     case component(FileNameError)
@@ -160,7 +158,7 @@ public enum FolderPathError: Error, Hashable, Sendable, CustomStringConvertible 
         case .tooDeep(let components):
             "a folder may be nested at most \(FolderPath.maximumDepth) deep, not \(components)"
         case .tooLong(let bytes):
-            "a folder's path may have \(FolderPath.maximumLength) bytes of UTF-8; this one has \(bytes): shorten it"
+            "a folder's path may have \(FolderPath.maximumBytes) bytes of UTF-8; this one has \(bytes): shorten it"
         case .component(let error): "invalid folder name: \(error)"
         }
     }

@@ -1,17 +1,16 @@
 package import SystemPackage
 
-/// The name of a file as the user sees it: one safe component of a path.
+/// A user-visible file name: a single safe path component.
 ///
-/// It has 1 to ``maximumLength`` bytes of UTF-8, something visible, no leading dot, no separator
-/// (`/`, and `\` for the systems that files are copied to), no control character, no line or
-/// paragraph separator, and no control of bidirectional text, which can make `fdp.exe` look like
-/// `exe.pdf`.
+/// It has 1 to ``maximumBytes`` bytes of UTF-8, at least one visible character, no leading dot, no separator (`/`, and
+/// `\` for systems that files are copied to), no control characters, no line or paragraph separators, and no
+/// bidirectional controls, which can make `fdp.exe` look like `exe.pdf`.
 ///
-/// Two names are equal when their bytes are. Swift considers a composed and a decomposed `é` equal;
-/// to most file systems they are two files.
+/// Names are compared byte by byte. Swift considers a composed and a decomposed `é` equal, but to most file systems
+/// they are different files.
 public struct FileName: Sendable, CustomStringConvertible {
-    /// The longest name that every common file system accepts, in bytes of UTF-8.
-    public static let maximumLength = 255
+    /// The length limit of common file systems, in bytes of UTF-8.
+    public static let maximumBytes = 255
 
     /// The name as text.
     public let string: String
@@ -20,13 +19,13 @@ public struct FileName: Sendable, CustomStringConvertible {
 
     /// Creates a name.
     ///
-    /// - Throws: ``FileNameError``, for the first rule that `string` breaks.
+    /// - Throws: ``FileNameError`` for the first rule that `string` violates.
     public init(_ string: String) throws(FileNameError) {
         if let error = Self.error(in: string) { throw error }
         self.init(checked: string)
     }
 
-    /// Creates a name from a string in which ``error(in:)`` finds nothing wrong.
+    /// Creates a name from a string for which ``error(in:)`` returns `nil`.
     init(checked string: String) {
         self.string = string
     }
@@ -48,9 +47,9 @@ extension FileName: Hashable {
 public enum FileNameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name is empty.
     case empty
-    /// The name has only white space and invisible characters.
+    /// The name has only whitespace and invisible characters.
     case blank
-    /// The name has more than ``FileName/maximumLength`` bytes of UTF-8.
+    /// The name has more than ``FileName/maximumBytes`` bytes of UTF-8.
     case tooLong(bytes: Int)
     /// The name begins with a dot.
     case leadingDot
@@ -68,19 +67,19 @@ public enum FileNameError: Error, Hashable, Sendable, CustomStringConvertible {
         case .empty: "a file name needs at least one character"
         case .blank: "a file name needs a visible character"
         case .tooLong(let bytes):
-            "a file name may have \(FileName.maximumLength) bytes of UTF-8; this one has \(bytes): shorten it"
+            "a file name may have \(FileName.maximumBytes) bytes of UTF-8; this one has \(bytes): shorten it"
         case .leadingDot: "a file name may not begin with a dot, which would hide the file"
         case .separator: "a file name may not contain / or \\"
         case .controlCharacter: "a file name may not contain control characters"
         case .lineSeparator: "a file name may not contain line or paragraph separators"
-        case .bidirectionalControl: "a file name may not contain controls of bidirectional text"
+        case .bidirectionalControl: "a file name may not contain bidirectional text controls"
         }
     }
 }
 
 extension FileName: ExpressibleByStringLiteral {
-    /// A name that is written out in the source. A literal that is not a file name is a programming
-    /// error and traps; use ``init(_:)`` or ``init(sanitizing:)`` for strings from elsewhere.
+    /// Creates a name from a literal. An invalid literal is a programming error and traps; use ``init(_:)`` or
+    /// ``init(sanitizing:)`` for all other strings.
     public init(stringLiteral literal: StaticString) {
         do {
             try self.init(literal.description)
@@ -91,14 +90,14 @@ extension FileName: ExpressibleByStringLiteral {
 }
 
 extension FileName {
-    /// The first rule that `string` breaks, or `nil` when it is a valid name.
+    /// The first rule that `string` violates, or `nil` if it is a valid name.
     ///
-    /// The rules apply to scalars, not characters: a `/` and a combining mark after it form one
-    /// character, and the kernel still sees the separator.
+    /// The rules apply to scalars, not characters: `/` followed by a combining mark is a single `Character`, but the
+    /// kernel still sees the separator.
     static func error(in string: String) -> FileNameError? {
         let scalars = string.unicodeScalars
         guard let first = scalars.first else { return .empty }
-        guard string.utf8.count <= maximumLength else { return .tooLong(bytes: string.utf8.count) }
+        guard string.utf8.count <= maximumBytes else { return .tooLong(bytes: string.utf8.count) }
         if first == "." { return .leadingDot }
         for scalar in scalars {
             if let error = error(in: scalar) { return error }
@@ -106,7 +105,7 @@ extension FileName {
         return scalars.contains(where: \.isVisible) ? nil : .blank
     }
 
-    /// Why a name cannot contain a scalar, or `nil` when it can.
+    /// Why a name cannot contain a scalar, or `nil` if it can.
     private static func error(in scalar: Unicode.Scalar) -> FileNameError? {
         switch scalar {
         case "/", "\\": .separator
@@ -117,11 +116,11 @@ extension FileName {
         }
     }
 
-    /// Makes a name of any string, such as a title from a server.
+    /// Creates a valid name from any string, such as a title from a server.
     ///
-    /// A valid name stays as it is. Otherwise separators become `_`, line breaks and tabs become spaces,
-    /// other controls and leading dots are dropped, white space at the ends is trimmed, and a long name
-    /// is shortened between two characters, before its extension. If nothing is left, the name is `item`.
+    /// A valid name is not changed. Otherwise separators become `_`, line breaks and tabs become spaces, other controls
+    /// and leading dots are dropped, leading and trailing whitespace is trimmed, and the stem of a long name is
+    /// truncated at a character boundary. If nothing is left, the name is `item`.
     ///
     /// - Complexity: O(*n*) in the length of `string`.
     public init(sanitizing string: String) {
@@ -130,7 +129,7 @@ extension FileName {
             return
         }
         let replaced = String(String.UnicodeScalarView(string.unicodeScalars.compactMap(Self.replacement)))
-        let shortened = NameParts(Self.trimmed(replaced)).joined(limit: Self.maximumLength)
+        let shortened = NameParts(Self.trimmed(replaced)).joined(limit: Self.maximumBytes)
         self.init(checked: Self.error(in: shortened) == nil ? shortened : NameParts.fallbackStem)
     }
 
@@ -144,31 +143,31 @@ extension FileName {
         }
     }
 
-    /// Drops white space at both ends, and dots at the beginning.
+    /// Trims whitespace at both ends, and leading dots.
     private static func trimmed(_ string: String) -> String {
         let scalars = string.unicodeScalars.drop { $0 == "." || $0.properties.isWhitespace }
         guard let last = scalars.lastIndex(where: { !$0.properties.isWhitespace }) else { return "" }
         return String(String.UnicodeScalarView(scalars[...last]))
     }
 
-    /// The name with a number before its extension, for when the plain one is taken:
-    /// `film.mp4` becomes `film (2).mp4`. The stem is shortened if the number does not fit.
+    /// The name with a number before its extension, for use if the name is taken: `film.mp4` becomes `film (2).mp4`.
+    /// The stem is truncated if the number does not fit.
     public func numbered(_ number: Int) -> FileName {
         var parts = NameParts(string)
         parts.number = " (\(number))"
-        return FileName(checked: parts.joined(limit: Self.maximumLength))
+        return FileName(checked: parts.joined(limit: Self.maximumBytes))
     }
 
-    /// Shorter names are not tried: every file system takes this one.
+    /// In bytes. Shorter names are not tried, since every file system accepts this length.
     private static let shortest = 32
 
-    /// The characters that FAT and exFAT refuse, beside those that no name may have.
+    /// The characters that FAT and exFAT do not allow, in addition to those that no name may contain.
     private static let refusedByFAT: Set<Unicode.Scalar> = ["\"", "*", ":", "<", ">", "?", "|"]
 
-    /// A similar name, for a file system that has refused this one: for `ENAMETOOLONG` one with a shorter stem, else
-    /// one without the characters that some file systems refuse, and then one in ASCII.
+    /// A similar name to try if a file system has rejected this one: for `ENAMETOOLONG`, one with a shorter stem;
+    /// otherwise one without the characters that FAT and exFAT do not allow, and then one in ASCII.
     ///
-    /// - Returns: `nil` when there is nothing left to change.
+    /// - Returns: `nil` if there is nothing left to change.
     package func adapted(to errno: Errno) -> FileName? {
         if errno == .fileNameTooLong {
             let limit = string.utf8.count * 3 / 4
@@ -178,14 +177,14 @@ extension FileName {
         return different(replacing { Self.refusedByFAT.contains($0) }) ?? different(replacing { !$0.isASCII })
     }
 
-    /// The same name, or if it has more bytes one with a shorter stem. At least 50 bytes leave room for the extension.
+    /// The name with its stem truncated to fit `bytes` bytes, of which at least 50 leave room for any extension.
     package func shortened(to bytes: Int) -> FileName {
         string.utf8.count > bytes ? FileName(checked: NameParts(string).joined(limit: bytes)) : self
     }
 
     private func replacing(where isRefused: (Unicode.Scalar) -> Bool) -> String {
         var scalars = String.UnicodeScalarView(string.unicodeScalars.map { isRefused($0) ? "_" : $0 })
-        // FAT drops dots and spaces at the end.
+        // FAT drops trailing dots and spaces.
         while let last = scalars.last, last == "." || last == " " { scalars.removeLast() }
         return String(scalars)
     }
@@ -196,18 +195,18 @@ extension FileName {
     }
 }
 
-/// A file name split into parts, so that only its stem is shortened.
+/// A file name split into parts, so that only its stem is truncated.
 struct NameParts {
-    /// The stem when nothing of the original name can be used.
+    /// The stem if nothing of the original name is usable.
     static let fallbackStem = "item"
 
     var stem: Substring
     var number = ""
-    /// The dot and what follows it, or empty.
+    /// The extension with its dot, or empty.
     var suffix: Substring
 
-    /// An extension is the 1 to 16 ASCII letters and digits after the last dot. A longer ending, or one
-    /// with a space as in `Mr. Smith`, is a part of the title.
+    /// An extension is 1 to 16 ASCII letters and digits after the last dot. A longer ending, or one with a space as in
+    /// `Mr. Smith`, is part of the title.
     init(_ name: String) {
         stem = name[...]
         suffix = ""
@@ -218,8 +217,8 @@ struct NameParts {
         suffix = name[dot...]
     }
 
-    /// The whole name, with as much of the stem as `limit` bytes of UTF-8 allow. `limit` must leave
-    /// room for the other parts and the fallback stem.
+    /// The complete name, with its stem truncated to fit `limit` bytes of UTF-8. `limit` must leave room for the other
+    /// parts and the fallback stem.
     func joined(limit: Int) -> String {
         let end = number + suffix
         let start = stem.prefix(bytes: limit - end.utf8.count)
@@ -228,7 +227,7 @@ struct NameParts {
 }
 
 extension Substring {
-    /// The most whole characters that fit into `limit` bytes of UTF-8.
+    /// The longest prefix of whole characters that fits into `limit` bytes of UTF-8.
     fileprivate func prefix(bytes limit: Int) -> Substring {
         var length = 0
         return prefix { character in
@@ -239,8 +238,7 @@ extension Substring {
 }
 
 extension Unicode.Scalar {
-    /// Whether a reader sees anything: neither white space nor a scalar that is not drawn, such as the
-    /// zero-width space.
+    /// Whether the scalar is visible: neither whitespace nor default-ignorable, such as the zero-width space.
     fileprivate var isVisible: Bool {
         !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint
     }

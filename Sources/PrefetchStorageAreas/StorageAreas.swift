@@ -1,5 +1,5 @@
-internal import PrefetchFileSystem
-public import SystemPackage
+public import PrefetchFileSystem
+package import SystemPackage
 
 #if !canImport(Darwin) && canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -7,7 +7,7 @@ public import SystemPackage
     internal import Foundation
 #endif
 
-/// Where the areas of one app are. The folders need not exist yet.
+/// The locations of an app's areas. The folders need not exist yet.
 ///
 /// ```swift
 /// let areas = try StorageAreas.application(id: "org.example.podcasts")
@@ -15,26 +15,26 @@ public import SystemPackage
 /// ```
 public struct StorageAreas: Sendable, Hashable {
     /// The folder of ``Area/documents``.
-    public let documents: FilePath
+    package let documents: FilePath
     /// The folder of ``Area/applicationSupport``.
-    public let applicationSupport: FilePath
+    package let applicationSupport: FilePath
     /// The folder of ``Area/caches``.
-    public let caches: FilePath
+    package let caches: FilePath
     /// The folder of ``Area/temporary``.
-    public let temporary: FilePath
-    /// The app's folder in iCloud Drive, as the user sees it. `nil` on Linux, except in a container, and
-    /// where the app has no iCloud container or the user no account.
-    public let iCloudDrive: FilePath?
+    package let temporary: FilePath
+    /// The app's user-visible folder in iCloud Drive. `nil` on Linux, except in a container, and if the app has no
+    /// iCloud container or the user is not signed in.
+    package let iCloudDrive: FilePath?
 
-    /// The same areas with two of them replaced.
+    /// A copy with two areas replaced.
     package func replacing(caches: FilePath, applicationSupport: FilePath) -> StorageAreas {
         StorageAreas(
             documents: documents, applicationSupport: applicationSupport, caches: caches,
             temporary: temporary, iCloudDrive: iCloudDrive)
     }
 
-    /// The root of an area; `nil` for ``Area/iCloudDrive`` where ``iCloudDrive`` is `nil`.
-    public func path(of area: Area) -> FilePath? {
+    /// The root of an area; `nil` for ``Area/iCloudDrive`` if ``iCloudDrive`` is `nil`.
+    package func path(of area: Area) -> FilePath? {
         switch area {
         case .documents: documents
         case .applicationSupport: applicationSupport
@@ -44,9 +44,9 @@ public struct StorageAreas: Sendable, Hashable {
         }
     }
 
-    /// The folder of an app, after a check that its identifier is a safe name on every platform: 1 to 255 of
-    /// `A–Z a–z 0–9 . _ -`, not beginning with `.` or `-`, since a hidden folder, or one that looks like an option
-    /// of a command, would surprise the user.
+    /// The folder name of an app, which is its identifier. It must be a safe name on every platform: 1 to 255 of
+    /// `A–Z a–z 0–9 . _ -`, not beginning with `.` or `-`, which would make the folder hidden or look like a
+    /// command-line option.
     ///
     /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``
     static func folderName(ofApp id: String) throws(StorageAreasError) -> FilePath.Component {
@@ -69,15 +69,15 @@ public struct StorageAreas: Sendable, Hashable {
 extension StorageAreas {
     /// The areas inside an app's container, such as the `AppData` folder of an `.xcappdata` bundle.
     ///
-    /// iCloud Drive is not in a container: the folder `Library/Mobile Documents` stands in for it, and
-    /// its content is not uploaded.
+    /// Containers do not contain iCloud Drive: the folder `Library/Mobile Documents` is used in its place, and its
+    /// content is not uploaded.
     ///
-    /// - Parameter root: The container. It need not exist yet. A relative path is resolved against the
-    ///   working directory; `.` and `..` are folded without regard to symbolic links.
-    /// - Throws: ``StorageAreasError/notADirectory(_:)`` when something other than a folder is at
-    ///   `root`, ``StorageAreasError/containerUnreadable(_:_:)`` when it cannot be opened,
+    /// - Parameter root: The container. It need not exist yet. A relative path is resolved against the working
+    ///   directory; `.` and `..` are collapsed lexically, without regard to symbolic links.
+    /// - Throws: ``StorageAreasError/notADirectory(_:)`` if `root` is not a folder,
+    ///   ``StorageAreasError/containerUnreadable(_:)`` if it cannot be opened,
     ///   ``StorageAreasError/emptyContainerPath`` and ``StorageAreasError/workingDirectoryMissing``.
-    public static func container(at root: FilePath) throws(StorageAreasError) -> StorageAreas {
+    package static func container(at root: FilePath) throws(StorageAreasError) -> StorageAreas {
         let root = try absolute(root)
         try requireFolderOrNothing(at: root)
         let library = root.appending("Library")
@@ -90,7 +90,7 @@ extension StorageAreas {
     }
 
     private static func absolute(_ path: FilePath) throws(StorageAreasError) -> FilePath {
-        // An empty path is more often an unset variable in a script than the working directory.
+        // An empty path is more likely an unset variable in a script than the working directory.
         guard !path.isEmpty else { throw .emptyContainerPath }
         guard path.isRelative else { return path.lexicallyNormalized() }
         do {
@@ -106,28 +106,28 @@ extension StorageAreas {
         } catch {
             if error.isNotFound { return }
             throw error.errno == .notDirectory
-                ? .notADirectory(root) : .containerUnreadable(root, error.errno)
+                ? .notADirectory(root.string) : .containerUnreadable(error.naming(root))
         }
     }
 }
 
-/// Why the areas of an app could not be determined. Each description says what to do about it.
+/// Why the areas of an app could not be determined. Each description includes advice.
 public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The identifier is not a safe folder name.
     case invalidApplicationID(String)
     /// An area depends on the home folder, and `HOME` is unset, empty or relative.
     case homeMissing
-    /// The file with the user's choice of folders exists but cannot be read.
-    case userDirectoriesUnreadable(FilePath, Errno)
+    /// The file with the user's choice of folders (`user-dirs.dirs`) exists but cannot be read.
+    case userDirectoriesUnreadable(FileSystemError)
     /// The path of a container is empty.
     case emptyContainerPath
-    /// A relative path was given, and the working directory was removed.
+    /// A relative path was given, but the working directory has been removed.
     case workingDirectoryMissing
-    /// Something other than a folder is at the path of a container, or above it.
-    case notADirectory(FilePath)
+    /// The path of a container, or one of its parents, is not a folder.
+    case notADirectory(String)
     /// A container exists but cannot be opened.
-    case containerUnreadable(FilePath, Errno)
-    /// The platform does not name a folder for the area.
+    case containerUnreadable(FileSystemError)
+    /// The platform has no folder for the area.
     case areaUnavailable(Area)
 
     public var description: String {
@@ -142,18 +142,18 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
             the home folder is unknown: set HOME to an absolute path, or set the XDG_* variables \
             (XDG_CACHE_HOME, XDG_DATA_HOME, and XDG_CONFIG_HOME with a user-dirs.dirs)
             """
-        case .userDirectoriesUnreadable(let path, let errno):
-            "\(path) names the Documents folder but cannot be read (\(errno)): repair or remove the file"
+        case .userDirectoriesUnreadable(let error):
+            "the file that names the Documents folder cannot be read (\(error)): repair or remove it"
         case .emptyContainerPath:
-            "the path of the container is empty: name a folder"
+            "the path of the container is empty: specify a folder"
         case .workingDirectoryMissing:
             "the working directory no longer exists: change to another one, or give an absolute path"
         case .notADirectory(let path):
-            "\(path) is not a folder, or lies below something that is not: name the folder of a container"
-        case .containerUnreadable(let path, let errno):
-            "\(path) cannot be opened (\(errno)): check its permissions"
+            "\(path) is not a folder, or one of its parents is not: specify a container's folder"
+        case .containerUnreadable(let error):
+            "the container cannot be opened (\(error)): check its permissions"
         case .areaUnavailable(let area):
-            "the system names no folder for the area \"\(area.name)\": use a container instead"
+            "the system has no folder for the area \"\(area.name)\": use a container instead"
         }
     }
 }
@@ -162,13 +162,12 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
     extension StorageAreas {
         /// The areas that `FileManager` reports.
         ///
-        /// A Mac shares them among the apps of a user, so the app's id is appended to each. On the
-        /// other platforms they are in the app's own container and stay as they are: the paths are
-        /// then those of ``container(at:)`` for a copy of that container.
+        /// On macOS, apps share these folders, so the app's id is appended to each. On other platforms they are in the
+        /// app's own container and are used unchanged, so that the layout is that of ``container(at:)``.
         ///
-        /// iCloud Drive is the `Documents` folder of the app's first iCloud container, and `nil` when the
-        /// app has no container or the user no account. In an app with a container, the first call waits for
-        /// the system: do not make it on the main thread.
+        /// iCloud Drive is the `Documents` folder of the app's first iCloud container, or `nil` if the app has no such
+        /// container or the user is not signed in. In an app with an iCloud container, the first call blocks: do not
+        /// make it on the main thread.
         ///
         /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``,
         ///   ``StorageAreasError/areaUnavailable(_:)``
@@ -183,7 +182,7 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
                 iCloudDrive: visibleFolderOfICloudContainer())
         }
 
-        /// The rest of the container, beside `Documents`, is uploaded too, but hidden from the user.
+        /// Everything else in the container is also uploaded, but hidden from the user.
         private static func visibleFolderOfICloudContainer() -> FilePath? {
             FileManager.default.url(forUbiquityContainerIdentifier: nil)
                 .map { FilePath($0.path(percentEncoded: false)).appending("Documents") }
@@ -209,14 +208,14 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
 
 extension StorageAreas {
     #if !canImport(Darwin)
-        /// The areas of the app with a reverse-DNS `id`, from the environment of this process; see
+        /// The areas of the app with a reverse-DNS `id`, based on this process's environment; see
         /// ``application(id:environment:)``.
         public static func application(id: String) throws(StorageAreasError) -> StorageAreas {
             try application(id: id, environment: ProcessInfo.processInfo.environment)
         }
     #endif
 
-    /// The areas of an app by the XDG Base Directory Specification, with `id` appended to each.
+    /// The areas of an app according to the XDG Base Directory Specification, with `id` appended to each.
     ///
     /// | area | folder |
     /// | --- | --- |
@@ -227,21 +226,20 @@ extension StorageAreas {
     ///
     /// iCloud Drive is `nil`.
     ///
-    /// A variable whose value is not an absolute path is ignored, as the specification demands.
-    /// `/tmp` is shared with other users, one of whom may have taken the name: after creating the
-    /// folder, check its owner.
+    /// A variable whose value is not an absolute path is ignored, as the specification requires. `/tmp` is shared with
+    /// other users, who may have created the name: check the owner after creating the folder.
     ///
-    /// The only file that is read is `user-dirs.dirs` in `$XDG_CONFIG_HOME`, or `$HOME/.config`. If it
-    /// exists and cannot be read, the call fails: falling back to the default folder would put documents
-    /// where the user does not look for them, and existing ones would seem lost.
+    /// The only file that is read is `user-dirs.dirs` in `$XDG_CONFIG_HOME`, or `$HOME/.config`. If it exists but
+    /// cannot be read, the call fails: falling back to the default folder would put documents where the user does not
+    /// look for them, and existing ones would seem lost.
     ///
-    /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``, ``StorageAreasError/homeMissing`` when
-    ///   an area depends on `HOME`, ``StorageAreasError/userDirectoriesUnreadable(_:_:)``
+    /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``, ``StorageAreasError/homeMissing`` if an area depends
+    ///   on `HOME`, ``StorageAreasError/userDirectoriesUnreadable(_:)``
     public static func application(id: String, environment: [String: String])
         throws(StorageAreasError) -> StorageAreas
     {
         let id = try folderName(ofApp: id)
-        // A process's environment cannot contain NUL, but a NUL would end the path early here.
+        // A real environment cannot contain NUL, but a NUL in `environment` would truncate the path.
         func path(_ variable: String) -> FilePath? {
             guard let value = environment[variable], value.utf8.first == UInt8(ascii: "/"),
                 !value.utf8.contains(0)
@@ -259,7 +257,7 @@ extension StorageAreas {
             documents: try folder(chosen, orInHome: "Documents"),
             applicationSupport: try folder(path("XDG_DATA_HOME"), orInHome: ".local/share"),
             caches: try folder(path("XDG_CACHE_HOME"), orInHome: ".cache"),
-            // Not a variable of XDG, but that of POSIX for this purpose.
+            // Defined by POSIX rather than XDG.
             temporary: (path("TMPDIR") ?? "/tmp").appending(id),
             iCloudDrive: nil)
     }
@@ -270,7 +268,7 @@ extension StorageAreas {
         guard let configuration else { return nil }
         let folders = try UserDirectories(in: configuration, of: LiveFileSystem())
         let path = folders.path(of: "XDG_DOCUMENTS_DIR", home: home)
-        // xdg-user-dirs writes the home folder itself for a folder that does not exist.
+        // xdg-user-dirs sets a folder that does not exist to the home folder.
         return path?.lexicallyNormalized() == home?.lexicallyNormalized() ? nil : path
     }
 }

@@ -1,13 +1,13 @@
 internal import PrefetchFileSystem
 internal import SystemPackage
 
-/// The content of `user-dirs.dirs`, in which xdg-user-dirs keeps the user's choice of folders.
+/// The content of `user-dirs.dirs`, where xdg-user-dirs stores the user's choice of folders.
 ///
-/// Lines in any other format are skipped; of several for one key, the last wins.
+/// Invalid lines are ignored. If a key occurs more than once, the last line wins.
 struct UserDirectories: Hashable {
     private let locations: [String: Location]
 
-    /// Parses the lines of a file. Any bytes are accepted: names need not be UTF-8.
+    /// Parses the lines of a file, which need not be UTF-8.
     ///
     /// - Complexity: O(*n*) in the number of bytes.
     init(parsing bytes: [UInt8]) {
@@ -15,8 +15,8 @@ struct UserDirectories: Hashable {
         locations = Dictionary(lines.map { ($0.key, $0.location) }) { _, last in last }
     }
 
-    /// The folder for a key such as `XDG_DOCUMENTS_DIR`, or `nil` when no line names it, or when it
-    /// is relative to an unknown home folder.
+    /// The folder for a key such as `XDG_DOCUMENTS_DIR`, or `nil` if there is none, or if it is relative to an unknown
+    /// home folder.
     func path(of key: String, home: FilePath?) -> FilePath? {
         switch locations[key] {
         case .absolute(let path): path
@@ -27,19 +27,19 @@ struct UserDirectories: Hashable {
 }
 
 extension UserDirectories {
-    /// The longest file that is read, in bytes; a real one has about 600.
+    /// The longest file that is read, in bytes; a typical one has about 600.
     static let lengthLimit = 65536
 
-    /// Reads `user-dirs.dirs` in a configuration folder; without the file, no folder is chosen.
+    /// Reads `user-dirs.dirs` in a configuration folder. A missing file counts as empty.
     ///
-    /// A symbolic link is followed: users keep their configuration in repositories and link to it.
+    /// Follows symbolic links, since users may link to configuration files in a repository.
     ///
-    /// - Throws: ``StorageAreasError/userDirectoriesUnreadable(_:_:)``, with `EFBIG` when the file is
-    ///   longer than ``lengthLimit``.
+    /// - Throws: ``StorageAreasError/userDirectoriesUnreadable(_:)``, with `EFBIG` if the file is longer than
+    ///   ``lengthLimit``.
     init(in configuration: FilePath, of fileSystem: any FileSystem) throws(StorageAreasError) {
         let path = configuration.appending("user-dirs.dirs")
         do throws(FileSystemError) {
-            // One byte more than allowed reveals a longer file without trusting the length in its inode.
+            // Reading one extra byte detects a file that is too long, without relying on its `stat` length.
             let bytes = try fileSystem.withFile(path, in: .workingDirectory, .readFollowingLinks) {
                 file throws(FileSystemError) in
                 try fileSystem.bytes(of: file, count: Self.lengthLimit + 1)
@@ -49,9 +49,9 @@ extension UserDirectories {
             }
             self.init(parsing: bytes)
         } catch {
-            // ENOTDIR: the configuration "folder" is a file, so there is nothing in it either.
+            // ENOTDIR: the configuration folder is a file, so `user-dirs.dirs` does not exist either.
             guard error.isNotFound || error.errno == .notDirectory else {
-                throw .userDirectoriesUnreadable(path, error.errno)
+                throw .userDirectoriesUnreadable(error.naming(path))
             }
             self.init(parsing: [])
         }
@@ -64,13 +64,13 @@ extension UserDirectories {
         case inHome(FilePath)
     }
 
-    /// Reads a line, without its newline: `XDG_xxx_DIR="$HOME/yyy"` or `XDG_xxx_DIR="/yyy"`, where a backslash in `yyy`
-    /// escapes the next byte. Returns `nil` for one that is not in the format.
+    /// Parses a line without its newline: `XDG_xxx_DIR="$HOME/yyy"` or `XDG_xxx_DIR="/yyy"`, where a backslash in `yyy`
+    /// escapes the next byte. Returns `nil` for an invalid line.
     ///
-    /// The file looks like shell code, but no reader runs it: an expansion other than the leading
-    /// `$HOME`, or text after the closing quote that is not a comment, is not in the format.
+    /// The file looks like shell code, but is not executed: expansions other than the leading `$HOME`, and text other
+    /// than a comment after the closing quote, are invalid.
     private static func parse(_ line: ArraySlice<UInt8>) -> (key: String, location: Location)? {
-        // A path ends at NUL: the rest would be lost silently.
+        // NUL would silently truncate the path.
         guard !line.contains(0) else { return nil }
         var rest = line
         guard let key = takeKey(&rest), let location = takeLocation(&rest), isBlankOrComment(rest) else {
@@ -79,7 +79,7 @@ extension UserDirectories {
         return (key, location)
     }
 
-    /// Takes `XDG_xxx_DIR=` and the blanks around it, which readers tolerate.
+    /// Consumes `XDG_xxx_DIR=` and surrounding blanks, which other readers also tolerate.
     private static func takeKey(_ rest: inout ArraySlice<UInt8>) -> String? {
         rest = rest.drop(while: isBlank)
         let key = String(decoding: rest.prefix(while: isKeyByte), as: UTF8.self)
@@ -101,7 +101,7 @@ extension UserDirectories {
         return isInHome ? .inHome(path) : .absolute(path)
     }
 
-    /// Takes the rest of a quoted value and its closing quote, and resolves the escapes.
+    /// Consumes the rest of a quoted value and its closing quote, and decodes escapes.
     private static func takeQuoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
         var value: [UInt8] = []
         while let byte = rest.popFirst() {

@@ -4,7 +4,7 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// A catalog or ledger of an older version.
+/// A catalog or ledger with an older format version.
 struct OldFormat: StorageRule {
     let info = RuleInfo(
         "old-format", .note, .package,
@@ -25,7 +25,7 @@ struct OldFormat: StorageRule {
     }
 }
 
-/// A ledger entry whose file is not there.
+/// A ledger entry whose file is missing.
 struct EntryWithoutFile: StorageRule {
     let info = RuleInfo(
         "ledger-entry-without-file", .note, .package,
@@ -35,16 +35,16 @@ struct EntryWithoutFile: StorageRule {
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
         guard let ledger = inventory.ledger else { return }
-        // Several keys may have been handed the same file, which bears the number of one entry.
+        // Several keys may share a file, whose facts refer to only one of their entries.
         let found = Set(
             inventory.files.compactMap { $0.facts?.ledgerEntry.map { ledger.entries[Int($0)].location } })
         let staged = Set(inventory.files.lazy.filter { $0.kind == .staged }.map(\.name.string))
         for entry in ledger.entries where !found.contains(entry.location) {
-            // One that was begun just now has neither its staged file nor its file yet.
+            // A promotion that has just begun has neither its staged file nor its final file yet.
             let isBegun = entry.openedAt > checkup.options.now - Abandoned.patience
             if !entry.isCommitted, isBegun || staged.contains(entry.stagedName) { continue }
             guard let area = inventory.place.areas.path(of: entry.location.area) else { continue }
-            // If the user is not signed in, the folder does not exist, and its files are unknown.
+            // If the user is not signed in to iCloud, the folder does not exist, and its files are unknown.
             if entry.location.area == .iCloudDrive,
                 !inventory.folders.contains(where: { $0.area == .iCloudDrive })
             {
@@ -65,7 +65,7 @@ struct EntryWithoutFile: StorageRule {
     }
 }
 
-/// Files that should be excluded from backups and are not.
+/// Files that should be excluded from backups, but are not.
 struct LostExclusionMark: StorageRule {
     let info = RuleInfo(
         "exclusion-mark-lost", .warning, .storage,
@@ -77,7 +77,7 @@ struct LostExclusionMark: StorageRule {
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
         let files = checkup.files {
-            $0.kind == .promoted && $0.isBackedUp && $0.areMarksKnown && !$0.isBackupWanted
+            $0.kind == .promoted && $0.isBackedUp && $0.areMarksKnown && !$0.isBackupIntended
         }
         for index in files {
             checkup.report(self, index, "it was opened with the policy to exclude it from backups")
@@ -109,7 +109,7 @@ struct MissingCacheTag: StorageRule {
     }
 }
 
-/// A root of the cache that another user owns or may write to.
+/// A root folder of the cache that another user owns or can write to.
 struct WrongPermissions: StorageRule {
     let info = RuleInfo(
         "wrong-permissions", .error, .package,
@@ -126,21 +126,21 @@ struct WrongPermissions: StorageRule {
                 checkup.report(self, path, "others may write to it")
             } else if let owner, owner != folder.attributes.owner {
                 let own = folder.attributes.owner
-                checkup.report(self, path, "it belongs to user \(own), the folder around it to user \(owner)")
+                checkup.report(
+                    self, path, "it belongs to user \(own), but its parent folder to user \(owner)")
             }
         }
     }
 }
 
-/// A file in a folder of the cache that nothing accounts for.
+/// A file in a folder of the cache that is unknown, or left over from abandoned work.
 struct Abandoned: StorageRule {
     let info = RuleInfo(
         "abandoned", .warning, .fileSystem,
         "A file in a folder of the cache is not one of its files, or is left over from abandoned work.",
         fix: "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers.")
 
-    /// Work under way creates its files one after the other; none of them is alone for so long.
-    /// In milliseconds.
+    /// In milliseconds. Work in progress creates related files within this time.
     static let patience: Int64 = 3_600_000
 
     func check(_ checkup: inout Checkup) {
@@ -157,11 +157,11 @@ struct Abandoned: StorageRule {
                 if checkup.folder(of: file).role == .files, !isKnown { continue }
                 report(index, "the cache keeps no file of this name here", &checkup)
             case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
-                // What was moved aside is the user's, and moved back when the cache is opened.
+                // Files that were moved aside belong to the user, and are moved back when the cache is opened.
                 guard CacheFile(file.name, in: .staging) != .aside else { continue }
                 report(index, "no promotion needs it", &checkup)
             case .partial, .journal:
-                if partials.isAlone(file) {
+                if partials.isOrphaned(file) {
                     guard file.modified < old else { continue }
                     report(index, "its other half is missing", &checkup)
                 } else if let lock = partials.lock(of: file), !isHeld(lock, &checkup) {
@@ -172,22 +172,22 @@ struct Abandoned: StorageRule {
         }
     }
 
-    /// Reports a file, unless it has disappeared since the walk: then it belonged to work under way.
+    /// Reports a file, unless it has disappeared since the walk, which means that it belonged to work in progress.
     private func report(_ index: Int32, _ message: String, _ checkup: inout Checkup) {
         if checkup.isStillThere(index) { checkup.report(self, index, message) }
     }
 
-    /// Whether a live process holds a lock, which it does exclusively. The check does not wait.
+    /// Whether a running process holds the lock, which is exclusive. Does not block.
     private func isHeld(_ lock: Int32?, _ checkup: inout Checkup) -> Bool {
         guard let lock else { return false }
         let fileSystem = checkup.fileSystem
         let isFree = checkup.look(at: lock) { try fileSystem.lock($0, .shared, waiting: false) }
-        // Without locks this is unknown, and the lock counts as held.
+        // If the file system does not support locks, assume that it is held.
         return isFree != true
     }
 }
 
-/// The files in `incoming/` that belong together.
+/// Finds related files in `incoming/`.
 private struct PartialPairs {
     private var locks: [String: Int32] = [:]
     private var names: Set<FilePath.Component> = []
@@ -200,8 +200,8 @@ private struct PartialPairs {
         }
     }
 
-    /// Whether a kept partial lacks its journal, or a journal its partial.
-    func isAlone(_ file: InventoryFile) -> Bool {
+    /// Whether a kept partial has no journal, or a journal no partial.
+    func isOrphaned(_ file: InventoryFile) -> Bool {
         guard let known = CacheFile(file.name, in: .incoming) else { return false }
         switch known {
         case .keptPartial: return !contains("\(file.name.string).chunks")
@@ -210,8 +210,8 @@ private struct PartialPairs {
         }
     }
 
-    /// The lock of the process that writes a partial: `nil` for a kept partial, and `.some(nil)` for a
-    /// missing lock.
+    /// The lock of the process that is writing a partial: `nil` for a kept partial, and `.some(nil)` if the lock is
+    /// missing.
     func lock(of file: InventoryFile) -> Int32?? {
         guard CacheFile(file.name, in: .incoming) == .partial else { return nil }
         return .some(locks[String(file.name.string.prefix { $0 != "-" })])

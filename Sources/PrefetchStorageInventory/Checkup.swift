@@ -6,7 +6,7 @@ package import SystemPackage
 
 /// Checks an inventory against the rules.
 package struct Checkup {
-    /// Further inputs of the checks.
+    /// Additional inputs for the rules.
     package struct Options: Sendable {
         /// Milliseconds since 1970.
         package var now: Int64
@@ -38,10 +38,10 @@ package struct Checkup {
         reader = FileReader(fileSystem)
     }
 
-    /// Applies all rules, one after the other.
+    /// Applies all rules in order.
     ///
-    /// - Complexity: O(n) in the files. Files in Documents are opened, and files of equal length, from 4 KiB
-    ///   on, are read whole.
+    /// - Complexity: O(n) in the number of files. Files in Documents are opened, and files of equal length, of at least
+    ///   4 KiB, are read completely.
     ///
     /// - Returns: The findings in the order of the rules, and the files that could not be read.
     package static func run(
@@ -52,7 +52,7 @@ package struct Checkup {
         return (checkup.findings, checkup.problems)
     }
 
-    /// The files that no rule has reported yet.
+    /// The matching files that no rule has reported yet.
     func files(where isWanted: (InventoryFile) -> Bool) -> [Int32] {
         inventory.files.indices.lazy.map(Int32.init)
             .filter { !claimed.contains($0) && isWanted(file($0)) }
@@ -61,7 +61,7 @@ package struct Checkup {
     func file(_ index: Int32) -> InventoryFile { inventory.files[Int(index)] }
     func folder(of file: InventoryFile) -> InventoryFolder { inventory.folders[Int(file.folder)] }
 
-    /// The folders above a file, outermost first.
+    /// The parent folders of a file, outermost first.
     func folders(above file: InventoryFile) -> [Int32] {
         var folders: [Int32] = []
         var next: Int32? = file.folder
@@ -72,23 +72,23 @@ package struct Checkup {
         return folders.reversed()
     }
 
-    /// The first `count` bytes of a file, or `nil` when it cannot be read.
+    /// The first `count` bytes of a file, or `nil` if it cannot be read.
     mutating func beginning(of index: Int32, count: Int) -> [UInt8]? {
         look(at: index) { [fileSystem] in try fileSystem.bytes(of: $0, count: count) }
     }
 
-    /// Opens a file to examine it. A file that cannot be read is noted as a problem, and rules skip it.
+    /// Opens a file to examine it. A file that cannot be read is recorded as a problem, and skipped by rules.
     mutating func look<Result>(at index: Int32, _ body: (Descriptor) throws -> Result) -> Result? {
         do {
             return try reader.withFile(index, of: inventory, body)
         } catch {
-            // An invalid item, or something else at its path by now, is not a problem of reading.
-            if let error = FileSystemError(causing: error), !error.isNoRegularFile { note(error, at: index) }
+            // An invalid item, or a file that has since been replaced by something else, is not a read problem.
+            if let error = FileSystemError(causing: error), !error.isNotRegularFile { note(error, at: index) }
             return nil
         }
     }
 
-    /// Whether a file is still where the walk found it, which was some time ago.
+    /// Whether a file still exists where the walk found it.
     mutating func isStillThere(_ index: Int32) -> Bool {
         do {
             return try reader.isThere(index, of: inventory)
@@ -98,8 +98,8 @@ package struct Checkup {
         }
     }
 
-    /// Whether an entry of the ledger has a file by now: it may have got its name after the walk. If that cannot be
-    /// determined, it counts as having one.
+    /// Whether the file of a ledger entry exists now: it may have been published after the walk. Returns `true` if this
+    /// cannot be determined.
     func hasFile(_ entry: LedgerSnapshot.Entry, in area: FilePath) -> Bool {
         do {
             let path = entry.location.relative
@@ -118,7 +118,7 @@ package struct Checkup {
         if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
     }
 
-    /// Whether a file is a database of SQLite, by its content (sqlite.org/fileformat.html).
+    /// Whether a file is an SQLite database, by its magic header (sqlite.org/fileformat.html).
     mutating func isDatabase(_ index: Int32) -> Bool {
         beginning(of: index, count: 16) == Array("SQLite format 3\0".utf8)
     }
@@ -143,7 +143,7 @@ package struct Checkup {
         claimed.formUnion(indices)
     }
 
-    /// Reports files by the outermost folder above each that satisfies `isGroup`, and the others individually.
+    /// Reports files grouped by their outermost parent folder that satisfies `isGroup`, and the others individually.
     mutating func report(
         _ rule: some StorageRule, _ indices: [Int32], byFolder isGroup: (InventoryFolder) -> Bool,
         _ message: String
@@ -167,8 +167,8 @@ package struct Checkup {
 /// A violation of a rule.
 package struct Finding: Hashable, Sendable {
     package let rule: RuleInfo
-    /// The path of the file, or of the folder of several, relative to the container or, for an application, to
-    /// its area.
+    /// The path of the file, or of the common folder of several files, relative to the container or, for an
+    /// application, to its area.
     package let path: FilePath
     package let message: String
     /// The number of files concerned.
@@ -177,18 +177,18 @@ package struct Finding: Hashable, Sendable {
     package var length: Int64 = 0
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 package enum Severity: String, Sendable, Hashable, CaseIterable {
-    /// Data may be lost, or is in a backup where it must not be.
+    /// Data may be lost, or is in backups though it must not be.
     case error
     case warning
-    /// Harmless, and worth knowing.
+    /// Harmless, but worth knowing.
     case note
 }
 
-/// One rule that an inventory is checked against.
+/// A rule that an inventory is checked against.
 ///
-/// A file is reported by one rule only: the first, in the order of ``StorageRules/all``.
+/// A file is reported by only one rule: the first match in the order of ``StorageRules/all``.
 protocol StorageRule: Sendable {
     var info: RuleInfo { get }
     func check(_ checkup: inout Checkup)
@@ -196,10 +196,10 @@ protocol StorageRule: Sendable {
 
 /// The description of a rule.
 package struct RuleInfo: Sendable, Hashable {
-    /// Never changes: scripts depend on it.
+    /// Stable, since scripts depend on it.
     package let name: String
     package let severity: Severity
-    /// The guideline that says so.
+    /// The guideline that the rule is based on.
     package let guideline: String
     /// What is wrong.
     package let explanation: String
@@ -216,7 +216,7 @@ package struct RuleInfo: Sendable, Hashable {
     }
 }
 
-/// All rules.
+/// The rules, in the order in which they are applied.
 package enum StorageRules {
     static let all: [any StorageRule] = [
         OldFormat(), MissingCacheTag(), WrongPermissions(), EntryWithoutFile(), LostExclusionMark(),
@@ -227,7 +227,7 @@ package enum StorageRules {
     package static var infos: [RuleInfo] { all.map(\.info) }
 }
 
-/// The guidelines that rules come from.
+/// The guidelines that rules are based on.
 enum Guideline: String {
     case storage = "iOS Data Storage Guidelines"
     case fileSystem = "File System Programming Guide"

@@ -6,14 +6,14 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// A stored absolute path, which is invalid after the next update of the app.
+/// A stored absolute path, which becomes invalid with the next update of the app.
 struct StoredAbsolutePath: StorageRule {
     let info = RuleInfo(
         "absolute-path", .error, .fileSystem,
         "Stored data contains an absolute path: the path of a container changes with every update.",
         fix: "Store the area and the path below it.")
 
-    /// In bytes. Enough for lists of files; a larger file holds content.
+    /// In bytes. Files that list paths are smaller; larger files hold content.
     private static let limit: Int64 = 4 << 20
     private static let extensions: Set = ["archive", "db", "json", "plist", "sqlite", "sqlite3", "xml"]
 
@@ -29,12 +29,12 @@ struct StoredAbsolutePath: StorageRule {
         for index in files {
             if let facts = checkup.file(index).facts {
                 if Self.contains(needles, facts.key, facts.source) {
-                    checkup.report(self, index, "its key or its source contains one")
+                    checkup.report(self, index, "its key or source contains an absolute path")
                 }
             } else if let bytes = checkup.beginning(of: index, count: Int(checkup.file(index).length)),
                 needles.contains(where: { Data(bytes).range(of: Data($0.utf8)) != nil })
             {
-                checkup.report(self, index, "its content contains one")
+                checkup.report(self, index, "its content contains an absolute path")
             }
         }
     }
@@ -51,7 +51,7 @@ struct StoredAbsolutePath: StorageRule {
     }
 }
 
-/// The same content in several places.
+/// Files with the same content.
 struct SameContentTwice: StorageRule {
     let info = RuleInfo(
         "same-content-twice", .warning, .fileSystem,
@@ -59,7 +59,7 @@ struct SameContentTwice: StorageRule {
         fix: "Keep it in one place; for another name a hard link will do.")
 
     private static let smallest: Int64 = 4096
-    /// Bytes of files of equal length that are compared first, at most ``smallest``.
+    /// The number of bytes compared first for files of equal length, at most ``smallest``.
     private static let beginning: Int64 = 4096
 
     func check(_ checkup: inout Checkup) {
@@ -68,7 +68,7 @@ struct SameContentTwice: StorageRule {
             let file = checkup.file(index)
             switch file.kind {
             case .item:
-                if let length = file.facts?.contentLength { byLength[length, default: []].append(index) }
+                if let length = file.facts?.contentBytes { byLength[length, default: []].append(index) }
             case .promoted, .foreign: byLength[file.length, default: []].append(index)
             default: break
             }
@@ -84,11 +84,11 @@ struct SameContentTwice: StorageRule {
             let others =
                 paths[1..<min(paths.count, 4)].map(\.displayText).joined(separator: ", ")
                 + (paths.count > 4 ? " and \(paths.count - 4) more" : "")
-            checkup.report(self, indices, at: paths[0], "its content is also that of \(others)")
+            checkup.report(self, indices, at: paths[0], "it has the same content as \(others)")
         }
     }
 
-    /// The groups of at least two files with the same mark, each in the given order.
+    /// Groups of at least two files with the same `mark`, each in the given order.
     private func groups(of indices: [Int32], by mark: (Int32) -> UInt64?) -> [[Int32]] {
         var groups: [UInt64: [Int32]] = [:]
         for index in indices {
@@ -97,11 +97,11 @@ struct SameContentTwice: StorageRule {
         return groups.values.filter { $0.count > 1 }
     }
 
-    /// Groups files of equal length by their beginnings, unless comparing them whole costs less: the checksum of
-    /// an item is known, while its beginning has to be decoded, at least one chunk.
+    /// Groups files of equal length by their first bytes, unless comparing complete files is cheaper: the checksum of
+    /// an item is already in its footer, while its first bytes require decoding at least one chunk.
     private func similar(_ indices: [Int32], _ length: Int64, _ checkup: inout Checkup) -> [[Int32]] {
         let items = Double(indices.count { checkup.file($0).kind == .item })
-        let decoded = items * Double(min(length, Int64(ItemLimits.chunkLength)))
+        let decoded = items * Double(min(length, Int64(ItemLimits.chunkBytes)))
         let read = (Double(indices.count) - items) * Double(length)
         guard decoded < read else { return [indices] }
         return groups(of: indices) { beginning(of: $0, &checkup) }
@@ -113,9 +113,8 @@ struct SameContentTwice: StorageRule {
         return checkup.look(at: index) { file in
             guard isItem else { return try fileSystem.contentChecksum(of: file, count: Self.beginning) }
             var checksum = ContentChecksum()
-            try ItemReader(file, of: fileSystem, codecs: codecs).stream(0..<Self.beginning) {
-                checksum.update($0)
-            }
+            var pieces = try ItemReader(file, of: fileSystem, codecs: codecs).pieces(of: 0..<Self.beginning)
+            while let piece = try pieces.next() { checksum.update(piece) }
             return checksum.finalize()
         }
     }

@@ -4,7 +4,7 @@ internal import PrefetchItemFormat
 internal import SystemPackage
 
 extension InventoryWalk {
-    /// Finds out why cached files are there: from the catalog where it agrees with the walk, otherwise from the files
+    /// Determines the facts about cached files: from the catalog if it agrees with the walk, otherwise from the files
     /// themselves.
     mutating func findFacts() {
         readCatalog()
@@ -26,11 +26,11 @@ extension InventoryWalk {
                 throw .fileSystem(error)
             }
             guard let folder else { return }
-            // One copy of each, by its bytes: strings that are canonically equivalent are equal to Swift.
+            // Interned to save memory, by bytes: Swift's `==` treats canonically equivalent strings as equal.
             var sources: [[UInt8]: String] = [:]
             inventory.catalogVersion = try CatalogSnapshot.forEach(in: folder, at: path) { entry in
                 guard let index = items[entry.hash],
-                    inventory.files[Int(index)].length == entry.storedLength
+                    inventory.files[Int(index)].length == entry.storedBytes
                 else { return }
                 let bytes = Array(entry.source.utf8)
                 let source = sources[bytes] ?? entry.source
@@ -38,7 +38,7 @@ extension InventoryWalk {
                 inventory.files[Int(index)].facts = InventoryFile.Facts(
                     key: entry.key, source: source,
                     isUserRequested: entry.intent == .userRequested, since: entry.storedAt,
-                    contentLength: entry.contentLength)
+                    contentBytes: entry.contentBytes)
             }
         } catch {
             inventory.problems.append(
@@ -55,7 +55,7 @@ extension InventoryWalk {
                     index, of: inventory, { try ItemReader($0, of: fileSystem, codecs: codecs).footer })
             else { return }
             inventory.files[Int(index)].facts = .init(
-                footer.metadata, since: footer.metadata.storedAt, contentLength: footer.contentLength)
+                footer.metadata, since: footer.metadata.storedAt, contentBytes: footer.contentBytes)
         } catch {
             note(error, index)
         }
@@ -74,7 +74,7 @@ extension InventoryWalk {
             guard let (journal, keptAt) = found else { return }
             let facts = InventoryFile.Facts(
                 journal.metadata, since: keptAt ?? journal.metadata.storedAt,
-                contentLength: journal.contentLength)
+                contentBytes: journal.contentBytes)
             for file in [index, partial].compactMap(\.self) { inventory.files[Int(file)].facts = facts }
         } catch {
             note(error, index)
@@ -82,21 +82,21 @@ extension InventoryWalk {
     }
 
     private mutating func note(_ error: any Error, _ index: Int32) {
-        if let error = FileSystemError(causing: error), error.isNotFound || error.isNoRegularFile { return }
+        if let error = FileSystemError(causing: error), error.isNotFound || error.isNotRegularFile { return }
         let path = inventory.path(of: inventory.files[Int(index)])
         inventory.problems.append(.init(path: path, reason: "\(error)"))
     }
 }
 
 extension InventoryFile.Facts {
-    fileprivate init(_ metadata: ItemMetadata, since: Int64, contentLength: Int64) {
+    fileprivate init(_ metadata: ItemMetadata, since: Int64, contentBytes: Int64) {
         self.init(
             key: metadata.key.string, source: metadata.source,
-            isUserRequested: metadata.intent == .userRequested, since: since, contentLength: contentLength)
+            isUserRequested: metadata.intent == .userRequested, since: since, contentBytes: contentBytes)
     }
 }
 
-/// Opens files of an inventory to read their content, each folder once for consecutive files.
+/// Opens files of an inventory. Consecutive files in the same folder share its handle.
 struct FileReader {
     private let fileSystem: any FileSystem
     private var folder: (number: Int32, handle: Directory)?
@@ -107,7 +107,7 @@ struct FileReader {
 
     /// Opens a file and passes it to `body`.
     ///
-    /// - Returns: `nil` when the file does not exist any more.
+    /// - Returns: `nil` if the file no longer exists.
     mutating func withFile<Result>(
         _ index: Int32, of inventory: StorageInventory, _ body: (Descriptor) throws -> Result
     ) throws -> Result? {
@@ -126,7 +126,7 @@ struct FileReader {
         return try body(file)
     }
 
-    /// Whether there is still a file where the walk found one.
+    /// Whether a file still exists where the walk found it.
     mutating func isThere(_ index: Int32, of inventory: StorageInventory) throws(FileSystemError) -> Bool {
         let file = inventory.files[Int(index)]
         do {
@@ -154,7 +154,7 @@ struct FileReader {
 }
 
 extension FileSystemError {
-    /// The failed system call behind an error of reading a file or an item; `nil` if none failed.
+    /// The failed system call that caused an error while reading a file or an item; `nil` if there was none.
     init?(causing error: any Error) {
         switch error {
         case let error as FileSystemError, ItemFormatError.fileSystem(let error): self = error

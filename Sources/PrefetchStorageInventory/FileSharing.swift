@@ -4,20 +4,20 @@ package import PrefetchFileSystem
 internal import PrefetchStorageAreas
 package import SystemPackage
 
-/// The settings in an app's `Info.plist` about its documents.
+/// The settings in an app's `Info.plist` that affect access to its documents.
 package struct AppSettings: Sendable, Hashable {
     /// `UIFileSharingEnabled`
     package let isFileSharingEnabled: Bool
     /// `LSSupportsOpeningDocumentsInPlace`
     package let opensDocumentsInPlace: Bool
 
-    /// Whether the user sees the content of Documents.
+    /// Whether the content of Documents is visible to the user.
     var isSharing: Bool { isFileSharingEnabled || opensDocumentsInPlace }
 
-    /// In bytes; the longest known files have some hundred KiB.
+    /// In bytes; the longest known files have a few hundred KiB.
     private static let limit = 16 << 20
 
-    /// Reads a property list, XML or binary.
+    /// Reads an XML or binary property list.
     ///
     /// - Throws: ``AppSettingsError``
     package init(at path: FilePath, in fileSystem: any FileSystem) throws(AppSettingsError) {
@@ -38,9 +38,9 @@ package struct AppSettings: Sendable, Hashable {
         do {
             list = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
         } catch {
-            throw .noPropertyList(path)
+            throw .notAPropertyList(path)
         }
-        guard let settings = list as? [String: Any] else { throw .noPropertyList(path) }
+        guard let settings = list as? [String: Any] else { throw .notAPropertyList(path) }
         isFileSharingEnabled = settings["UIFileSharingEnabled"] as? Bool ?? false
         opensDocumentsInPlace = settings["LSSupportsOpeningDocumentsInPlace"] as? Bool ?? false
     }
@@ -49,14 +49,14 @@ package struct AppSettings: Sendable, Hashable {
 /// Why an `Info.plist` could not be used.
 package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(FilePath, Errno)
-    case noPropertyList(FilePath)
+    case notAPropertyList(FilePath)
 
     package var description: String {
         switch self {
         case .unreadable(let path, let errno):
-            "\(path.displayText) cannot be read (\(errno)): name the Info.plist of the app"
-        case .noPropertyList(let path):
-            "\(path.displayText) is not a property list with a dictionary: name the Info.plist of the app"
+            "\(path.displayText) cannot be read (\(errno)): specify the app's Info.plist"
+        case .notAPropertyList(let path):
+            "\(path.displayText) is not a property list with a dictionary: specify the app's Info.plist"
         }
     }
 }

@@ -8,7 +8,7 @@ package struct InventoryTotals: Sendable {
         package let area: Area?
         package let kind: FileKind
         package var files = 0
-        /// Bytes; a file with several names counts once.
+        /// In bytes. A file with several hard links counts once.
         package var length: Int64 = 0
         package var allocated: Int64 = 0
         /// Bytes that a backup contains.
@@ -22,36 +22,36 @@ package struct InventoryTotals: Sendable {
         }
     }
 
-    /// The groups in the order in which areas are declared; files outside all areas come last.
+    /// The groups in declaration order of the areas; files outside all areas come last.
     package private(set) var groups: [Group] = []
     package private(set) var folders = 0
-    /// Bytes that the folders themselves take on the volume.
+    /// Bytes allocated on the volume for the folders themselves.
     package private(set) var folderAllocation: Int64 = 0
-    /// Bytes that a backup contains, by the marks and tags present.
+    /// Bytes that a backup contains, according to the actual marks and tags.
     package private(set) var backupLength: Int64 = 0
     /// Bytes that a backup should contain.
-    package private(set) var wantedBackupLength: Int64 = 0
-    /// Excluded bytes by each of ``Exclusions/names``. Bytes excluded for several reasons count for each.
+    package private(set) var intendedBackupLength: Int64 = 0
+    /// Excluded bytes by ``Exclusions/names``. Bytes excluded for several reasons count for each of them.
     package var excludedLength: [String: Int64] {
         lengthByExclusions.reduce(into: [:]) { sums, entry in
             for name in Exclusions(rawValue: entry.key).names { sums[name, default: 0] += entry.value }
         }
     }
 
-    /// Bytes on the volume that a device's settings call "Documents & Data".
+    /// Bytes allocated on the volume that a device's settings show as "Documents & Data".
     package private(set) var documentsAndData: Int64 = 0
-    /// Bytes on the volume that count only in the app's total: Caches and tmp.
+    /// Bytes allocated on the volume that count only in the app's total: Caches and tmp.
     package private(set) var cachesAndTemporary: Int64 = 0
 
     package var files: Int { groups.reduce(0) { $0 + $1.files } }
     package var length: Int64 { groups.reduce(0) { $0 + $1.length } }
-    /// Bytes on the volume, as `du` counts them.
+    /// Bytes allocated on the volume, as counted by `du`.
     package var allocated: Int64 { groups.reduce(folderAllocation) { $0 + $1.allocated } }
 
-    /// - Complexity: O(n) in the files and folders.
+    /// - Complexity: O(*n*) in the number of files and folders.
     package init(of inventory: StorageInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
         var byKind: [Area?: [FileKind: Group]] = [:]
-        // A file is in a backup if any of its names is, once, whichever was found first.
+        // A file with several hard links counts once if any of them is backed up, whichever was found first.
         var backedUp = OncePerFile()
         var wanted = OncePerFile()
         var excluded = OncePerFile()
@@ -61,7 +61,7 @@ package struct InventoryTotals: Sendable {
                 file.kind, default: Group(area: file.area, kind: file.kind)
             ].add(file, backedUp: length)
             backupLength += length
-            if file.isBackupWanted { wantedBackupLength += wanted.length(of: file) }
+            if file.isBackupIntended { intendedBackupLength += wanted.length(of: file) }
             if !file.isBackedUp {
                 lengthByExclusions[file.exclusions.rawValue, default: 0] += excluded.length(of: file)
             }
@@ -90,7 +90,7 @@ package struct InventoryTotals: Sendable {
     }
 }
 
-/// Counts a file with several names once.
+/// Counts a file with several hard links once.
 private struct OncePerFile {
     private var counted: Set<FileAttributes.Identity> = []
 

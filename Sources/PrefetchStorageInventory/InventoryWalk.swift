@@ -4,10 +4,10 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// Walks folders of any depth, and adds what it finds to an inventory. It goes by handles and names: a path is never
-/// resolved twice, and no link is followed.
+/// Walks folders of any depth and adds what it finds to an inventory. It opens names relative to folder handles, and
+/// follows no symbolic links.
 struct InventoryWalk {
-    /// The most folders held open at a time, of those with folders yet to be walked.
+    /// The maximum number of pending folders kept open at a time.
     private static let openFolders = 64
 
     private struct Frame {
@@ -17,7 +17,7 @@ struct InventoryWalk {
     }
 
     var inventory: StorageInventory
-    /// The items found, by the hash in their names; likewise the journals and the kept partials.
+    /// The items, journals and kept partials found, by the hash in their names.
     private(set) var items: [KeyHash: Int32] = [:]
     private(set) var journals: [KeyHash: Int32] = [:]
     private(set) var partials: [KeyHash: Int32] = [:]
@@ -33,7 +33,7 @@ struct InventoryWalk {
         inner = inventory.place.inner
     }
 
-    /// Walks everything in and below a folder that is not yet in the inventory.
+    /// Walks a folder that is not yet in the inventory, recursively.
     mutating func walk(_ root: Directory, at path: FilePath, _ area: Area?) throws(FileSystemError) {
         let attributes = try fileSystem.attributes(of: root.descriptor)
         let area = area ?? inner[path.lexicallyNormalized()]
@@ -50,8 +50,7 @@ struct InventoryWalk {
             let number = frames[top].folder
             let parent = frames[top].handle ?? reopened(number, below: root)
             frames[top].handle = parent
-            // Its handle is not needed any more, and a chain of folders could exceed the number that a process
-            // may hold open.
+            // Its handle is no longer needed, and deeply nested folders could exceed the descriptor limit.
             if frames[top].pending.isEmpty { frames.removeLast() }
             if let parent { enter(name, in: parent, number) }
         }
@@ -65,8 +64,8 @@ struct InventoryWalk {
             let attributes = try fileSystem.attributes(of: folder.descriptor)
             list(folder, add(entry(name, in: number, attributes), folder))
         } catch {
-            // It disappeared, or was replaced.
-            if error.isNotFound || error.isNoRegularFile {
+            // The folder has disappeared or was replaced.
+            if error.isNotFound || error.isNotRegularFile {
                 inventory.vanished += 1
             } else {
                 addClosedFolder(name, in: number, parent, error)
@@ -93,7 +92,7 @@ struct InventoryWalk {
         if frames.count > Self.openFolders { frames[frames.count - Self.openFolders - 1].handle = nil }
     }
 
-    /// Opens a folder again, unless it was replaced by another.
+    /// Reopens a folder, unless it has been replaced.
     private mutating func reopened(_ number: Int32, below root: Directory) -> Directory? {
         do {
             if let folder = try root.open(inventory.path(ofFolder: number)),
@@ -104,7 +103,7 @@ struct InventoryWalk {
             }
             inventory.vanished += 1
         } catch {
-            if error.isNotFound || error.isNoRegularFile {
+            if error.isNotFound || error.isNotRegularFile {
                 inventory.vanished += 1
             } else {
                 note(error, at: number)
@@ -113,7 +112,7 @@ struct InventoryWalk {
         return nil
     }
 
-    /// Adds a folder that cannot be opened, for the space that it takes itself.
+    /// Adds a folder that cannot be opened, so that its own space is counted.
     private mutating func addClosedFolder(
         _ name: FilePath.Component, in parent: Int32, _ parentFolder: Directory, _ error: FileSystemError
     ) {
@@ -150,7 +149,7 @@ struct InventoryWalk {
         return area.promise.backup == .backedUp ? [] : .area
     }
 
-    /// The area whose root a folder is. Areas are near the root of a walk.
+    /// The area of which a folder is the root, if any. Areas are near the root of a walk.
     private func innerArea(_ name: FilePath.Component, in parent: Int32) -> Area? {
         let outer = inventory.folders[Int(parent)]
         guard outer.depth < StorageInventory.deepest, outer.role?.isOwn != true else { return nil }
@@ -191,7 +190,7 @@ struct InventoryWalk {
         }
     }
 
-    /// - Returns: The type of the entry, or `nil` when it disappeared.
+    /// - Returns: The type of the entry, or `nil` if it disappeared.
     private mutating func addFile(_ entry: DirectoryEntry, in number: Int32, _ folder: Directory)
         -> FileAttributes.Kind?
     {
@@ -222,7 +221,7 @@ struct InventoryWalk {
             linkCount: UInt32(clamping: attributes.linkCount), identity: attributes.identity,
             modified: attributes.modified / 1_000_000,
             area: outer.area, exclusions: outer.exclusions, areMarksKnown: outer.areMarksKnown,
-            isBackupWanted: outer.area.map { $0.promise.backup == .backedUp } ?? true)
+            isBackupIntended: outer.area.map { $0.promise.backup == .backedUp } ?? true)
         if kind == .tag, let parent = outer.parent {
             file.exclusions.remove(.cacheTag)
             file.exclusions.formUnion(inventory.folders[Int(parent)].exclusions.intersection(.cacheTag))
@@ -236,7 +235,7 @@ struct InventoryWalk {
                 file.areMarksKnown = false
             }
         }
-        if outer.role == .staging { file.isBackupWanted = false }
+        if outer.role == .staging { file.isBackupIntended = false }
         let index = Int32(inventory.files.count)
         inventory.files.append(file)
         guard attributes.kind == .regular else { return }
@@ -274,7 +273,7 @@ struct InventoryWalk {
         return isTag ? .tag : .foreign
     }
 
-    /// - Returns: `nil` when they cannot be read.
+    /// - Returns: `nil` if the marks cannot be read.
     private mutating func marks(of name: FilePath.Component, in number: Int32, _ folder: Directory)
         -> Exclusions?
     {
@@ -289,7 +288,7 @@ struct InventoryWalk {
         }
     }
 
-    /// Notes that a folder, its marks or its tag cannot be read.
+    /// Records that a folder, its marks or its tag cannot be read.
     private mutating func noteUnread(_ error: FileSystemError, _ folder: Int32) {
         inventory.folders[Int(folder)].areMarksKnown = false
         note(error, at: folder)

@@ -4,7 +4,7 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// Files that can be downloaded again, in a place that is backed up.
+/// Files that can be downloaded again, in a location that is backed up.
 struct CachedDataBackedUp: StorageRule {
     let info = RuleInfo(
         "cached-data-backed-up", .error, .storage,
@@ -15,7 +15,7 @@ struct CachedDataBackedUp: StorageRule {
 
     func check(_ checkup: inout Checkup) {
         let isAreaDecisive = checkup.inventory.place.isBackupDecidedByArea
-        // The platform's own backup does not look at tags.
+        // The platform's backup ignores cache directory tags.
         let honoured: Exclusions = isAreaDecisive ? .cacheTag : []
         let candidates = checkup.files {
             $0.kind == .foreign && $0.areMarksKnown && $0.area.map { $0.promise.backup == .backedUp } ?? true
@@ -39,7 +39,7 @@ struct CachedDataBackedUp: StorageRule {
         }
     }
 
-    /// The name of an item is the hash of its key, wherever the file was moved.
+    /// Recognises an item by its name, which is the hash of its key, even if it was moved.
     private func isItem(_ index: Int32, _ checkup: inout Checkup) -> Bool {
         guard KeyHash(hexadecimal: checkup.file(index).name.string) != nil else { return false }
         let (fileSystem, codecs) = (checkup.fileSystem, checkup.codecs)
@@ -47,14 +47,14 @@ struct CachedDataBackedUp: StorageRule {
     }
 }
 
-/// Files that cannot be downloaded again, in a place that the system purges.
+/// Files that cannot be downloaded again, in a location that the system purges.
 struct PurgeableUserData: StorageRule {
     let info = RuleInfo(
         "user-data-purgeable", .error, .storage,
         "A file that looks like the user's work, or a database, is where the system may delete it.",
         fix: "Move it to Documents, or to Application Support.")
 
-    /// Types of files that people write, as opposed to those they download.
+    /// File types that users create rather than download.
     private static let extensions: Set = [
         "doc", "docx", "key", "numbers", "odp", "ods", "odt", "pages", "ppt", "pptx", "psd", "rtf", "rtfd",
         "xcf", "xls", "xlsx",
@@ -67,7 +67,7 @@ struct PurgeableUserData: StorageRule {
         for index in candidates {
             let name = checkup.file(index).name
             if let ending = name.extension?.lowercased(), Self.extensions.contains(ending) {
-                checkup.report(self, index, "files of this type are written by people")
+                checkup.report(self, index, "files of this type are usually created by users")
             } else if DatabaseName(name).isMain, !DatabaseName(name).isKnownCache, checkup.isDatabase(index) {
                 let sideFiles = candidates.filter {
                     checkup.file($0).folder == checkup.file(index).folder
@@ -88,7 +88,7 @@ struct LeftInTemporary: StorageRule {
         "A temporary file was not deleted after use.",
         fix: "Delete it as soon as it is no longer needed.")
 
-    /// In milliseconds: no work in tmp takes a day.
+    /// In milliseconds. No work in tmp takes a day.
     private static let patience: Int64 = 86_400_000
 
     func check(_ checkup: inout Checkup) {
@@ -102,7 +102,7 @@ struct LeftInTemporary: StorageRule {
     }
 }
 
-/// Files in Documents that no user would call documents.
+/// Files in Documents that are not user documents.
 struct NoDocument: StorageRule {
     let info = RuleInfo(
         "no-document", .warning, .storage,
@@ -140,7 +140,7 @@ struct NoDocument: StorageRule {
     }
 }
 
-/// The name of a file, by the conventions of databases.
+/// Classifies a file name by database naming conventions.
 struct DatabaseName {
     private static let endings = ["-journal", "-shm", "-wal"].map { Array($0.utf8) }
     private let bytes: [UInt8]
@@ -152,7 +152,7 @@ struct DatabaseName {
     var isSideFile: Bool { Self.endings.contains { bytes.suffix($0.count).elementsEqual($0) } }
     var isMain: Bool { !isSideFile }
 
-    /// `URLCache` keeps a database in Caches, as it should.
+    /// `URLCache` keeps a database in Caches, where it belongs.
     var isKnownCache: Bool { bytes == Array("Cache.db".utf8) }
 
     func isSideFile(of main: DatabaseName) -> Bool {
@@ -169,7 +169,7 @@ struct ExcludedUserData: StorageRule {
 
     func check(_ checkup: inout Checkup) {
         let files = checkup.files {
-            guard $0.isBackupWanted, !$0.isBackedUp, !$0.exclusions.contains(.area) else { return false }
+            guard $0.isBackupIntended, !$0.isBackedUp, !$0.exclusions.contains(.area) else { return false }
             switch $0.kind {
             case .promoted, .ledger, .configuration: return true
             case .foreign: return $0.area == .documents
@@ -180,7 +180,7 @@ struct ExcludedUserData: StorageRule {
     }
 }
 
-/// Files excluded from backups that are no longer of use.
+/// Files excluded from backups that are no longer used.
 struct ExcludedUnused: StorageRule {
     let info = RuleInfo(
         "excluded-unused", .warning, .storage,

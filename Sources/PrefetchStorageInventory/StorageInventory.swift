@@ -3,17 +3,17 @@ package import PrefetchFileSystem
 package import PrefetchStorageAreas
 package import SystemPackage
 
-/// Every file of an application or of a container, with what is known about it.
+/// Every file of an application or container, with what is known about it.
 package struct StorageInventory: Sendable {
     package internal(set) var folders: [InventoryFolder] = []
     package internal(set) var files: [InventoryFile] = []
     /// The paths that could not be examined or read.
     package internal(set) var problems: [Problem] = []
-    /// The number of files and folders that disappeared while they were examined.
+    /// The number of files and folders that disappeared during the walk.
     package internal(set) var vanished = 0
-    /// The content of the ledger; `nil` when it is missing or cannot be read.
+    /// The content of the ledger; `nil` if it is missing or cannot be read.
     package internal(set) var ledger: LedgerSnapshot?
-    /// Whether all promotions are known: the ledger was read, or does not exist.
+    /// Whether all promotions are known, because the ledger was read or does not exist.
     package internal(set) var isLedgerKnown = true
     /// The version of the catalog, if there is one.
     package internal(set) var catalogVersion: Int?
@@ -31,7 +31,7 @@ package struct StorageInventory: Sendable {
 
     /// The path of a folder, relative to the container or, for an application, to its area.
     ///
-    /// - Complexity: O(n) in the depth.
+    /// - Complexity: O(*n*) in the depth.
     package func path(ofFolder number: Int32) -> FilePath { path(ofFolder: number, and: []) }
 
     /// The path of a file; see ``path(ofFolder:)``.
@@ -46,7 +46,7 @@ package struct StorageInventory: Sendable {
             names.append(folders[Int(next)].name)
             next = parent
         }
-        // All at once: pushing one name after the other would parse the growing path each time.
+        // Joined at once: appending components one by one would parse the growing path each time.
         return FilePath(bytes: names.reversed().map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
     }
 
@@ -59,13 +59,13 @@ package struct StorageInventory: Sendable {
 }
 
 extension StorageInventory {
-    /// Takes an inventory of a place. Nothing is created, changed or touched there, and a live app waits at
-    /// most for the time that it takes to copy its ledger.
+    /// Takes an inventory of a container or an application without modifying anything. Blocks a running app at most
+    /// while its ledger is copied.
     ///
-    /// - Throws: ``InventoryError`` when there is nothing to examine. Anything below that cannot be read is
-    ///   one of the ``problems``.
-    /// - Complexity: O(n) in the files, each of which costs a `stat`. Files in places that are backed up are
-    ///   also opened for their marks, and items that the catalog does not know for their footers.
+    /// - Throws: ``InventoryError`` if there is nothing to examine. Files and folders that cannot be read are recorded
+    ///   in ``problems`` instead.
+    /// - Complexity: O(*n*) in the number of files, with one `stat` each. Files in locations that are backed up are
+    ///   also opened to read their marks, and items missing from the catalog to read their footers.
     package init(of place: InventoryPlace, in fileSystem: any FileSystem) throws(InventoryError) {
         let roots = try Self.open(place, fileSystem)
         var walk = InventoryWalk(StorageInventory(of: place), fileSystem)
@@ -78,7 +78,7 @@ extension StorageInventory {
         }
         walk.findFacts()
         self = walk.inventory
-        // After the walk: the ledger has the entry of a file before the file gets its name.
+        // After the walk: the ledger entry of a file is written before the file gets its name.
         readLedger(in: fileSystem)
         recognisePromotedFiles()
     }
@@ -92,7 +92,7 @@ extension StorageInventory {
                 let folder = try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)
                 opened.append((path, area, Directory(folder, of: fileSystem)))
             } catch {
-                // An app need not have used all of its areas.
+                // An app may not have used all of its areas.
                 if error.isNotFound { continue }
                 throw error.errno == .notDirectory ? .notAFolder(path) : .unreadable(path, error.errno)
             }
@@ -113,7 +113,7 @@ extension StorageInventory {
         }
     }
 
-    /// The folder of an area, or `nil` when it does not exist or something else, such as a link, is at its path.
+    /// The folder of an area, or `nil` if it does not exist or is not a folder.
     func areaFolder(_ path: FilePath, _ fileSystem: any FileSystem) throws(FileSystemError) -> Directory? {
         do {
             guard let container = place.container else {
@@ -128,7 +128,7 @@ extension StorageInventory {
             guard relative.removePrefix(container.lexicallyNormalized()) else { return nil }
             return try root.open(relative)
         } catch {
-            if error.isNotFound || error.isNoRegularFile { return nil }
+            if error.isNotFound || error.isNotRegularFile { return nil }
             throw error
         }
     }
@@ -140,8 +140,8 @@ extension StorageInventory {
         return path
     }
 
-    /// No area and no promoted file lies deeper: the folder of a destination has at most 8 components, and
-    /// areas are near the root of a walk.
+    /// The maximum depth of areas and promoted files: the folder of a destination has at most 8 components, and areas
+    /// are near the root of a walk.
     static let deepest = Int32(FolderPath.maximumDepth + 8)
 
     private struct AreaFolder: Hashable {
@@ -149,7 +149,7 @@ extension StorageInventory {
         let relative: FilePath
     }
 
-    /// Recognises, among the files found, those that the ledger says were promoted.
+    /// Classifies files as promoted according to the ledger.
     mutating func recognisePromotedFiles() {
         guard let entries = ledger?.entries, !entries.isEmpty else { return }
         var expected: [AreaFolder: [FilePath.Component: Int32]] = [:]
@@ -164,10 +164,10 @@ extension StorageInventory {
             guard let number = names[Int(files[index].folder)]?[files[index].name] else { continue }
             let entry = entries[Int(number)]
             files[index].kind = .promoted
-            files[index].isBackupWanted = files[index].isBackupWanted && entry.backup == .include
+            files[index].isBackupIntended = files[index].isBackupIntended && entry.backup == .include
             files[index].facts = InventoryFile.Facts(
                 key: entry.key, source: nil, isUserRequested: nil, since: entry.openedAt,
-                contentLength: entry.contentLength, ledgerEntry: number)
+                contentBytes: entry.contentBytes, ledgerEntry: number)
         }
     }
 
@@ -181,10 +181,10 @@ extension StorageInventory {
     }
 }
 
-/// The place of which an inventory is taken.
+/// The container or application of which an inventory is taken.
 package struct InventoryPlace: Sendable {
     package let areas: StorageAreas
-    /// The container of the areas, which is examined whole; `nil` for an application, of which only the areas are.
+    /// The container, which is examined completely; `nil` for an application, of which only the areas are examined.
     package let container: FilePath?
 
     package init(areas: StorageAreas, container: FilePath?) {
@@ -192,7 +192,7 @@ package struct InventoryPlace: Sendable {
         self.container = container
     }
 
-    /// Whether the areas themselves decide what is backed up. For an application on Linux, only marks and tags do.
+    /// Whether areas determine what is backed up. For an application on Linux, only marks and tags do.
     var isBackupDecidedByArea: Bool {
         #if canImport(Darwin)
             true
@@ -207,7 +207,7 @@ package struct InventoryPlace: Sendable {
         let areas = Area.allCases.compactMap { area in
             self.areas.path(of: area).map { (path: $0.lexicallyNormalized(), area: area) }
         }
-        // The user may have put one area in another, or two in the same folder.
+        // Areas may be nested, or share a folder, depending on the user's configuration.
         return areas.enumerated().filter { index, root in
             !areas.enumerated().contains { other, outer in
                 other != index && root.path.starts(with: outer.path)
@@ -216,7 +216,7 @@ package struct InventoryPlace: Sendable {
         }.map { ($0.element.path, $0.element.area) }
     }
 
-    /// The areas by their paths, to recognise those below the root of a walk.
+    /// The areas by path, to recognise those below the root of a walk.
     var inner: [FilePath: Area] {
         var inner: [FilePath: Area] = [:]
         for area in Area.allCases.reversed() {
@@ -228,7 +228,7 @@ package struct InventoryPlace: Sendable {
 
 /// Why an inventory could not be taken.
 package enum InventoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is nothing at the path of the container, or at that of any area.
+    /// Neither the container nor any area exists.
     case missing(FilePath)
     case notAFolder(FilePath)
     case unreadable(FilePath, Errno)
@@ -236,9 +236,9 @@ package enum InventoryError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .missing(let path):
-            "there is no folder \(path): name one that holds an app's Documents, Library and tmp"
+            "there is no folder \(path): specify one that holds an app's Documents, Library and tmp"
         case .notAFolder(let path):
-            "\(path) is not a folder: name one that holds an app's Documents, Library and tmp"
+            "\(path) is not a folder: specify one that holds an app's Documents, Library and tmp"
         case .unreadable(let path, let errno): "\(path) cannot be opened (\(errno)): check its permissions"
         }
     }

@@ -1,4 +1,4 @@
-/// Computes how much of a volume an opportunistic cache may take, from its size and its free space.
+/// Computes how much of a volume an opportunistic cache may use, based on its size and free space.
 ///
 /// With total T, available A, own bytes U and other purgeable bytes P:
 ///
@@ -11,19 +11,19 @@
 ///     quantum       = min(16 MiB, T ÷ 1024)
 ///
 /// Because only U + A enters the budget, filling or trimming the cache does not change it.
-/// The numbers of the formulas are the constants below. Amounts are in bytes, ratios in thousandths; no
-/// step uses floating point, and none overflows.
+/// The numbers in the formulas are the constants below. Amounts are in bytes, ratios in thousandths. No step uses
+/// floating point or overflows.
 ///
-/// A model is encoded as an object with the names of the constants. A missing one has its default, so
-/// that a configuration can name only those that it changes; unknown names are ignored.
+/// A model is encoded as an object with the names of the constants. Missing constants have their defaults, so that a
+/// configuration needs only those that it changes; unknown names are ignored.
 ///
-/// An opportunistic amount that the system reports replaces A − reserve, in the budget as well.
+/// If the system reports an opportunistic amount, it replaces A − reserve, in the budget as well.
 ///
-/// - Important: A model may come from a file: check its ``problem`` before using it. A model with a
-///   problem does not trap, and its budget is still from 0 to the total.
+/// - Important: A model may come from a file: check its ``problem`` before using it. A model with a problem does not
+///   trap, and its budget is still between 0 and the total.
 public struct CapacityModel: Hashable, Sendable {
-    /// The part of the volume below which it is nearly full, in thousandths. Default 50 (5 %). Range: 0
-    /// to 1000.
+    /// The fraction of free space below which the volume is nearly full, in thousandths. Default 50 (5 %). Range: 0 to
+    /// 1000.
     ///
     /// Source: `DEFAULT_THRESHOLD_PERCENTAGE` of Android's `StorageManager`.
     public var lowPerMille: Int64 = 50
@@ -32,8 +32,8 @@ public struct CapacityModel: Hashable, Sendable {
     /// Source: `DEFAULT_THRESHOLD_MAX_BYTES` of Android's `StorageManager`.
     public var lowLimit: Int64 = 500 << 20
 
-    /// The part of the volume that opportunistic items leave free, in thousandths. Default 150 (15 %).
-    /// Range: 0 to 1000.
+    /// The fraction of the volume that opportunistic items must leave free, in thousandths. Default 150 (15 %). Range:
+    /// 0 to 1000.
     ///
     /// Source: the default of `SystemKeepFree=` in the manual journald.conf(5).
     public var reservePerMille: Int64 = 150
@@ -51,19 +51,19 @@ public struct CapacityModel: Hashable, Sendable {
     public var secondShareEnd: Int64 = 64 << 30
     /// The share of the second tier, in thousandths. Default 100 (10 %). Range: 0 to 1000.
     public var secondSharePerMille: Int64 = 100
-    /// The share of everything above, in thousandths. Default 25 (2.5 %). Range: 0 to 1000.
+    /// The share of the remaining bytes, in thousandths. Default 25 (2.5 %). Range: 0 to 1000.
     public var lastSharePerMille: Int64 = 25
 
-    /// The largest rounding step of a budget, in bytes. Default 16 MiB. Range: 1 or more. Because of it, a
-    /// budget does not change with every block that another program writes. This library's choice.
+    /// The largest rounding step of a budget, in bytes. Default 16 MiB. Range: 1 or more. Rounding prevents a budget
+    /// from changing with every block that another program writes. This library's choice.
     public var quantumLimit: Int64 = 16 << 20
     /// The divisor of the total that gives the rounding step on a small volume. Default 1024. Range: 1 or
     /// more. This library's choice.
     public var quantumDivisor: Int64 = 1024
     /// The largest budget on any volume, in bytes. Default 16 GiB. Range: 0 or more. This library's choice.
     public var cap: Int64 = 16 << 30
-    /// The growth for which a budget is raised, in thousandths of the budget in force. Default 50 (5 %).
-    /// Range: 0 to 1000. This library's choice.
+    /// The minimum growth for which a budget is raised, in thousandths of the current budget. Default 50 (5 %). Range:
+    /// 0 to 1000. This library's choice.
     public var growthPerMille: Int64 = 50
 
     /// Pressure is elevated below this many thousandths of the reserve. Default 1000. Range: 0 or more. The
@@ -89,12 +89,12 @@ public struct CapacityModel: Hashable, Sendable {
 }
 
 extension CapacityModel {
-    /// Computes how much of the volume in `state` a cache may take, with every step of the derivation.
+    /// Computes how much of the volume in `state` a cache may use, with every step of the derivation.
     ///
-    /// More available bytes never lower any of the amounts.
+    /// All amounts are non-decreasing in the available bytes.
     ///
-    /// - Parameter cap: The caller's own limit in bytes. The smaller of it and the model's applies; a
-    ///   negative one counts as 0.
+    /// - Parameter cap: The caller's limit in bytes, which applies if it is smaller than the model's. Negative values
+    ///   count as 0.
     public func capacity(of state: VolumeState, cap: Int64? = nil) -> Capacity {
         let state = state.sanitized
         let (total, available, own) = (state.total, state.available, state.evictable)
@@ -127,12 +127,12 @@ extension CapacityModel {
             thresholds: thresholds(low: low, reserve: reserve))
     }
 
-    /// The budget that replaces `current` when the volume now allows `new`: it shrinks at once, and grows
-    /// only when `new` is larger by at least ``growthPerMille``, so that it does not follow every file
-    /// that another program deletes.
+    /// The budget that replaces `current` when the volume now allows `new`. It shrinks immediately, but grows only if
+    /// `new` is larger by at least ``growthPerMille``, so that it does not change with every file that another program
+    /// deletes.
     ///
-    /// - Parameter current: The budget in force, in bytes; `nil` when there is none yet. From `nil` and
-    ///   from 0 the budget grows at once.
+    /// - Parameter current: The current budget in bytes; `nil` if there is none yet. From `nil` and 0 the budget grows
+    ///   immediately.
     public func budget(from current: Int64?, to new: Int64) -> Int64 {
         let new = max(0, new)
         guard let current = current.map({ max(0, $0) }), new > current else { return new }
@@ -155,9 +155,9 @@ extension CapacityModel {
         return Int64(clamping: Int128(first) + Int128(second) + Int128(last))
     }
 
-    /// How short of space the volume in `state` is. Only its total and its available bytes are used.
+    /// The pressure on the volume in `state`. Uses only its total and available bytes.
     ///
-    /// - Parameter last: The level that this function returned before; `normal` at first.
+    /// - Parameter last: The level that this function returned last; initially `normal`.
     public func pressure(of state: VolumeState, after last: Pressure) -> Pressure {
         let state = state.sanitized
         return thresholds(low: low(total: state.total), reserve: reserve(total: state.total))
@@ -176,7 +176,7 @@ extension CapacityModel {
 }
 
 extension CapacityModel {
-    /// One constant: its name in a configuration, its property and its range.
+    /// A constant's name in a configuration, property and range.
     struct Constant: Sendable {
         let name: String
         let path: any WritableKeyPath<CapacityModel, Int64> & Sendable
@@ -209,14 +209,14 @@ extension CapacityModel {
         Constant(name: "criticalLeavePerMille", path: \.criticalLeavePerMille, range: atLeast0),
     ]
 
-    /// Pairs of constants of which the second must be at least the first.
+    /// Pairs of constants in which the second must be at least the first.
     private static let ascending = [
         ("firstShareEnd", "secondShareEnd"), ("elevatedEnterPerMille", "elevatedLeavePerMille"),
         ("lowEnterPerMille", "lowLeavePerMille"), ("criticalEnterPerMille", "criticalLeavePerMille"),
         ("criticalEnterPerMille", "lowEnterPerMille"),
     ]
 
-    /// Why this model cannot be used, in one sentence; `nil` when it can.
+    /// Why this model cannot be used, in one sentence; `nil` if it can.
     public var problem: String? {
         var values: [String: Int64] = [:]
         for constant in Self.constants {
@@ -239,7 +239,7 @@ extension CapacityModel {
     }
 }
 
-/// Any name in a JSON object.
+/// A coding key with an arbitrary name.
 package struct AnyCodingKey: CodingKey {
     package let stringValue: String
     package var intValue: Int? { nil }
@@ -252,7 +252,7 @@ extension CapacityModel: Codable {
     /// The names of all constants.
     package static var names: [String] { constants.map(\.name) }
 
-    /// Decodes a model. A constant that is missing or `null` has its default; unknown names are ignored.
+    /// Decodes a model. Constants that are missing or `null` have their defaults; unknown names are ignored.
     public init(from decoder: any Decoder) throws {
         self.init()
         let values = try decoder.container(keyedBy: AnyCodingKey.self)
@@ -264,7 +264,7 @@ extension CapacityModel: Codable {
         }
     }
 
-    /// Encodes all constants, including those with their defaults.
+    /// Encodes all constants, including those with default values.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: AnyCodingKey.self)
         for constant in Self.constants {
@@ -280,7 +280,7 @@ extension Int64 {
         Int64(clamping: Int128(Swift.max(0, self)) * Int128(Swift.max(0, factor)) / 1000)
     }
 
-    /// This amount, limited to the bounds. An upper bound below the lower one gives the lower one.
+    /// This amount, clamped to the bounds. If `upper` is less than `lower`, returns `lower`.
     func clamped(_ lower: Int64, _ upper: Int64) -> Int64 {
         Swift.max(lower, Swift.min(self, upper))
     }

@@ -1,4 +1,4 @@
-/// How short of space a volume is, in order of severity.
+/// The storage pressure on a volume, in order of severity.
 public enum Pressure: String, Sendable, Hashable, CaseIterable, Codable, Comparable {
     /// More than the reserve is available.
     case normal
@@ -23,16 +23,17 @@ public enum Pressure: String, Sendable, Hashable, CaseIterable, Codable, Compara
     }
 }
 
-/// Where the levels of pressure begin and end on one volume, measured in bytes available.
+/// The thresholds of the pressure levels on one volume, in available bytes.
 ///
-/// A level ends higher up than it begins, so that a volume near a threshold does not oscillate.
+/// The thresholds have hysteresis: a level ends at more available bytes than it begins, so that a volume near a
+/// threshold does not oscillate.
 public struct PressureThresholds: Hashable, Sendable {
-    /// The two thresholds of one level, in bytes available, both at least 0.
+    /// The two thresholds of one level, in available bytes, both at least 0.
     public struct Band: Hashable, Sendable {
         /// The level begins below this.
         public let enter: Int64
-        /// The level ends at or above this, once it or a more severe one has begun. If less than ``enter``,
-        /// the level ends at ``enter``.
+        /// The level ends at or above this, once it or a more severe one has begun. If this is less than ``enter``, the
+        /// level ends at ``enter``.
         public let leave: Int64
 
         /// Creates a band from values in bytes.
@@ -60,11 +61,10 @@ public struct PressureThresholds: Hashable, Sendable {
         self.critical = critical
     }
 
-    /// The most severe level that is active with `available` bytes. A level is active below its
-    /// ``Band/enter``, and, when `last` was at least as severe, below its ``Band/leave``.
+    /// The most severe level that is active with `available` bytes. A level is active below its ``Band/enter``, and, if
+    /// `last` was at least as severe, below its ``Band/leave``. For a constant number of bytes the level is stable.
     ///
-    /// - Parameter last: The level that this function returned before; `normal` at first. With the same
-    ///   number of bytes, a level is always followed by itself.
+    /// - Parameter last: The level that this function returned last; initially `normal`.
     public func level(at available: Int64, after last: Pressure) -> Pressure {
         if critical.isActive(at: available, begun: last >= .critical) { return .critical }
         if low.isActive(at: available, begun: last >= .low) { return .low }

@@ -1,73 +1,72 @@
-public import PrefetchFileSystem
+package import PrefetchFileSystem
 
 #if canImport(Darwin) && !os(tvOS) && !os(watchOS)
     internal import Darwin
     internal import Foundation
 #endif
 
-/// Measures the size and the free space of a volume.
-public protocol VolumeProbing: Sendable {
-    /// Returns the state of the volume that holds an open file or folder, as far as the system knows it:
-    /// ``VolumeState/evictable`` and ``VolumeState/purgeable`` are 0, for the caller to fill in.
+/// Measures the size and free space of volumes.
+package protocol VolumeProbing: Sendable {
+    /// Returns the state of the volume that contains an open file or folder. ``VolumeState/evictable`` and
+    /// ``VolumeState/purgeable`` are 0, for the caller to fill in.
     func state(of file: Descriptor) throws(FileSystemError) -> VolumeState
 
-    /// Returns ``VolumeState/available`` alone, for frequent calls.
+    /// Returns only ``VolumeState/available``, for frequent calls.
     func available(of file: Descriptor) throws(FileSystemError) -> Int64
 }
 
 extension VolumeProbing {
     /// Returns the available bytes of ``state(of:)``.
-    public func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
+    package func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
         try state(of: file).available
     }
 }
 
-/// The probe for every platform: `statvfs`. On macOS, iOS and visionOS it also asks the system how much
-/// room there is for important and for opportunistic usage; elsewhere these are unknown, and
-/// ``VolumeState/reported`` is `nil`.
+/// Probes volumes with `statvfs`. On macOS, iOS and visionOS it also queries the capacities for important and
+/// opportunistic usage; elsewhere ``VolumeState/reported`` is `nil`.
 ///
-/// - Note: The part for Apple's platforms has not been run there yet.
-public struct VolumeProbe: VolumeProbing {
+/// - Note: Not yet tested on Apple platforms.
+package struct VolumeProbe: VolumeProbing {
     let fileSystem: any FileSystem
 
     /// Creates a probe of the volumes of `fileSystem`.
-    public init(fileSystem: any FileSystem) {
+    package init(fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
     }
 
-    public func state(of file: Descriptor) throws(FileSystemError) -> VolumeState {
+    package func state(of file: Descriptor) throws(FileSystemError) -> VolumeState {
         let figures = try fileSystem.volume(of: file)
         return VolumeState(
             total: figures.total, available: figures.available, reported: reportedCapacity(of: file))
     }
 
-    /// Calls `statvfs` only, without asking the system for more.
-    public func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
+    /// Calls only `statvfs`.
+    package func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
         try fileSystem.volume(of: file).available
     }
 }
 
-/// A volume that is always in the same state, for previews, tests and measurements.
-public struct FixedVolumeProbe: VolumeProbing {
+/// Always returns the same state, for previews, tests and benchmarks.
+package struct FixedVolumeProbe: VolumeProbing {
     private let fixed: VolumeState
 
     /// Creates a probe that always returns `state`.
-    public init(_ state: VolumeState) {
+    package init(_ state: VolumeState) {
         fixed = state
     }
 
-    public func state(of _: Descriptor) -> VolumeState { fixed }
+    package func state(of _: Descriptor) -> VolumeState { fixed }
 }
 
 extension VolumeProbe {
     #if !canImport(Darwin) || os(tvOS) || os(watchOS)
-        /// Foundation does not have these values here.
+        /// Foundation does not provide these values on this platform.
         private func reportedCapacity(of _: Descriptor) -> ReportedCapacity? { nil }
     #else
-        /// The room that the system reports for the volume of an open file or folder; `nil` when it reports none.
+        /// The capacity that the system reports for the volume of an open file or folder; `nil` if it reports none, and
+        /// for descriptors that do not belong to the live file system.
         ///
-        /// Only descriptors of the live file system mean anything to the system; others are not asked about.
-        /// The path (`fcntl` `F_GETPATH`) is used at once and not kept.
+        /// The path (`fcntl` with `F_GETPATH`) is used immediately and not kept, since it can change.
         private func reportedCapacity(of file: Descriptor) -> ReportedCapacity? {
             guard fileSystem is LiveFileSystem, let path = Self.path(of: file) else { return nil }
             do {
@@ -79,7 +78,7 @@ extension VolumeProbe {
                     important: values.volumeAvailableCapacityForImportantUsage,
                     opportunistic: values.volumeAvailableCapacityForOpportunisticUsage)
             } catch {
-                // `statvfs` has answered, so the volume exists; these values are optional.
+                // These values are optional: `statvfs` has succeeded.
                 return nil
             }
         }

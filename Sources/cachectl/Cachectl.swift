@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The command: it inspects and manages the cache of an app.
+/// The root command, which inspects and manages an app's cache.
 @main
 struct Cachectl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

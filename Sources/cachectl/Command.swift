@@ -9,33 +9,33 @@ protocol CacheCommand: AsyncParsableCommand {
     /// Whether opening the cache finishes the promotions that a crash interrupted.
     var recoversOnOpening: Bool { get }
 
-    /// Whether the command fails where there is no cache, as at a mistyped place.
+    /// Whether the command fails if there is no cache, for example because the location was mistyped.
     var needsCache: Bool { get }
 
-    /// Whether the command must not change anything: the missing parts of a cache are not created, and an empty cache
-    /// stands in for them.
+    /// Whether the command must not change anything: missing parts of a cache are replaced by a temporary empty one
+    /// instead of being created.
     var isReadOnly: Bool { get }
 
-    /// Checks what can be checked without a cache, so that a mistake does not create one. It may block.
+    /// Validates the input before the cache is opened, so that invalid input does not create a cache. May block.
     func checkInput() throws
 
-    /// Performs the command. It may block: it runs on one of the cache's own threads.
+    /// Performs the command. May block: it runs on one of the cache's own threads.
     func perform(in session: Session) async throws
 }
 
-/// A subcommand that inspects files and changes nothing: it does not open a cache, since that would create a
-/// missing one.
+/// A subcommand that inspects files and changes nothing. It does not open a cache, since opening creates a missing
+/// one.
 protocol InspectingCommand: AsyncParsableCommand {
     var shared: SharedOptions { get }
 
-    /// Whether the command works on a place at all.
+    /// Whether the command requires `--container` or `--app`.
     var needsPlace: Bool { get }
 
-    /// Performs the command. It may block.
+    /// Performs the command. May block.
     func inspect(_ fileSystem: any FileSystem, to output: Output) throws -> ExitCode
 }
 
-/// A subcommand that needs no cache and prints a text.
+/// A subcommand that needs no cache and only prints text.
 protocol TextCommand: ParsableCommand {
     func text() throws(CommandFailure) -> String
 }
@@ -54,7 +54,7 @@ extension CacheCommand {
 
     func checkInput() throws {}
 
-    /// Opens the cache, performs the command, and closes the cache in any case.
+    /// Opens the cache, performs the command, and closes the cache even if the command fails.
     func run() async throws(CommandFailure) {
         do {
             let place = try shared.place()
@@ -66,7 +66,8 @@ extension CacheCommand {
             var environment = CacheEnvironment.live(logger: shared.logger)
             if let standIn { environment.probe = standIn.probe }
             let cache = try await PrefetchCache(
-                areas: standIn?.areas ?? place.areas, environment: environment, isSettling: recoversOnOpening)
+                areas: standIn?.areas ?? place.areas, environment: environment,
+                isRecovering: recoversOnOpening)
             let session = Session(
                 cache: cache, place: place, output: Output(isJSON: shared.json, isQuiet: shared.quiet))
             let performed = await withTaskExecutorPreference(cache.executor) {
@@ -74,10 +75,10 @@ extension CacheCommand {
             }
             let flushed = await result { try session.output.flush() }
             let closed = await result { try await cache.close() }
-            // The first error is the cause.
+            // Report the first error: later ones are likely consequences of it.
             try performed.get()
             try flushed.get()
-            // When only this fails, just the record of recent uses is lost: the command has done its work.
+            // A failed close loses only the record of recent uses: the command itself has succeeded.
             if case .failure(let error) = closed {
                 StandardStreams.writeError("cachectl: warning: the cache was not closed properly: \(error)")
             }
@@ -98,7 +99,7 @@ extension CacheCommand {
         return isReadOnly && !roots.isComplete ? try StandIn(for: place.areas, having: roots) : nil
     }
 
-    /// Performs the command. When the volume has too little room, prints the figures as the command's output.
+    /// Performs the command. If the volume has too little space and output is JSON, prints the byte counts.
     private func performReportingShortage(in session: Session) async throws {
         do {
             try await perform(in: session)
@@ -125,7 +126,7 @@ extension CacheCommand {
 extension InspectingCommand {
     var needsPlace: Bool { true }
 
-    /// Performs the command on a thread that may block.
+    /// Performs the command on an executor whose threads may block.
     func inspect() async throws(CommandFailure) -> ExitCode {
         do {
             return try await withTaskExecutorPreference(BlockingExecutor()) {

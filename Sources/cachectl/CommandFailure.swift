@@ -3,7 +3,7 @@ internal import PrefetchFileSystem
 internal import PrefetchStorageInventory
 internal import SystemPackage
 
-/// Why a command failed: an exit code, and a line that says what to do.
+/// Why a command failed: an exit code, and a one-line message with advice.
 struct CommandFailure: Error, Hashable {
     let code: ExitCode
     /// `nil` when there is nothing to report.
@@ -30,7 +30,7 @@ extension CommandFailure {
     }
 
     init(_ error: CacheError) {
-        // A reader that closes the pipe has seen enough, as `head` has: that is not a failure.
+        // A reader such as `head` closes the pipe once it has seen enough, which is not a failure.
         if case .fileSystem(let error) = error, error.errno == .brokenPipe {
             self.init(.success, nil)
         } else {
@@ -54,7 +54,7 @@ extension CommandFailure {
             case .unreadable(let path, let errno):
                 errno == .noSuchFileOrDirectory
                     ? .notFound : ExitCode(FileSystemError("open", path: path, errno: errno))
-            case .noPropertyList: .damaged
+            case .notAPropertyList: .damaged
             }
         self.init(code, error.description)
     }
@@ -90,7 +90,7 @@ extension CommandFailure {
         self.init(.refused, "'\(key)' was refused (\(refusal.reason)): \(refusal); \(advice)")
     }
 
-    /// What to do, unless the error itself says so.
+    /// What the user can do, unless the error itself says so.
     static func advice(on error: CacheError) -> String {
         switch error {
         case .movedOrDeleted: "; store it again to get a new one"
@@ -122,7 +122,7 @@ extension CommandFailure {
         do {
             StandardStreams.writeErrorVerbatim(try JSON.document(record, isPretty: false) + "\n")
         } catch {
-            // Texts and numbers can be encoded; if not, the exit code remains.
+            // Strings and numbers always encode; fall back to plain text just in case.
             StandardStreams.writeError("cachectl: error: \(message ?? code.meaning)")
         }
     }

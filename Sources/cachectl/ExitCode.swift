@@ -7,7 +7,7 @@ internal import PrefetchFileSystem
     internal import Glibc
 #endif
 
-/// The exit codes: those of `sysexits.h`, and a shell's for signals. ``meaning`` says what each is for.
+/// The exit codes: those of `sysexits.h`, and 128 + the signal number as in shells. See ``meaning`` for each.
 enum ExitCode: CInt, CaseIterable {
     case success = 0
     case found = 1
@@ -25,7 +25,7 @@ enum ExitCode: CInt, CaseIterable {
     case interrupted = 130  // 128 + SIGINT
     case terminated = 143  // 128 + SIGTERM
 
-    /// The code of work that a signal ended.
+    /// The exit code for work ended by a signal.
     static func ended(by signal: CInt) -> ExitCode { ExitCode(rawValue: 128 + signal) ?? .interrupted }
 
     /// The name in JSON.
@@ -51,7 +51,7 @@ enum ExitCode: CInt, CaseIterable {
         }
     }
 
-    /// The code of several failures: faults of the machine or of the content outweigh those that may not recur.
+    /// The exit code for several failures: faults of the machine or the content outweigh possibly transient ones.
     func graver(than other: ExitCode?) -> ExitCode {
         guard let other else { return self }
         return gravity > other.gravity ? self : other
@@ -81,6 +81,7 @@ extension ExitCode {
             case .destination, .destinationUnavailable: .cannotCreate
             case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy: .refused
             case .movedOrDeleted, .notARegularFile: .notFound
+            case .noDestination: .usage
             case .database: .inputOutput
             case .newerLedger, .configuration, .pathTooLong: .configuration
             case .cancelled, .writerIsFinished, .closed: .software
@@ -94,7 +95,9 @@ extension ExitCode {
             switch error {
             case .purged: .notFound
             case .damaged, .newerVersion, .contentTooLong: .damaged
-            case .metadataTooLong, .metadataContainsNUL, .priorityOutOfRange, .rangeOutOfBounds: .usage
+            case .metadataTooLong, .metadataContainsNUL, .priorityOutOfRange, .destinationMissing,
+                .rangeOutOfBounds:
+                .usage
             case .notAdmitted: .refused
             case .fileSystem(let error): ExitCode(error)
             }
@@ -105,8 +108,7 @@ extension ExitCode {
             switch error {
             case .invalidApplicationID, .emptyContainerPath: .usage
             case .notADirectory: .cannotCreate
-            case .containerUnreadable(let path, let errno):
-                ExitCode(FileSystemError("open", path: path, errno: errno))
+            case .containerUnreadable(let error): ExitCode(error)
             case .homeMissing, .userDirectoriesUnreadable, .workingDirectoryMissing, .areaUnavailable:
                 .configuration
             }

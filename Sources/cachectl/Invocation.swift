@@ -5,7 +5,7 @@ struct Invocation {
     enum Request {
         case command(any CacheCommand)
         case inspection(any InspectingCommand)
-        /// A help text, or a script for a shell.
+        /// A help text, or a shell script.
         case text(String)
     }
 
@@ -36,7 +36,7 @@ struct Invocation {
     }
 
     private func parsed() throws(CommandFailure) -> Request {
-        let arguments = try SharedArguments.movedBehindCommand(arguments, of: Cachectl.commandNames)
+        let arguments = try SharedArguments.movedAfterCommand(arguments, of: Cachectl.commandNames)
         try CommandSpelling(names: Cachectl.allNames).check(arguments)
         do {
             var command = try Cachectl.parseAsRoot(arguments)
@@ -49,7 +49,7 @@ struct Invocation {
                 return .inspection(command)
             }
             if let command = command as? any TextCommand { return .text(try command.text()) }
-            // The root and ArgumentParser's own commands throw the text that they have.
+            // The root command and ArgumentParser's own commands throw their text.
             try command.run()
             return .text(Cachectl.helpMessage())
         } catch let failure as CommandFailure {
@@ -63,8 +63,8 @@ struct Invocation {
 }
 
 extension String {
-    /// The string, or its beginning and its end when it has more than `length` characters: a message of ArgumentParser
-    /// begins with the rejected value and ends with the reason.
+    /// The string, with its middle elided if it has more than `length` characters: ArgumentParser's messages begin with
+    /// the rejected value and end with the reason.
     fileprivate func clipped(to length: Int) -> String {
         count <= length ? self : prefix(length / 2) + " … " + suffix(length / 2)
     }
@@ -72,22 +72,22 @@ extension String {
 
 /// The arguments of the shared options.
 ///
-/// ArgumentParser assigns an option to one command only. To accept shared options before the command's
-/// name as well, leading ones are moved behind it before anything is parsed.
+/// ArgumentParser assigns an option to one command only. To accept shared options before the command's name as
+/// well, leading ones are moved after it before parsing.
 enum SharedArguments {
     private static let options: Set = ["--container", "--app"]
     private static let flags: Set = ["--json", "--verbose", "--quiet"]
 
-    /// Whether the caller expects JSON, judging by arguments that may be invalid.
+    /// Whether the caller expects JSON. The arguments may be invalid.
     static func askForJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
 
-    /// The arguments with the command's name at the front. Arguments after the name are not examined, so
-    /// that an operand that looks like an option stays an operand.
+    /// The arguments with the command's name first. Arguments after the name are not examined, so that an operand
+    /// that looks like an option stays an operand.
     ///
     /// - Throws: A usage failure when there are only shared options.
-    static func movedBehindCommand(_ arguments: [String], of commands: Set<String>)
+    static func movedAfterCommand(_ arguments: [String], of commands: Set<String>)
         throws(CommandFailure) -> [String]
     {
         var rest = arguments[...]
@@ -108,16 +108,16 @@ enum SharedArguments {
         guard let command = rest.popFirst() else {
             throw CommandFailure(.usage, "no command was given (see 'cachectl --help')")
         }
-        // Help texts and unknown commands do not take the options.
+        // Text commands and unknown commands do not accept the options.
         return [command] + (commands.contains(command) ? leading : []) + rest
     }
 }
 
-/// Finds the command that a mistyped name was meant for.
+/// Suggests a command for a mistyped name.
 struct CommandSpelling {
     let names: [String]
 
-    /// - Throws: A usage failure, when the argument in the place of a command's name is not one.
+    /// - Throws: A usage failure if the argument in the command's position is not a command.
     func check(_ arguments: [String]) throws(CommandFailure) {
         let name = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
         guard let name, !name.hasPrefix("-"), !names.contains(name) else { return }
@@ -126,7 +126,7 @@ struct CommandSpelling {
         throw CommandFailure(.usage, "there is no command '\(shown)'\(guess) (see 'cachectl --help')")
     }
 
-    /// The nearest name, if it is at most two edits away, and fewer than half its length.
+    /// The nearest name, if it is at most two edits away and the edits are fewer than half its length.
     private func nearest(to typed: String) -> String? {
         guard typed.utf8.count < 40 else { return nil }
         let distances = names.map { (name: $0, distance: Self.distance(Array($0.utf8), Array(typed.utf8))) }
@@ -134,8 +134,9 @@ struct CommandSpelling {
         return best.distance <= 2 && best.distance * 2 < best.name.utf8.count ? best.name : nil
     }
 
-    /// How many letters have to be added, removed, replaced or swapped with the next one to make one text the other:
-    /// the distance of Damerau and Levenshtein, without swaps that overlap. O(mn).
+    /// The restricted Damerau–Levenshtein distance (optimal string alignment), in bytes.
+    ///
+    /// - Complexity: O(*mn*).
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var rows = [Array(0...b.count)]
         for i in 0..<a.count {

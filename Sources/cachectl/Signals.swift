@@ -7,7 +7,7 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// Signals that are handled on a queue instead of ending the process.
+/// Signals that are handled on a dispatch queue instead of ending the process.
 private final class SignalSources {
     private let numbers: [CInt]
     private let sources: [any DispatchSourceSignal]
@@ -16,7 +16,7 @@ private final class SignalSources {
         let queue = DispatchQueue(label: "cachectl.signals")
         self.numbers = numbers
         sources = numbers.map { number in
-            // An ignored signal does not end the process, and still reaches the source.
+            // Dispatch sources receive signals even if they are ignored.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { body(number) }
@@ -32,7 +32,7 @@ private final class SignalSources {
     }
 }
 
-/// The first of the signals that end a process. The second one ends it at once, whatever it is doing.
+/// Records the first terminating signal. The second one ends the process immediately.
 private final class FirstSignal: Sendable {
     private let signal = Mutex<CInt?>(nil)
 
@@ -50,7 +50,7 @@ private final class FirstSignal: Sendable {
     }
 }
 
-/// Lets the first Ctrl-C, or request to terminate, end the work in order. The second one ends the process.
+/// Lets the first SIGINT or SIGTERM end the work gracefully. The second one ends the process.
 final class InterruptionWatch {
     private let first = FirstSignal()
     private let sources: SignalSources
@@ -65,17 +65,17 @@ final class InterruptionWatch {
 
     var firstSignal: CInt? { first.value }
 
-    /// From here on, each signal ends the process.
+    /// Restores the default actions: from now on, any signal ends the process.
     func end() { sources.restore() }
 }
 
-/// Signals as bytes in a pipe, so that one `poll` waits for them and for keys.
+/// A self-pipe for signals, so that one `poll` waits for signals and keys.
 final class SignalPipe {
     /// Becomes readable when a signal arrives.
     let readEnd: CInt
     private let sources: SignalSources
 
-    /// - Parameter urgent: Called at the second signal that ends a process, just before the process ends.
+    /// - Parameter urgent: Called at the second terminating signal, just before the process ends.
     init(_ numbers: [CInt], urgent: @escaping @Sendable () -> Void) throws(CommandFailure) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
@@ -91,12 +91,12 @@ final class SignalPipe {
         sources = SignalSources(numbers) { number in
             if [SIGINT, SIGTERM, SIGHUP].contains(number) { first.note(number, urgent) }
             var byte = UInt8(truncatingIfNeeded: number)
-            // A full pipe wakes its reader as well.
+            // A failed write to a full pipe is harmless: the reader wakes anyway.
             _ = write(writeEnd, &byte, 1)
         }
     }
 
-    /// The oldest signal not yet taken.
+    /// The oldest pending signal.
     func next() -> CInt? {
         var byte: UInt8 = 0
         return read(readEnd, &byte, 1) == 1 ? CInt(byte) : nil
@@ -104,7 +104,7 @@ final class SignalPipe {
 
     deinit {
         sources.restore()
-        // The write end stays open: a handler may be using it.
+        // The write end stays open: a handler may still be using it.
         close(readEnd)
     }
 }

@@ -18,12 +18,12 @@ struct CacheRoots {
     var isComplete: Bool { inCaches && inApplicationSupport }
 }
 
-/// An empty temporary folder in place of each missing folder of a cache: a read-only command opens it, and creates
-/// nothing in the container.
+/// Replaces each missing folder of a cache with an empty temporary one, so that a read-only command creates nothing in
+/// the container.
 struct StandIn {
     let areas: StorageAreas
     private let folder: FilePath
-    /// The nearest existing folder to the missing cache.
+    /// The nearest existing ancestor of the missing cache.
     private let place: Descriptor
 
     init(for areas: StorageAreas, having roots: CacheRoots) throws(FileSystemError) {
@@ -36,7 +36,7 @@ struct StandIn {
         place = try Self.nearest(areas.caches, LiveFileSystem())
     }
 
-    /// Reports on the volume of the missing cache, until the stand-in is removed.
+    /// Reports on the volume of the missing cache. Valid until ``remove()``.
     var probe: any VolumeProbing {
         PlaceProbe(folder: place, probe: VolumeProbe(fileSystem: LiveFileSystem()))
     }
@@ -56,18 +56,18 @@ struct StandIn {
         }
     }
 
-    /// Removes the stand-in, after the cache opened in it was closed.
+    /// Removes the temporary folder. Call after closing the cache.
     func remove() {
         LiveFileSystem().close(place)
         do {
             try FileManager.default.removeItem(atPath: folder.string)
         } catch {
-            // The system clears its temporary folder.
+            // The system clears its temporary folder eventually.
         }
     }
 }
 
-/// Reports on one folder, whichever one it is asked about.
+/// Always reports on the same folder, whichever one is passed.
 private struct PlaceProbe: VolumeProbing {
     let folder: Descriptor
     let probe: VolumeProbe

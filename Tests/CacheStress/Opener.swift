@@ -78,7 +78,7 @@ struct Opener: Stressing {
         }
     }
 
-    private mutating func note(_ opened: OpenedItem?, of key: ItemKey) throws {
+    private mutating func note(_ opened: PromotedFile?, of key: ItemKey) throws {
         guard let opened else {
             report.misses += 1
             return

@@ -79,7 +79,7 @@ struct Walk {
             case S_IFDIR: try walk("\(path)/\(name)", isStable: isStable)
             case S_IFREG where status.st_size > 0:
                 lengths[File(name, status, isStable: isStable)] =
-                    Self.charge(storedLength: Int64(status.st_size))
+                    Self.charge(storedBytes: Int64(status.st_size))
             default: break
             }
         }

@@ -1,48 +1,48 @@
 /// What came of one kind of attack: a line for the table of the article on attacks.
 ///
 /// What was not looked at has no number: a zero in the table is one that was counted.
-public struct AttackRecord: Sendable, CustomStringConvertible {
+package struct AttackRecord: Sendable, CustomStringConvertible {
     /// `group.attack`, in kebab-case.
-    public let name: String
-    public var cases: Int
+    package let name: String
+    package var cases: Int
     /// What is counted as a case, without a comma.
-    public let unit: String
+    package let unit: String
     /// Answers with bytes that were not those of the key.
-    public var wrongBytes: Int?
+    package var wrongBytes: Int?
     /// Files that had been handed over, and that were gone or changed afterwards.
-    public var lostPromotions: Int?
+    package var lostPromotions: Int?
     /// Files that this library did not create, and that were changed or removed.
-    public var foreignTouched: Int?
+    package var foreignTouched: Int?
     /// Processes that ended in a way that was neither asked for nor documented.
-    public var crashes: Int?
+    package var crashes: Int?
     /// Bytes charged beyond the budget, at the worst moment.
-    public var overshoot: Int?
+    package var overshoot: Int?
     /// What the address or the thread sanitizer had to say.
-    public var sanitizerReports: Int?
+    package var sanitizerReports: Int?
 
-    public init(_ name: String, of unit: String, cases: Int = 0) {
+    package init(_ name: String, of unit: String, cases: Int = 0) {
         self.name = name
         self.unit = unit
         self.cases = cases
     }
 
     /// Notes that it was looked at, and how many there were.
-    public mutating func note(_ measure: WritableKeyPath<AttackRecord, Int?>, _ count: Int) {
+    package mutating func note(_ measure: WritableKeyPath<AttackRecord, Int?>, _ count: Int) {
         self[keyPath: measure] = (self[keyPath: measure] ?? 0) + count
     }
 
     /// As ``note(_:_:)``, of one answer or file.
-    public mutating func note(_ measure: WritableKeyPath<AttackRecord, Int?>, if isBroken: Bool) {
+    package mutating func note(_ measure: WritableKeyPath<AttackRecord, Int?>, if isBroken: Bool) {
         note(measure, isBroken ? 1 : 0)
     }
 
     /// Notes what was charged at a moment; the worst one counts.
-    public mutating func note(charged bytes: Int64, budget: Int64) {
+    package mutating func note(charged bytes: Int64, budget: Int64) {
         overshoot = max(overshoot ?? 0, Int(bytes - budget))
     }
 
     /// Adds what came of a part of the attack.
-    public mutating func add(_ part: AttackRecord) {
+    package mutating func add(_ part: AttackRecord) {
         cases += part.cases
         for measure in Self.sums {
             if let count = part[keyPath: measure] { note(measure, count) }
@@ -55,12 +55,12 @@ public struct AttackRecord: Sendable, CustomStringConvertible {
     }
 
     /// Whether no promise was broken.
-    public var isHarmless: Bool {
+    package var isHarmless: Bool {
         [wrongBytes, lostPromotions, foreignTouched, crashes, overshoot, sanitizerReports]
             .allSatisfy { ($0 ?? 0) == 0 }
     }
 
-    public var description: String {
+    package var description: String {
         func text(_ count: Int?) -> String { count.map { "\($0)" } ?? "–" }
         return "attack \(name): \(cases) cases of \(unit), \(text(wrongBytes)) wrong bytes served, "
             + "\(text(lostPromotions)) promoted bytes lost, \(text(foreignTouched)) foreign files touched, "
@@ -69,7 +69,7 @@ public struct AttackRecord: Sendable, CustomStringConvertible {
     }
 
     /// Prints the record, a line of its own.
-    public func report() {
+    package func report() {
         print(self)
     }
 }

@@ -1,8 +1,8 @@
-public import Foundation
+package import Foundation
 
 /// Content that follows from a key and a version: a header with kind, place, length and version, and then so many bytes out
 /// of a pool that is the same in all processes. Which version it is it tells itself; of which key it is must be known.
-public enum Content {
+package enum Content {
     private static let headerLength = 32
     /// What is repeated in a pool: longer than LZ4 looks back.
     private static let partLength = 256 << 10
@@ -33,7 +33,7 @@ public enum Content {
 
     /// A version of what a key stands for, the same whoever stores it: of a random kind, and of a length whose logarithm is
     /// evenly distributed.
-    public static func of(_ key: String, version: UInt64 = 0) -> Data {
+    package static func of(_ key: String, version: UInt64 = 0) -> Data {
         // FNV-1a: the same in all processes, which `Hasher` is not.
         let hash = key.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         // Far from each other, also where key and version are close.
@@ -44,7 +44,7 @@ public enum Content {
     }
 
     /// Which version of a key's content it is; `nil` when it is none, be it another key's, or a part of one.
-    public static func version(of content: Data, as key: String) -> UInt64? {
+    package static func version(of content: Data, as key: String) -> UInt64? {
         guard content.count >= headerLength else { return nil }
         let version = content.withUnsafeBytes { bytes in
             bytes.loadUnaligned(fromByteOffset: headerLength - 8, as: UInt64.self)
@@ -52,7 +52,7 @@ public enum Content {
         return content == of(key, version: version) ? version : nil
     }
 
-    public static func noise(_ length: Int, using generator: inout SeededGenerator) -> Data {
+    package static func noise(_ length: Int, using generator: inout SeededGenerator) -> Data {
         make(0, length: length, version: 0, using: &generator)
     }
 

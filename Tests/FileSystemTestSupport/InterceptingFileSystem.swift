@@ -1,16 +1,17 @@
 internal import Foundation
-public import PrefetchFileSystem
+package import PrefetchFileSystem
 internal import PrefetchStorageAreas
 internal import Synchronization
-public import SystemPackage
+package import SystemPackage
+
+/// Looks at a call before it is made, and may make it fail.
+package typealias Interceptor = @Sendable (Operation) throws(FileSystemError) -> Void
 
 /// The live file system, with a test in between that may look at every call, and make it fail.
 ///
 /// Calls that change something are made one at a time, interceptor and all: what an interceptor sees
 /// on disk is not half of somebody else's change.
-public final class InterceptingFileSystem: FileSystem {
-    public typealias Interceptor = @Sendable (Operation) throws(FileSystemError) -> Void
-
+package final class InterceptingFileSystem: FileSystem {
     private let live = LiveFileSystem()
     private let weaknesses: Set<Weakness>
     private let space: SimulatedVolume?
@@ -31,7 +32,7 @@ public final class InterceptingFileSystem: FileSystem {
     ///   - weaknesses: What the live file system promises and this one does not keep.
     ///   - volume: The space that files written through this file system take; `nil` for that of the machine.
     ///   - isOutside: Whether it is that of a process which never has the databases of a cache open.
-    public init(
+    package init(
         with weaknesses: Set<Weakness> = [], on volume: SimulatedVolume? = nil, isOutside: Bool = false,
         _ interceptor: @escaping Interceptor = { _ in }
     ) {
@@ -42,16 +43,16 @@ public final class InterceptingFileSystem: FileSystem {
     }
 
     /// Replaces the interceptor.
-    public func intercept(_ interceptor: @escaping Interceptor) {
+    package func intercept(_ interceptor: @escaping Interceptor) {
         interception.withLock { $0 = Interception(call: interceptor) }
     }
 
     /// How many files and folders are open.
-    public var openFiles: Int { names.withLock { $0.count } }
+    package var openFiles: Int { names.withLock { $0.count } }
 
     /// Does what the death of the process does: closes all files, with which their locks go, and lets no call
     /// through any more.
-    public func die() {
+    package func die() {
         guard !isDead.exchange(true, ordering: .sequentiallyConsistent) else { return }
         let files = names.withLock { names in
             defer { names = [:] }
@@ -104,11 +105,11 @@ public final class InterceptingFileSystem: FileSystem {
         names.withLock { $0[file] ?? "#\(file.rawValue)" }
     }
 
-    public var userID: UInt32 { live.userID }
+    package var userID: UInt32 { live.userID }
 
-    public var descriptorLimit: Int { live.descriptorLimit }
+    package var descriptorLimit: Int { live.descriptorLimit }
 
-    public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
+    package func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
         if !isOutside { name.requireNoDatabase() }
@@ -125,7 +126,7 @@ public final class InterceptingFileSystem: FileSystem {
         return file
     }
 
-    public func close(_ file: Descriptor) {
+    package func close(_ file: Descriptor) {
         // The number may be that of somebody else's file by now.
         guard !isDead.load(ordering: .sequentiallyConsistent) else { return }
         forget(file)
@@ -137,14 +138,14 @@ public final class InterceptingFileSystem: FileSystem {
         paths.withLock { $0[file] = nil }
     }
 
-    public func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+    package func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
     {
         try note(Operation(kind: .read, name: name(of: file), offset: offset, count: buffer.count), of: file)
         return try live.read(file, into: buffer, at: offset)
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+    package func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
         throws(FileSystemError) -> Int
     {
         gate.lock()
@@ -157,7 +158,7 @@ public final class InterceptingFileSystem: FileSystem {
         return try live.write(bytes, to: file, at: offset)
     }
 
-    public func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
+    package func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .resize, name: name(of: file), offset: length), of: file)
@@ -165,44 +166,44 @@ public final class InterceptingFileSystem: FileSystem {
         try live.resize(file, to: length)
     }
 
-    public func synchronize(_ file: Descriptor) throws(FileSystemError) {
+    package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .synchronize, name: name(of: file)), of: file)
         if !weaknesses.contains(.noSynchronize) { try live.synchronize(file) }
     }
 
-    public func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
+    package func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
         try note(Operation(kind: .attributes, name: name(of: file)), of: file)
         return try live.attributes(of: file)
     }
 
-    public func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
+    package func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
         try note(Operation(kind: .attributes, name: name.string), in: directory)
         return try live.inode(of: name, in: directory)
     }
 
-    public func attributes(of name: FilePath, in directory: Descriptor)
+    package func attributes(of name: FilePath, in directory: Descriptor)
         throws(FileSystemError) -> FileAttributes?
     {
         try note(Operation(kind: .attributes, name: name.string), in: directory)
         return try live.attributes(of: name, in: directory)
     }
 
-    public func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+    package func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
         try note(Operation(kind: .attributes, name: name(of: file)), of: file)
         return try live.birthTime(of: file)
     }
 
-    public func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+    package func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
         try note(Operation(kind: .attributes, name: name(of: file)), of: file)
         return try live.accessTime(of: file)
     }
 
-    public func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
+    package func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .setAccessTime, name: name(of: file)), of: file)
         try live.setAccessTime(time, of: file)
     }
 
-    public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
+    package func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
     {
         gate.lock()
@@ -211,12 +212,12 @@ public final class InterceptingFileSystem: FileSystem {
         return try live.makeDirectory(name, in: directory, permissions: permissions)
     }
 
-    public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
+    package func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .access, name: name(of: directory)), of: directory)
         try live.requireWritable(directory)
     }
 
-    public func rename(
+    package func rename(
         _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
         _ mode: RenameMode
     ) throws(FileSystemError) {
@@ -240,7 +241,7 @@ public final class InterceptingFileSystem: FileSystem {
         }
     }
 
-    public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+    package func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .unlink, name: name.string), in: directory)
@@ -251,35 +252,35 @@ public final class InterceptingFileSystem: FileSystem {
         }
     }
 
-    public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+    package func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .removeDirectory, name: name.string), in: directory)
         try live.removeDirectory(name, in: directory)
     }
 
-    public func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
+    package func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
         try note(Operation(kind: .entries, name: name(of: directory)), of: directory)
         return try live.entries(of: directory)
     }
 
-    public func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
+    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .attributes, name: name(of: file)), of: file)
         return try live.isBeingWritten(file)
     }
 
-    public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
+    package func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .lock, name: name(of: file)), of: file)
         return try live.lock(file, mode, waiting: waiting)
     }
 
-    public func unlock(_ file: Descriptor) {
+    package func unlock(_ file: Descriptor) {
         guard !isDead.load(ordering: .sequentiallyConsistent) else { return }
         forget(file)
         live.unlock(file)
     }
 
-    public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
+    package func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
         try note(Operation(kind: .allocate, name: name(of: file), count: Int(length)), of: file)
@@ -288,45 +289,45 @@ public final class InterceptingFileSystem: FileSystem {
         try live.allocate(length, for: file)
     }
 
-    public func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
+    package func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .setPermissions, name: name(of: file)), of: file)
         try live.setOwner(owner, group: group, of: file)
     }
 
-    public func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {
+    package func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .setPermissions, name: name(of: file)), of: file)
         try live.setPermissions(permissions, of: file)
     }
 
-    public func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
+    package func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
         try note(Operation(kind: .extendedAttribute, name: self.name(of: file)), of: file)
         return try live.extendedAttribute(name, of: file)
     }
 
-    public func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
+    package func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
         throws(FileSystemError)
     {
         try note(Operation(kind: .extendedAttribute, name: self.name(of: file)), of: file)
         try live.setExtendedAttribute(name, to: value, of: file)
     }
 
-    public func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
+    package func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .noDump, name: name(of: file)), of: file)
         try live.setNoDump(enabled, of: file)
     }
 
-    public func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
+    package func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .noDump, name: name(of: file)), of: file)
         return try live.isNoDump(file)
     }
 
-    public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
+    package func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
         try note(Operation(kind: .volume, name: name(of: file)), of: file)
         if let space { return space.figures }
         return try live.volume(of: file)
     }
 
-    public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
+    package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .synchronizeVolume, name: name(of: file)), of: file)
         if let space {
             space.synchronize()

@@ -1,23 +1,23 @@
 internal import Synchronization
 
 /// Keeps the operations that it sees, in order.
-public final class OperationLog: Sendable {
+package final class OperationLog: Sendable {
     private let seen = Mutex<[Operation]>([])
 
-    public init() {}
+    package init() {}
 
-    public var operations: [Operation] { seen.withLock { $0 } }
+    package var operations: [Operation] { seen.withLock { $0 } }
 
-    public func add(_ operation: Operation) {
+    package func add(_ operation: Operation) {
         seen.withLock { $0.append(operation) }
     }
 
-    public func clear() {
+    package func clear() {
         seen.withLock { $0 = [] }
     }
 
     /// A file system whose operations are added to this log.
-    public func fileSystem() -> InterceptingFileSystem {
+    package func fileSystem() -> InterceptingFileSystem {
         InterceptingFileSystem { [self] operation in add(operation) }
     }
 }

@@ -1,12 +1,12 @@
-public import PrefetchFileSystem
+package import PrefetchFileSystem
 internal import Synchronization
 internal import SystemPackage
 
 /// The space of a volume that only exists in a test: how much there is, who may use it, and when the space of
 /// removed files comes back. A ``SimulatedFileSystem`` or an ``InterceptingFileSystem`` keeps it up to date.
-public final class SimulatedVolume: Sendable {
+package final class SimulatedVolume: Sendable {
     /// When the space of a removed file is free again.
-    public enum Freeing: Sendable, Hashable {
+    package enum Freeing: Sendable, Hashable {
         case atOnce
         /// When the volume is synchronised, when somebody would otherwise find it full, or after as many
         /// other calls: as on XFS and btrfs.
@@ -31,7 +31,7 @@ public final class SimulatedVolume: Sendable {
 
     /// - Parameters:
     ///   - available: The bytes that are free at first.
-    public init(
+    package init(
         total: Int64, available: Int64, blockSize: Int64 = 4096, freeing: Freeing = .atOnce
     ) {
         self.total = total
@@ -40,20 +40,20 @@ public final class SimulatedVolume: Sendable {
         state = Mutex(State(available: available))
     }
 
-    public var figures: VolumeFigures {
+    package var figures: VolumeFigures {
         state.withLock { VolumeFigures(total: total, available: $0.available, blockSize: blockSize) }
     }
 
     /// Bytes of the files that there are.
-    public var used: Int64 { state.withLock { $0.used } }
+    package var used: Int64 { state.withLock { $0.used } }
 
     /// Somebody else takes bytes, or gives them back.
-    public func takeForOthers(_ bytes: Int64) {
+    package func takeForOthers(_ bytes: Int64) {
         state.withLock { $0.available -= bytes }
     }
 
     /// Limits what this user's files may take. Nothing shows it but `EDQUOT`.
-    public func limit(to quota: Int64?) {
+    package func limit(to quota: Int64?) {
         state.withLock { $0.quota = quota }
     }
 

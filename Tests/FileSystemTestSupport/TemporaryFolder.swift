@@ -1,19 +1,19 @@
 internal import Foundation
-public import PrefetchFileSystem
-public import SystemPackage
+package import PrefetchFileSystem
+package import SystemPackage
 
 /// The operating system's own file system.
-public let live = LiveFileSystem()
+package let live = LiveFileSystem()
 
 /// A real folder that lives as long as this object, and so as the suite's instance for one test. Its
 /// helpers go past the seam, so that they can judge it.
-public final class TemporaryFolder: Sendable {
-    public let path: FilePath
-    public let directory: Directory
+package final class TemporaryFolder: Sendable {
+    package let path: FilePath
+    package let directory: Directory
 
-    public var descriptor: Descriptor { directory.descriptor }
+    package var descriptor: Descriptor { directory.descriptor }
 
-    public init() throws {
+    package init() throws {
         path = FilePath(NSTemporaryDirectory()).appending("PrefetchCacheTests-\(UUID().uuidString)")
         directory = try Directory.openOrCreate(path, permissions: .ownerReadWriteExecute, in: live)
     }
@@ -26,28 +26,28 @@ public final class TemporaryFolder: Sendable {
         }
     }
 
-    public func write(_ text: String, to name: String) throws {
+    package func write(_ text: String, to name: String) throws {
         try Data(text.utf8).write(to: URL(filePath: path.appending(name).string))
     }
 
     /// The content of a file, or `nil` when there is none.
-    public func text(of name: String) throws -> String? {
+    package func text(of name: String) throws -> String? {
         let file = path.appending(name).string
         guard FileManager.default.fileExists(atPath: file) else { return nil }
         return String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
     }
 
-    public func makeFolder(_ name: String) throws {
+    package func makeFolder(_ name: String) throws {
         try FileManager.default.createDirectory(
             atPath: path.appending(name).string, withIntermediateDirectories: true)
     }
 
-    public func link(_ name: String, to target: String) throws {
+    package func link(_ name: String, to target: String) throws {
         try FileManager.default.createSymbolicLink(
             atPath: path.appending(name).string, withDestinationPath: target)
     }
 
-    public func names() throws -> Set<String> {
+    package func names() throws -> Set<String> {
         Set(try FileManager.default.contentsOfDirectory(atPath: path.string))
     }
 }

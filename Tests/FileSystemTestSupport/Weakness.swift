@@ -1,5 +1,5 @@
 /// A promise of the file system that a test takes away, to see that it is missed.
-public enum Weakness: String, Sendable, CaseIterable {
+package enum Weakness: String, Sendable, CaseIterable {
     /// Making durable does nothing.
     case noSynchronize = "no-synchronize"
     /// A rename that must not replace an existing file replaces it.

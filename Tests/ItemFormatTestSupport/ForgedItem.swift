@@ -26,7 +26,7 @@ package struct ForgedItem {
     package var area: UInt8 = 1
     package var backup: UInt8 = 1
     package var priority: Float = 0
-    package var contentLength: Int64
+    package var contentBytes: Int64
     package var contentChecksum: UInt64
     package var storedAt: Int64 = 0
     package var expiresAt: Int64 = .max
@@ -43,7 +43,7 @@ package struct ForgedItem {
     package init(content: [UInt8]) {
         let checksum = content.withUnsafeBytes(Checksum.of)
         stored = content
-        contentLength = Int64(content.count)
+        contentBytes = Int64(content.count)
         chunkCount = 1
         contentChecksum = littleEndian(checksum).withUnsafeBytes(Checksum.of)
         fields = [
@@ -59,8 +59,8 @@ package struct ForgedItem {
     }
 
     /// Replaces the chunk table, and the figures that must go with it.
-    package mutating func setChunks(_ chunks: [(storedLength: UInt32, checksum: UInt64)]) {
-        set(7, to: chunks.flatMap { littleEndian($0.storedLength) + littleEndian($0.checksum) })
+    package mutating func setChunks(_ chunks: [(storedBytes: UInt32, checksum: UInt64)]) {
+        set(7, to: chunks.flatMap { littleEndian($0.storedBytes) + littleEndian($0.checksum) })
         chunkCount = UInt32(chunks.count)
         contentChecksum = chunks.flatMap { littleEndian($0.checksum) }.withUnsafeBytes(Checksum.of)
     }
@@ -69,7 +69,7 @@ package struct ForgedItem {
 
     private var footer: [UInt8] {
         var head: [UInt8] = [encoding, intent, area, backup]
-        head += littleEndian(priority.bitPattern) + littleEndian(contentLength)
+        head += littleEndian(priority.bitPattern) + littleEndian(contentBytes)
         head += littleEndian(contentChecksum) + littleEndian(storedAt) + littleEndian(expiresAt)
         head += littleEndian(chunkLength) + littleEndian(chunkCount)
 

@@ -69,7 +69,7 @@ package struct Forgery: Sendable, CustomStringConvertible {
 
     package static let chunkTables =
         [Int64.max, Int64.max - 1, (64 << 30) + 1, 1001, 999, 0, -1, .min].map { length in
-            Forgery("content length \(length)") { $0.contentLength = length }
+            Forgery("content length \(length)") { $0.contentBytes = length }
         }
         + [11, 13, 0, 1].map { length in
             Forgery("a chunk table of \(length) bytes") {
@@ -88,7 +88,7 @@ package struct Forgery: Sendable, CustomStringConvertible {
             Forgery("a chunk more than the content has") { $0.setChunks([(500, 0), (500, 0)]) },
             Forgery("chunks of the right sum and the wrong lengths") {
                 $0.stored += Array(repeating: 0, count: 1 << 20)
-                $0.contentLength += 1 << 20
+                $0.contentBytes += 1 << 20
                 $0.setChunks([(1000, 0), (1 << 20, 0)])
             },
         ] + lz4ChunkTables
@@ -100,12 +100,12 @@ package struct Forgery: Sendable, CustomStringConvertible {
         Forgery("a frame more than the content has") { $0.setChunks([(500, 0), (500, 0)]) },
         Forgery("a frame less than the content has") {
             $0.stored = Array(repeating: 0, count: 10_000)
-            $0.contentLength = (1 << 20) + 1
+            $0.contentBytes = (1 << 20) + 1
             $0.setChunks([(10_000, 0)])
         },
-        Forgery("a frame longer than any of its content") { $0.contentLength = 900 },
+        Forgery("a frame longer than any of its content") { $0.contentBytes = 900 },
         Forgery("more content than LZ4 packs into so few bytes") {
-            $0.contentLength = 1 << 30
+            $0.contentBytes = 1 << 30
             $0.setChunks(Array(repeating: (1, 0), count: 1000) + Array(repeating: (0, 0), count: 24))
         },
     ].map { forgery in

@@ -24,7 +24,7 @@ import Testing
                 return offset + Int64(length)
             }
             #expect(ends == admitted)
-            #expect(admitted.last == summary.storedLength)
+            #expect(admitted.last == summary.storedBytes)
         }
     }
 

@@ -1,3 +1,4 @@
+import ItemFormatTestSupport
 import PrefetchItemFormat
 import Testing
 
@@ -11,8 +12,8 @@ import Testing
         let piece = Sample.text(5 * Sample.mebibyte + 1)
         try withItemFile { file in
             let writer = try file.writer(.plain(), encoding: .forced(encoding), parallelism: parallelism)
-            while writer.contentLength < Int64(Self.length) {
-                let count = min(piece.count, Self.length - Int(writer.contentLength))
+            while writer.contentBytes < Int64(Self.length) {
+                let count = min(piece.count, Self.length - Int(writer.contentBytes))
                 try piece[..<count].withUnsafeBytes { try writer.append($0) }
             }
             _ = try writer.finish()

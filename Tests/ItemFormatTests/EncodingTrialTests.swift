@@ -7,7 +7,7 @@ import Testing
         try withItemFile { file in
             let summary = try file.write(Sample.text(length), .plain())
             #expect(summary.encoding == .lz4)
-            #expect(summary.storedLength < summary.contentLength)
+            #expect(summary.storedBytes < summary.contentBytes)
         }
     }
 
@@ -29,7 +29,7 @@ import Testing
             let content = Sample.noise(noise) + [UInt8](repeating: 0, count: length - noise)
             let frame = try withItemFile { file in
                 try file.write(content, .plain(), encoding: .forced(.lz4))
-                return try Int(file.reader().footer.chunks[0].storedLength)
+                return try Int(file.reader().footer.chunks[0].storedBytes)
             }
             verdicts[frame] = try withItemFile { try $0.write(content, .plain()).encoding }
         }

@@ -25,7 +25,7 @@ import Testing
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func everyByteOfTheFooterCounts(encoding: ItemEncoding) throws {
         let image = try image(of: Sample.text(100), .full, encoding: .forced(encoding))
-        let footerLength = try image.count - read(image).footer.chunks.reduce(0) { $0 + Int($1.storedLength) }
+        let footerLength = try image.count - read(image).footer.chunks.reduce(0) { $0 + Int($1.storedBytes) }
         try forEachFlip(of: image, in: image.count - footerLength..<image.count) { file, position in
             let error = try file.failure()
             #expect(error == .damaged(.footerChecksum) || error == .damaged(.trailer), "byte \(position)")
@@ -45,7 +45,7 @@ import Testing
     @Test func noByteOfAFrameChangesTheContent() throws {
         let content = Sample.text(1000)
         let image = try image(of: content, .plain(), encoding: .forced(.lz4))
-        let frameLength = try Int(read(image).footer.chunks[0].storedLength)
+        let frameLength = try Int(read(image).footer.chunks[0].storedBytes)
         var misses = 0
         try forEachFlip(of: image, in: 0..<frameLength) { file, position in
             if let error = try file.failure() {

@@ -12,10 +12,10 @@ import Testing
         // Some of these compare as Swift does; the bytes must be the same, too.
         #expect(Array(read.source.utf8) == Array("https://example.org/feed".utf8))
         #expect(read.intent == .userRequested)
-        #expect(read.destination.area == .applicationSupport)
-        #expect(read.destination.name.string.utf8.elementsEqual("Folge 42 – Größe.m4a".utf8))
-        #expect(read.destination.folder?.string.utf8.elementsEqual("Größe/42".utf8) == true)
-        #expect(read.destination.backup == .exclude)
+        #expect(read.destination?.area == .applicationSupport)
+        #expect(read.destination?.name.string.utf8.elementsEqual("Folge 42 – Größe.m4a".utf8) == true)
+        #expect(read.destination?.folder?.string.utf8.elementsEqual("Größe/42".utf8) == true)
+        #expect(read.destination?.backup == .exclude)
         #expect(read.validator.entityTag == "W/\"5f3e\"")
         #expect(read.validator.lastModified == "Tue, 15 Nov 1994 12:45:26 GMT")
         #expect(read.priority == 0.625)
@@ -32,7 +32,15 @@ import Testing
         #expect(read.validator == Validator())
         #expect(read.expiresAt == nil)
         #expect(read.attributes.isEmpty)
-        #expect(read.destination.folder == nil)
+        #expect(read.destination?.folder == nil)
+    }
+
+    @Test func anItemMayHaveNoDestination() throws {
+        var metadata = ItemMetadata.full
+        metadata.intent = .opportunistic
+        metadata.destination = nil
+        let read = try read(image(of: Sample.text(1000), metadata)).footer.metadata
+        #expect(read == metadata)
     }
 
     /// To Swift the two are equal; to the server that issued them they are not.
@@ -54,16 +62,16 @@ import Testing
 
     @Test func theLongestFieldsComeBack() throws {
         let metadata = ItemMetadata(
-            key: try ItemKey(String(repeating: "k", count: ItemKey.maximumLength)),
-            source: String(repeating: "s", count: ItemLimits.sourceLength),
+            key: try ItemKey(String(repeating: "k", count: ItemKey.maximumBytes)),
+            source: String(repeating: "s", count: ItemLimits.sourceBytes),
             destination: .documents(
-                try FileName(String(repeating: "n", count: FileName.maximumLength)),
+                try FileName(String(repeating: "n", count: FileName.maximumBytes)),
                 in: try FolderPath(
                     [255, 255].map { String(repeating: "f", count: $0) }.joined(separator: "/"))),
             validator: Validator(
-                entityTag: String(repeating: "e", count: ItemLimits.validatorLength),
-                lastModified: String(repeating: "l", count: ItemLimits.validatorLength)),
-            priority: 1, attributes: Sample.noise(ItemLimits.attributesLength))
+                entityTag: String(repeating: "e", count: ItemLimits.validatorBytes),
+                lastModified: String(repeating: "l", count: ItemLimits.validatorBytes)),
+            priority: 1, attributes: Sample.noise(ItemLimits.attributesBytes))
         for content in [[], Sample.text(1000), Sample.noise(1000), Sample.text(2 * Sample.mebibyte)] {
             let item = try read(image(of: content, metadata))
             #expect(item.footer.metadata == metadata)
@@ -102,14 +110,14 @@ import Testing
         (4 * Sample.mebibyte + 1, .lz4, nil),
     ])
     func theBootIsRecordedInLargeIdentityItems(
-        contentLength: Int, _ encoding: ItemEncoding, _ expected: UInt64?
+        contentBytes: Int, _ encoding: ItemEncoding, _ expected: UInt64?
     ) throws {
-        let content = Sample.noise(contentLength)
+        let content = Sample.noise(contentBytes)
         let written = try image(of: content, .full, encoding: .forced(encoding), boot: 77)
         #expect(try read(written).footer.boot == expected)
         #expect(
             Int64(written.count)
-                <= ItemFooter.storedLengthBound(contentLength: Int64(content.count), metadata: .full))
+                <= ItemFooter.storedBytesBound(contentBytes: Int64(content.count), metadata: .full))
         #expect(try read(image(of: content, .full, encoding: .forced(encoding))).footer.boot == nil)
     }
 

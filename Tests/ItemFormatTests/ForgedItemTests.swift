@@ -32,8 +32,8 @@ import Testing
     /// Every chunk may claim 4 GiB, and the sum must not overflow.
     @Test func aFooterFullOfTheLongestChunksIsDamaged() throws {
         var forged = ForgedItem(content: Self.content)
-        forged.setChunks(Array(repeating: (storedLength: .max, checksum: 0), count: 80_000))
-        forged.contentLength = 80_000 << 20
+        forged.setChunks(Array(repeating: (storedBytes: .max, checksum: 0), count: 80_000))
+        forged.contentBytes = 80_000 << 20
         #expect(try failure(reading: forged.image) == .damaged(.chunkTable))
     }
 

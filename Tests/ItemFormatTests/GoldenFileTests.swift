@@ -23,7 +23,7 @@ import Testing
     private func expect(_ item: Item, _ golden: GoldenItem) {
         #expect(areSame(item.content, golden.content))
         #expect(item.footer.encoding == golden.encoding)
-        #expect(item.footer.contentLength == Int64(golden.content.count))
+        #expect(item.footer.contentBytes == Int64(golden.content.count))
         #expect(item.footer.contentChecksum == golden.contentChecksum)
         #expect(item.footer.chunks.count == golden.chunkCount)
 

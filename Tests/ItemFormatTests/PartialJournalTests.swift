@@ -23,7 +23,7 @@ import Testing
         let live = LiveFileSystem()
         try journal.begin(file.descriptor, in: live, writer: 7, keptAt: 99)
         let length = UInt32(encoding == .lz4 ? 5000 : 1 << 20)
-        let chunks = (0..<3).map { Chunk(storedLength: length, checksum: UInt64($0) + 40) }
+        let chunks = (0..<3).map { Chunk(storedBytes: length, checksum: UInt64($0) + 40) }
         try journal.append(chunks[..<2], to: file.descriptor, in: live)
         try journal.append(chunks[2...], to: file.descriptor, in: live)
         return journal
@@ -39,7 +39,7 @@ import Testing
             let written = try write(encoding, expectedLength: length, to: file)
             #expect(try read(file) == written)
             #expect(written.chunks.count == 3)
-            #expect(written.contentLength == 3 << 20)
+            #expect(written.contentBytes == 3 << 20)
             #expect(try file.image().count == Int(written.length))
             let head = try #require(try PartialHead(of: file.descriptor, in: LiveFileSystem()))
             #expect((head.writer, head.keptAt, head.version) == (7, 99, 1))

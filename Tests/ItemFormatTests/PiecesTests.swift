@@ -20,10 +20,10 @@ import Testing
                 try content[done..<end].withUnsafeBytes { try writer.append($0) }
                 done = end
                 turn += 1
-                #expect(writer.contentLength == Int64(done))
+                #expect(writer.contentBytes == Int64(done))
             }
             _ = try writer.finish()
-            #expect(writer.contentLength == Int64(content.count))
+            #expect(writer.contentBytes == Int64(content.count))
             return try file.image()
         }
         #expect(areSame(pieced, whole))
@@ -40,8 +40,8 @@ import Testing
         try withItemFile { file in
             let writer = try file.writer(.plain())
             try [UInt8](repeating: 1, count: 100).withUnsafeBytes { try writer.append($0) }
-            #expect(try writer.finish().contentLength == 100)
-            #expect(writer.contentLength == 100)
+            #expect(try writer.finish().contentBytes == 100)
+            #expect(writer.contentBytes == 100)
         }
     }
 }

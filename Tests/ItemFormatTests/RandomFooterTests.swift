@@ -10,7 +10,7 @@ import Testing
     func aRandomFooterNeverCrashesTheReaderNorChangesTheContent(golden: GoldenItem) throws {
         let image = try golden.image()
         let footer = try read(image).footer
-        let footerLength = image.count - footer.chunks.reduce(0) { $0 + Int($1.storedLength) }
+        let footerLength = image.count - footer.chunks.reduce(0) { $0 + Int($1.storedBytes) }
         let start = image.count - footerLength
         // The checksum and the magic number behind it stay out of it.
         let end = image.count - 16

@@ -1,4 +1,5 @@
 import FileSystemTestSupport
+import ItemFormatTestSupport
 import PrefetchItemFormat
 import Testing
 
@@ -51,7 +52,7 @@ import Testing
         try withItemFile { file in
             try file.write(Sample.text(1000), .plain())
             let reader = try file.reader()
-            let error = ItemFormatError.rangeOutOfBounds(range, contentLength: 1000)
+            let error = ItemFormatError.rangeOutOfBounds(range, contentBytes: 1000)
             #expect(throws: error) { try reader.bytes(range) }
             #expect(throws: error) { try reader.stream(range) { _ in Issue.record("something came") } }
         }
@@ -64,21 +65,6 @@ import Testing
             for position in [0, 500, 1000] as [Int64] {
                 #expect(try reader.bytes(position..<position).isEmpty)
             }
-        }
-    }
-
-    @Test func anErrorOfTheSinkEndsTheStream() throws {
-        try withItemFile { file in
-            try file.write(Sample.text(3 * Sample.mebibyte), .plain())
-            let reader = try file.reader()
-            var pieces = 0
-            #expect(throws: ItemFormatError.notAdmitted) {
-                try reader.stream(0..<reader.footer.contentLength) { _ throws(ItemFormatError) in
-                    pieces += 1
-                    throw .notAdmitted
-                }
-            }
-            #expect(pieces == 1)
         }
     }
 }

@@ -1,3 +1,4 @@
+import ItemFormatTestSupport
 import PrefetchItemFormat
 import Testing
 
@@ -21,14 +22,14 @@ import Testing
         try withItemFile { file in
             let summary = try file.write(content, .plain(), encoding: choice, parallelism: 2)
             if case .forced(let encoding) = choice { #expect(summary.encoding == encoding) }
-            #expect(summary.contentLength == Int64(content.count))
-            #expect(try summary.storedLength == Int64(file.image().count))
+            #expect(summary.contentBytes == Int64(content.count))
+            #expect(try summary.storedBytes == Int64(file.image().count))
 
             for parallelism in [1, 4] {
                 let item = try file.read(parallelism: parallelism)
                 #expect(areSame(item.content, content))
-                #expect(item.footer.contentLength == summary.contentLength)
-                #expect(item.footer.storedLength == summary.storedLength)
+                #expect(item.footer.contentBytes == summary.contentBytes)
+                #expect(item.footer.storedBytes == summary.storedBytes)
                 #expect(item.footer.encoding == summary.encoding)
             }
         }

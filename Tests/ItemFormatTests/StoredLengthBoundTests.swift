@@ -10,7 +10,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let content = Self.content(&generator)
         let metadata = try Self.metadata(&generator)
-        let bound = ItemFooter.storedLengthBound(contentLength: Int64(content.count), metadata: metadata)
+        let bound = ItemFooter.storedBytesBound(contentBytes: Int64(content.count), metadata: metadata)
         for choice in [EncodingChoice.forced(encoding), .automatic] {
             let length = try image(of: content, metadata, encoding: choice).count
             #expect(length <= bound)
@@ -23,24 +23,24 @@ import Testing
         let metadata = ItemMetadata.full
         let worst = try image(of: Sample.noise(length), metadata, encoding: .forced(.lz4)).count
         #expect(
-            ItemFooter.storedLengthBound(contentLength: Int64(length), metadata: metadata) == Int64(worst))
+            ItemFooter.storedBytesBound(contentBytes: Int64(length), metadata: metadata) == Int64(worst))
     }
 
     /// Lengths come from servers.
     @Test(arguments: [(64 << 30) + 1, .max - 1, .max] as [Int64])
     func aLengthThatNoItemHasIsNeverAffordable(length: Int64) throws {
         let metadata = ItemMetadata.full
-        #expect(ItemFooter.storedLengthBound(contentLength: length, metadata: metadata) == .max)
+        #expect(ItemFooter.storedBytesBound(contentBytes: length, metadata: metadata) == .max)
     }
 
     @Test func theLongestItemHasAFooterWithinItsBounds() throws {
         var metadata = ItemMetadata.full
-        metadata.attributes = Array(repeating: 0, count: ItemLimits.attributesLength)
-        let content = ItemLimits.contentLength
-        let bound = ItemFooter.storedLengthBound(contentLength: content, metadata: metadata)
+        metadata.attributes = Array(repeating: 0, count: ItemLimits.attributesBytes)
+        let content = ItemLimits.contentBytes
+        let bound = ItemFooter.storedBytesBound(contentBytes: content, metadata: metadata)
         let frames = (content >> 20) * 27
         #expect(bound > content)
-        #expect(bound - content - frames <= Int64(ItemLimits.footerLength))
+        #expect(bound - content - frames <= Int64(ItemLimits.footerBytes))
     }
 
     private static func content(_ generator: inout SeededGenerator) -> [UInt8] {

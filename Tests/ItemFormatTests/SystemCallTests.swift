@@ -12,7 +12,7 @@ import Testing
     func aSmallItemIsWrittenWithOneCall(length: Int, choice: EncodingChoice) throws {
         try withItemFile { file in
             let summary = try file.write(Sample.text(length), .full, encoding: choice)
-            #expect(file.fileSystem.calls == [.write(offset: 0, length: Int(summary.storedLength))])
+            #expect(file.fileSystem.calls == [.write(offset: 0, length: Int(summary.storedBytes))])
         }
     }
 
@@ -29,10 +29,10 @@ import Testing
     @Test func anItemOfOneCompressedChunkIsWrittenWithOneCall() throws {
         try withItemFile { file in
             var metadata = ItemMetadata.full
-            metadata.attributes = Sample.noise(ItemLimits.attributesLength)
+            metadata.attributes = Sample.noise(ItemLimits.attributesBytes)
             let content = Sample.text(Sample.mebibyte)
             let summary = try file.write(content, metadata)
-            #expect(file.fileSystem.calls == [.write(offset: 0, length: Int(summary.storedLength))])
+            #expect(file.fileSystem.calls == [.write(offset: 0, length: Int(summary.storedBytes))])
             #expect(try areSame(file.read().content, content))
         }
     }
@@ -46,7 +46,7 @@ import Testing
         let content = Sample.noise(window + excess - footerLength)
         try withItemFile { file in
             let summary = try file.write(content, metadata)
-            #expect(summary.storedLength == Int64(window + excess))
+            #expect(summary.storedBytes == Int64(window + excess))
             file.fileSystem.forget()
             #expect(try areSame(file.read().content, content))
             #expect((file.fileSystem.calls.count == 1) == (excess < 0))

@@ -35,7 +35,7 @@ import Testing
             file.fileSystem.forget()
             _ = try reader.bytes(range)
 
-            let lengths = reader.footer.chunks.map { Int($0.storedLength) }
+            let lengths = reader.footer.chunks.map { Int($0.storedBytes) }
             let expected = batches.map { batch in
                 RecordingFileSystem.Call.read(
                     offset: Int64(lengths[..<batch.lowerBound].reduce(0, +)),

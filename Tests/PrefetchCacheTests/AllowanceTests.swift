@@ -57,8 +57,8 @@ import Testing
                 #expect(try row() == 0, "step \(step): something is held for nothing")
             }
             let held = engine.catalog.inMemory { $0.allowance }
-            #expect(held.free >= 0 && held.reserved == 0 && held.unsettled >= 0, "step \(step)")
-            #expect(try row() == held.free + held.reserved + held.unsettled, "step \(step)")
+            #expect(held.free >= 0 && held.reserved == 0 && held.unrecorded >= 0, "step \(step)")
+            #expect(try row() == held.free + held.reserved + held.unrecorded, "step \(step)")
             #expect(held.uncertain == 0, "step \(step)")
             #expect(try boundInLockFile() == held.bound, "step \(step)")
         }
@@ -84,7 +84,7 @@ import Testing
         let held = engine.catalog.inMemory { $0.allowance }
         #expect(held.free == 0)
         #expect(held.reserved > 0)
-        #expect(try row() == held.reserved + held.unsettled)
+        #expect(try row() == held.reserved + held.unrecorded)
         underWay.cancel()
     }
 
@@ -96,7 +96,7 @@ import Testing
         }
         let held = engine.catalog.inMemory { $0.allowance }
         #expect(held.free == before && before > 0)
-        #expect(try row() == held.free + held.reserved + held.unsettled)
+        #expect(try row() == held.free + held.reserved + held.unrecorded)
     }
 
     @Test func aLookThatFailsAfterTheCommitIsMadeGood() throws {
@@ -114,8 +114,8 @@ import Testing
         let count = looks.load(ordering: .relaxed)
         #expect(count > 2)
         let held = engine.catalog.inMemory { $0.allowance }
-        #expect(held.uncertain == 0 && held.unsettled == 0)
-        #expect(try row() == held.free + held.reserved + held.unsettled)
+        #expect(held.uncertain == 0 && held.unrecorded == 0)
+        #expect(try row() == held.free + held.reserved + held.unrecorded)
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
     }
 
@@ -147,7 +147,7 @@ import Testing
         #expect(throws: CacheError.self) { try engine.flush() }
         let hasHappened = !isArmed.load(ordering: .relaxed)
         #expect(hasHappened)
-        #expect(engine.catalog.inMemory { $0.allowance.unsettled == $0.pending.storedBytes })
+        #expect(engine.catalog.inMemory { $0.allowance.unrecorded == $0.pending.storedBytes })
         try engine.flush()
         #expect(try charged(engine) <= before, "more is charged, and nothing was granted")
         try engine.maintain()
@@ -160,7 +160,7 @@ import Testing
     func whatHappensBeforeARowIsWrittenIsAccountedFor(_ change: Change) throws {
         try engine.store(noise(50_000), "key")
         try apply(change, to: engine)
-        #expect(engine.catalog.inMemory { $0.allowance.unsettled == $0.pending.storedBytes })
+        #expect(engine.catalog.inMemory { $0.allowance.unrecorded == $0.pending.storedBytes })
         try engine.maintain()
         let report = try engine.capacity()
         #expect(report.heldBytes == 0, "something is held for nothing")

@@ -35,9 +35,9 @@ import Testing
     private func expectCharged(_ engine: Engine, blocks blockSize: Int64) throws {
         for item in try engine.items() {
             #expect(
-                item.chargedLength == ChargedLength(blockSize: blockSize)(storedLength: item.storedLength))
+                item.chargedBytes == ChargedLength(blockSize: blockSize)(storedBytes: item.storedBytes))
         }
-        let sum = try engine.items().reduce(0) { $0 + $1.chargedLength }
+        let sum = try engine.items().reduce(0) { $0 + $1.chargedBytes }
         #expect(try engine.statistics().chargedBytes == sum)
     }
 
@@ -88,8 +88,8 @@ import Testing
         let second = try engine(Self.large)
         let partial = try #require(try second.partials().first)
         let charge = ChargedLength(blockSize: Self.large)
-        #expect(partial.chargedLength == charge(storedLength: partial.storedLength) + charge(storedLength: 1))
-        #expect(try second.capacity().chargedBytes == partial.chargedLength)
+        #expect(partial.chargedBytes == charge(storedBytes: partial.storedBytes) + charge(storedBytes: 1))
+        #expect(try second.capacity().chargedBytes == partial.chargedBytes)
     }
 
     /// As through an overlay and beside it.

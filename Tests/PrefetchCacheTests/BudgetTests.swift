@@ -64,8 +64,8 @@ import Testing
         }
         let engine = try container.engine()
         let charge = ChargedLength(blockSize: 4096)
-        let charged = try #require(try engine.items().first).chargedLength
-        #expect(charged == charge(storedLength: try #require(try engine.items().first).storedLength))
+        let charged = try #require(try engine.items().first).chargedBytes
+        #expect(charged == charge(storedBytes: try #require(try engine.items().first).storedBytes))
         let fitting = Int(budget.bytes / charged)
         let latest = Set((200 - (fitting - kept.count)..<200).map { "item-\($0)" })
         let expected = latest.union(kept.map { "item-\($0)" })
@@ -192,7 +192,7 @@ import Testing
         let engine = try container.engine()
         guard
             case .refused(let refusal) = try engine.beginStore(
-                ItemMetadata("key"), encoding: .automatic, expectedLength: ItemLimits.contentLength)
+                ItemMetadata("key"), encoding: .automatic, expectedLength: ItemLimits.contentBytes)
         else { Issue.record("not refused"); return }
         #expect(refusal.reason == "largerThanLargestItem")
         let incoming = try container.files(below: container.caches.appending(path: "incoming"))

@@ -24,7 +24,7 @@ import Testing
     /// Everything that `list` answers except recency.
     private func listing(_ engine: Engine) throws -> [String] {
         try engine.items().map {
-            "\($0.key) \($0.source) \($0.contentLength) \($0.storedLength) \($0.chargedLength) \($0.encoding) \($0.destination)"
+            "\($0.key) \($0.source) \($0.contentBytes) \($0.storedBytes) \($0.chargedBytes) \($0.encoding) \(String(describing: $0.destination))"
         }.sorted()
     }
 
@@ -211,7 +211,7 @@ import Testing
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
         fileSystem.intercept { operation throws(FileSystemError) in
             guard errno == .permissionDenied, operation.kind == .open,
-                operation.name.hasSuffix(hash.setAside.hexadecimal)
+                operation.name.hasSuffix(hash.inQuarantine.hexadecimal)
             else { return }
             throw FileSystemError("open", errno: errno)
         }

@@ -89,7 +89,7 @@ import Testing
 
     /// What eight items of another process look like that were stored beside a transaction without its lock.
     @Test func anIndexThatLacksRowsIsFoundAndTheCatalogMadeAnew() throws {
-        let engine = try container.engine(isSettling: true)
+        let engine = try container.engine(isRecovering: true)
         for number in 0..<8 { try engine.store(noise(1000), ItemKey(number: number)) }
         try engine.close()
         try loseTheIndex("victim")
@@ -98,7 +98,7 @@ import Testing
         for isDryRun in [true, false] {
             let report = try second.repair(isDryRun: isDryRun)
             #expect(report.failures.isEmpty)
-            #expect(report.steps.map(\.action) == [.catalogRemade])
+            #expect(report.steps.map(\.action) == [.catalogRebuilt])
         }
         #expect(try second.repair(isDryRun: true).steps.isEmpty)
         #expect(try second.items().count == 8)

@@ -43,7 +43,7 @@ import Testing
     @Test func twoDeliveriesOfOneKeyGiveOneFile() throws {
         let engines = [try container.engine(), try container.engine()]
         let stores = try engines.map { try $0.beginDelivery("key", expectedLength: 2_000_000) }
-        var files: [OpenedItem] = []
+        var files: [PromotedFile] = []
         for (number, store) in stores.enumerated() {
             let content = noise(2_000_000, seed: UInt64(number))
             let outcome = try content.withBytes { bytes throws(CacheError) in

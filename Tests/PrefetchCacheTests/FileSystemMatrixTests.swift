@@ -68,7 +68,7 @@ struct FileSystemMatrixTests {
             #expect(try world.engine.content(ItemKey(number: number)) == Self.content(number, encoding))
         }
         let charged = try world.engine.items().reduce(0) {
-            $0 + world.engine.charge(storedLength: $1.storedLength)
+            $0 + world.engine.charge(storedBytes: $1.storedBytes)
         }
         #expect(try world.engine.statistics().chargedBytes == charged)
         // One by itself, and the others together.

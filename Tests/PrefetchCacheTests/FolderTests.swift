@@ -35,8 +35,8 @@ import Testing
         let engine = try container.engine()
         try engine.store(prose(9000), "Doc.txt", in: Self.folder, of: area, encoding: .forced(encoding))
         let items = try engine.items()
-        #expect(items.map(\.destination.folder) == [Self.folder])
-        #expect(items.map(\.destination.area) == [area])
+        #expect(items.map(\.destination?.folder) == [Self.folder])
+        #expect(items.map(\.destination?.area) == [area])
 
         let opened = try #require(try engine.open("Doc.txt").value)
         #expect(opened.folder == Self.folder)
@@ -61,7 +61,7 @@ import Testing
         try engine.store(prose(9000), "Doc.txt", in: Self.folder)
         try engine.close()
         try FileManager.default.removeItem(at: container.catalog)
-        #expect(try container.engine().items().map(\.destination.folder) == [Self.folder])
+        #expect(try container.engine().items().map(\.destination?.folder) == [Self.folder])
     }
 
     @Test func whatWasAskedForGoesToItsFolder() throws {

@@ -18,7 +18,7 @@ import Testing
     /// - Parameter reserve: Thousandths of the volume.
     private func engine(
         leaving available: Int64, reserve: Int64 = 0, budget: CacheConfiguration.Budget,
-        on volume: SimulatedVolume, _ interceptor: @escaping InterceptingFileSystem.Interceptor = { _ in }
+        on volume: SimulatedVolume, _ interceptor: @escaping Interceptor = { _ in }
     ) throws -> Engine {
         let engine = try container.engine(
             fileSystem: InterceptingFileSystem(on: volume, interceptor), probe: nil)

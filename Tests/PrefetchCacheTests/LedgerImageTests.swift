@@ -41,7 +41,7 @@ import Testing
         return LedgerEntry(
             key: key, state: .committed, mode: .decode, area: .documents, folder: nil, name: name,
             plainName: name,
-            backup: .include, contentLength: 1, contentChecksum: 2,
+            backup: .include, contentBytes: 1, contentChecksum: 2,
             stagedName: "\(key.hash.hexadecimal)-0123456789abcdef-7", inode: 3, birthTime: 4,
             openedAt: openedAt)
     }

@@ -33,7 +33,7 @@ import Testing
         let key = try ItemKey("https://example.org/articles/\(number)")
         return LedgerEntry(
             key: key, state: .committed, mode: .decode,
-            area: .documents, folder: nil, name: name, plainName: name, backup: .include, contentLength: 1,
+            area: .documents, folder: nil, name: name, plainName: name, backup: .include, contentBytes: 1,
             contentChecksum: 2, stagedName: "\(key.hash.hexadecimal)-0123456789abcdef-7", inode: 3,
             birthTime: 4,
             openedAt: 5)
@@ -105,13 +105,13 @@ import Testing
     /// What was entered is durable in the log, whatever becomes of the copy.
     @Test func noEntryFailsBecauseTheLogCannotBeCopied() throws {
         try ledger.put(entry(0))
-        try ledger.tidy()
+        try ledger.checkpoint()
         try SQLiteFaults.failing(.write, of: container.support.appending(path: "ledger.sqlite"), errno: EIO) {
             for number in 1..<100 { try ledger.put(entry(number)) }
-            #expect(throws: CacheError.self) { try ledger.tidy() }
-            #expect(ledger.isUntidy)
+            #expect(throws: CacheError.self) { try ledger.checkpoint() }
+            #expect(ledger.needsCheckpoint)
         }
-        try ledger.tidy()
+        try ledger.checkpoint()
         #expect(try ledger.hashes().count == 100)
     }
 
@@ -139,7 +139,7 @@ import Testing
         }
         #expect(throws: CacheError.self) { try ledger.put(entry(1)) }
         #expect(throws: CacheError.self) { try ledger.remove(entry(0)) }
-        #expect(throws: CacheError.self) { try ledger.tidy() }
+        #expect(throws: CacheError.self) { try ledger.checkpoint() }
         fileSystem.intercept { _ in }
         #expect(try ledger.entry(for: entry(1).key) == nil)
         #expect(try ledger.entry(for: entry(0).key) == entry(0))

@@ -60,13 +60,13 @@ import Testing
 
     @Test func anUpgradeTellsWhatWasOldAndADryRunLeavesItSo() throws {
         do {
-            let engine = try container.engine(isSettling: false)
+            let engine = try container.engine(isRecovering: false)
             try engine.store(prose(100), "k")
             try engine.close()
         }
         try makeVersion1([("a", "Doc.txt", 2, nil)])
         do {
-            let engine = try container.engine(isSettling: false)
+            let engine = try container.engine(isRecovering: false)
             #expect(
                 try engine.upgrade(isDryRun: true).ledger == .init(before: 1, after: LedgerSchema.version))
             try engine.close()
@@ -76,7 +76,7 @@ import Testing
         try catalog.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 3") }
         try catalog.close()
 
-        let engine = try container.engine(isSettling: false)
+        let engine = try container.engine(isRecovering: false)
         let report = try engine.upgrade(isDryRun: false)
         #expect(report.isChange)
         #expect(report.ledger == .init(before: 1, after: LedgerSchema.version))
@@ -84,7 +84,7 @@ import Testing
         try engine.close()
         #expect(try version() == LedgerSchema.version)
 
-        let next = try container.engine(isSettling: false)
+        let next = try container.engine(isRecovering: false)
         #expect(try next.items().map(\.key) == ["k"])
         #expect(try !next.upgrade(isDryRun: false).isChange)
         try next.close()

@@ -64,16 +64,16 @@ import Testing
         let store = try engine.begin("Doc.txt", expectedLength: 1 << 20)
         try store.append(mebibytes: 1)
         _ = try other.open("Doc.txt")
-        let storeAnew: @Sendable () throws -> Void = {
+        let storeAgain: @Sendable () throws -> Void = {
             _ = try other.forget("Doc.txt")
             _ = try other.store(prose(8000), "Doc.txt")
         }
-        ledger.interruption.withLock { $0 = storeAnew }
+        ledger.interruption.withLock { $0 = storeAgain }
         #expect(try store.commit() == .refused(.alreadyPromoted))
         #expect(try other.content("Doc.txt") == prose(8000))
         try other.close()
         try engine.flush()
-        #expect(try engine.items().map(\.contentLength) == [8000])
+        #expect(try engine.items().map(\.contentBytes) == [8000])
     }
 
     @Test func aKeyThatIsStoredAgainIsOneThatWasNeverOpened() throws {
@@ -110,7 +110,8 @@ import Testing
         let opened = try #require(try engine.open("Doc.txt").value)
         let store = try Self.newerVersion(intent, in: engine)
         fileSystem.intercept { operation throws(FileSystemError) in
-            let isPublishing = operation.kind == .rename && operation.newName != CacheLayout.nobody.string
+            let isPublishing =
+                operation.kind == .rename && operation.newName != CacheLayout.nonexistent.string
             if isPublishing { throw FileSystemError("rename", errno: .ioError) }
         }
         #expect(throws: CacheError.self) { try store.commit() }
@@ -172,7 +173,6 @@ private final class InterruptedLedger: PromotionLedger {
         return entry
     }
 
-    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try ledger.contains(hash) }
     func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
     func intents() throws(CacheError) -> [LedgerEntry] { try ledger.intents() }
     func hashes() throws(CacheError) -> Set<KeyHash> { try ledger.hashes() }
@@ -183,8 +183,8 @@ private final class InterruptedLedger: PromotionLedger {
         try ledger.others(withContentOf: entry)
     }
     func make(_ changes: [LedgerChange]) throws(CacheError) { try ledger.make(changes) }
-    var isUntidy: Bool { ledger.isUntidy }
-    func tidy() throws(CacheError) { try ledger.tidy() }
+    var needsCheckpoint: Bool { ledger.needsCheckpoint }
+    func checkpoint() throws(CacheError) { try ledger.checkpoint() }
     func close() throws(CacheError) { try ledger.close() }
 }
 
@@ -202,7 +202,6 @@ private final class RefusingLedger: PromotionLedger {
         try ledger.make(changes)
     }
 
-    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try ledger.contains(hash) }
     func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? { try ledger.entry(for: hash) }
     func intents() throws(CacheError) -> [LedgerEntry] { try ledger.intents() }
@@ -213,7 +212,7 @@ private final class RefusingLedger: PromotionLedger {
     func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         try ledger.others(withContentOf: entry)
     }
-    var isUntidy: Bool { ledger.isUntidy }
-    func tidy() throws(CacheError) { try ledger.tidy() }
+    var needsCheckpoint: Bool { ledger.needsCheckpoint }
+    func checkpoint() throws(CacheError) { try ledger.checkpoint() }
     func close() throws(CacheError) { try ledger.close() }
 }

@@ -26,7 +26,7 @@ import Testing
         var seen: [OpenProgress] { state.withLock { $0 } }
 
         var watcher: OpenWatcher {
-            OpenWatcher(hasLeft: { self.seen.count >= self.patience }) { progress in
+            OpenWatcher(isCancelled: { self.seen.count >= self.patience }) { progress in
                 self.state.withLock { $0.append(progress) }
             }
         }
@@ -50,8 +50,8 @@ import Testing
         let completed = watching.seen.map(\.completedBytes)
         #expect(completed.count > 2)
         #expect(zip(completed, completed.dropFirst()).allSatisfy(<))
-        #expect(completed.last == opened.contentLength)
-        #expect(watching.seen.allSatisfy { $0.key == "key" && $0.totalBytes == opened.contentLength })
+        #expect(completed.last == opened.contentBytes)
+        #expect(watching.seen.allSatisfy { $0.key == "key" && $0.totalBytes == opened.contentBytes })
         _ = try engine.open("key", for: watching.watcher)
         #expect(watching.seen.count == completed.count)
     }

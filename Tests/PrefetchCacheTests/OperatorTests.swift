@@ -77,7 +77,7 @@ import Testing
             case "repair" where outcome.status == 0:
                 // Nobody died, and nothing is damaged.
                 let alarming: Set = [
-                    "itemSetAside", "promotionSettled", "stagedFileRemoved", "catalogRemade",
+                    "itemQuarantined", "promotionResolved", "stagedFileRemoved", "catalogRebuilt",
                 ]
                 let steps = try JSONDecoder().decode(Repaired.self, from: outcome.output).steps
                 faults += steps.map(\.action).filter(alarming.contains)

@@ -50,9 +50,11 @@ import Testing
         try engine.keep(noise((1 << 20) + 1), "second")
         let partials = try engine.partials()
         #expect(partials.map(\.key.string) == ["first", "second"])
-        #expect(partials.map(\.contentLength) == [2 << 20, 1 << 20])
-        #expect(try partials.reduce(0) { $0 + $1.chargedLength } == engine.statistics().partialBytes)
-        for partial in partials { #expect(partial.expiresAt == partial.keptAt + PartialItem.lifetime) }
+        #expect(partials.map(\.contentBytes) == [2 << 20, 1 << 20])
+        #expect(try partials.reduce(0) { $0 + $1.chargedBytes } == engine.statistics().partialBytes)
+        for partial in partials {
+            #expect(partial.expiresAt == partial.keptAt + PartialItem.lifetimeMilliseconds)
+        }
         try engine.discardPartial("first")
         #expect(try engine.partials().map(\.key.string) == ["second"])
     }
@@ -66,7 +68,7 @@ import Testing
         }
         let before = try engine.promotedFiles()
         #expect(before.map(\.key.string) == ["a", "b", "c"])
-        #expect(before.map(\.presentLength) == [5000, 5000, 5000])
+        #expect(before.map(\.presentBytes) == [5000, 5000, 5000])
         #expect(before.map(\.openedAt) == before.map(\.openedAt).sorted())
         // They are their user's.
         try FileManager.default.removeItem(atPath: before[0].path.string)
@@ -74,7 +76,7 @@ import Testing
         try FileManager.default.removeItem(atPath: before[2].path.string)
         try FileManager.default.createDirectory(
             atPath: before[2].path.string, withIntermediateDirectories: false)
-        #expect(try engine.promotedFiles().map(\.presentLength) == [nil, 7, nil])
-        #expect(try engine.promotedFiles().map(\.contentLength) == [5000, 5000, 5000])
+        #expect(try engine.promotedFiles().map(\.presentBytes) == [nil, 7, nil])
+        #expect(try engine.promotedFiles().map(\.contentBytes) == [5000, 5000, 5000])
     }
 }

@@ -25,7 +25,7 @@ import Testing
         try engine.store(content, "Doc.txt", to: area, encoding: .forced(encoding))
         let opened = try #require(try engine.open("Doc.txt").value)
         #expect(opened.isFirstOpen)
-        #expect(opened.contentLength == Int64(content.count))
+        #expect(opened.contentBytes == Int64(content.count))
         let expected =
             area == .documents ? container.documents : container.support.appending(path: "files")
         #expect(opened.path.string == expected.appending(path: "Doc.txt").path)

@@ -101,7 +101,7 @@ import Testing
         try engine.store(prose(9000), "Doc.txt", encoding: .forced(encoding))
         fileSystem.intercept { operation throws(FileSystemError) in
             let isPublishing = operation.newPath?.contains("/Documents/") ?? false
-            if isPublishing, operation.newName != CacheLayout.nobody.string {
+            if isPublishing, operation.newName != CacheLayout.nonexistent.string {
                 throw FileSystemError("rename", errno: .invalidArgument)
             }
         }
@@ -130,7 +130,7 @@ import Testing
             let refuse: @Sendable (FileSystemTestSupport.Operation) throws(FileSystemError) -> Void = {
                 operation throws(FileSystemError) in
                 guard operation.newPath?.contains("/Documents/") ?? false,
-                    operation.newName != CacheLayout.nobody.string
+                    operation.newName != CacheLayout.nonexistent.string
                 else { return }
                 throw FileSystemError("rename", errno: .invalidArgument)
             }

@@ -83,7 +83,7 @@ import Testing
         #expect(needed > 2 << 20)
     }
 
-    @Test(arguments: [ItemLimits.contentLength + 1, .max])
+    @Test(arguments: [ItemLimits.contentBytes + 1, .max])
     func aLengthBeyondTheFormatIsAnErrorAtOnce(length: Int64) throws {
         try configure {
             $0.budget = .fixed(.bytes(.max))

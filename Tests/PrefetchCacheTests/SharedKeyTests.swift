@@ -84,7 +84,7 @@ import Testing
         try other.flush()
         try one.flush()
         try expectThatTheBooksAgreeWithTheDisk()
-        #expect(try one.items().map(\.contentLength) == [300_000])
+        #expect(try one.items().map(\.contentBytes) == [300_000])
     }
 
     @Test func anItemThatAnotherProcessRemovedIsNotCharged() throws {
@@ -123,7 +123,7 @@ import Testing
             try dying.store(noise(300_000), "key")
         }
         try expectThatTheBooksAgreeWithTheDisk()
-        #expect(try container.engine().items().map(\.contentLength) == [300_000])
+        #expect(try container.engine().items().map(\.contentBytes) == [300_000])
     }
 
     @Test func twoProcessesThatFindAnItemGoneDebitItOnce() throws {
@@ -137,7 +137,7 @@ import Testing
         try expectThatTheBooksAgreeWithTheDisk()
 
         try FileManager.default.removeItem(at: container.item(ItemKey(number: 0)))
-        let charge = try #require(try one.items().first).chargedLength
+        let charge = try #require(try one.items().first).chargedBytes
         #expect(try one.evict(1) == charge)
         try expectThatTheBooksAgreeWithTheDisk()
         _ = try other.evict(1)

@@ -43,7 +43,7 @@ import Testing
         let engine = try container.engine()
         try engine.store(prose(100), "key")
         for range: Range<Int64> in [0..<101, 100..<102, -1..<5] {
-            #expect(throws: CacheError.item(.rangeOutOfBounds(range, contentLength: 100))) {
+            #expect(throws: CacheError.item(.rangeOutOfBounds(range, contentBytes: 100))) {
                 try engine.read("key", range)
             }
         }

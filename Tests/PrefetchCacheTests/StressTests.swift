@@ -65,7 +65,7 @@ import Testing
         #expect(outcome.wasKilled)
         let engine = try container.engine()
         let (store, replayed) = try engine.resume("unfinished")
-        #expect(replayed.count == 1 << 20 && store.contentLength == 1 << 20)
+        #expect(replayed.count == 1 << 20 && store.contentBytes == 1 << 20)
         // Its content begins with its kind, a place and its length.
         let length = replayed.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
         #expect(length == 2 << 20)

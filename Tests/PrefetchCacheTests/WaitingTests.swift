@@ -96,7 +96,7 @@ import Testing
     @Test func readsDoNotWaitForWhoHoldsTheDatabases() throws {
         let container = try Self.container()
         let looks = Atomic<Int>(0)
-        var environment = try container.engine(isSettling: false).environment
+        var environment = try container.engine(isRecovering: false).environment
         environment.uptime = { .seconds(looks.wrappingAdd(1, ordering: .relaxed).newValue) }
         let lock = try Self.ledgerLock(in: container)
         defer { LiveFileSystem().unlock(lock) }
@@ -145,7 +145,7 @@ import Testing
     @Test(.enabled(if: TestRun.isLong, "takes 10 seconds"))
     func aReadThatSQLiteHoldsUpReadsTheBytes() throws {
         let container = try Self.container()
-        var environment = try container.engine(isSettling: false).environment
+        var environment = try container.engine(isRecovering: false).environment
         // However long it takes: it was just now.
         environment.uptime = { .zero }
         let engine = try Engine(areas: container.areas(), environment: environment)

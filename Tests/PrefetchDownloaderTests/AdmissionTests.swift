@@ -18,7 +18,7 @@ import Testing
             TestAnswer(200, ["ETag": "\"1\""], body: body).after(Self.beginning) { gate.wait() }
         }
         let outcome = await cache.download(DownloadRequest(server.url()))
-        guard case .refused(.largerThanLargestItem, keptLength: 0) = outcome else {
+        guard case .refused(.largerThanLargestItem, keptBytes: 0) = outcome else {
             Issue.record("\(outcome)"); return
         }
         #expect(server.bodyBytesSent <= Self.beginning)
@@ -32,7 +32,7 @@ import Testing
         let cache = try await TestCache()
         try await cache.cache.configure { $0.isStoringEnabled = false }
         let server = try HTTPTestServer { _ in TestAnswer(body: noise(1000)) }
-        #expect(await cache.download(DownloadRequest(server.url())) == .refused(.disabled, keptLength: 0))
+        #expect(await cache.download(DownloadRequest(server.url())) == .refused(.disabled, keptBytes: 0))
         #expect(server.requests.isEmpty)
         #expect(try await cache.cache.statistics().refusals["disabled"] == 1)
     }
@@ -85,7 +85,7 @@ import Testing
         _ = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
         try await cache.cache.configure { $0.isStoringEnabled = false }
         #expect(
-            await cache.download(DownloadRequest(server.url())) == .refused(.disabled, keptLength: 2 << 20))
+            await cache.download(DownloadRequest(server.url())) == .refused(.disabled, keptBytes: 2 << 20))
         #expect(server.requests.count == 1)
         try await cache.cache.configure { $0.isStoringEnabled = true }
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
@@ -110,16 +110,16 @@ import Testing
         }
         let request = DownloadRequest(server.url(), "item", .sha256(contentDigest))
         let outcome = await cache.download(request)
-        guard case .refused(let refusal, let keptLength) = outcome else {
+        guard case .refused(let refusal, let keptBytes) = outcome else {
             Issue.record("\(outcome)")
             return
         }
         if case .largerThanLargestItem = refusal { #expect(!mayEverFit) } else { #expect(mayEverFit) }
-        #expect(try await cache.keptLength() == keptLength)
-        #expect((keptLength > 0) == mayEverFit)
+        #expect(try await cache.keptBytes() == keptBytes)
+        #expect((keptBytes > 0) == mayEverFit)
         try await cache.cache.configure { $0 = CacheConfiguration(budget: .fixed(.mebibytes(16))) }
         #expect(await cache.download(request).isStored)
-        #expect(server.requests.last?.rangeStart.map(Int64.init) == (mayEverFit ? keptLength : nil))
+        #expect(server.requests.last?.rangeStart.map(Int64.init) == (mayEverFit ? keptBytes : nil))
         #expect(try await cache.holds(content))
     }
 

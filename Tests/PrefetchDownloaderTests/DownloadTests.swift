@@ -14,7 +14,7 @@ import Testing
             DownloadRequest(
                 server.url(), "item", .sha256(contentDigest), .length(5_500_000)))
         guard case .stored(let summary) = outcome else { Issue.record("\(outcome)"); return }
-        #expect(summary.contentLength == 5_500_000)
+        #expect(summary.contentBytes == 5_500_000)
         #expect(try await cache.holds(content))
         #expect(try await cache.cache.metadata(of: "item")?.validator.entityTag == "\"1\"")
         #expect(server.requests.count == 1)

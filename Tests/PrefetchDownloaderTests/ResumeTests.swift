@@ -64,8 +64,8 @@ import Testing
             inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
             { resource.answer(to: $0).after(0) { gate.wait() } })
         let first = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
-        #expect(first.error?.keptLength == 2 << 20)
-        #expect(try await cache.keptLength() == 2 << 20)
+        #expect(first.error?.keptBytes == 2 << 20)
+        #expect(try await cache.keptBytes() == 2 << 20)
         // The digest is that of the whole, what was downloaded before included.
         let second = cache.downloader().prefetch(
             DownloadRequest(server.url(), "item", .sha256(contentDigest)))
@@ -73,7 +73,7 @@ import Testing
         gate.open()
         #expect(await second.outcome.isStored)
         #expect(try await cache.holds(content))
-        #expect(try await cache.keptLength() == 0)
+        #expect(try await cache.keptBytes() == 0)
     }
 
     /// The partial had been taken over by then.
@@ -84,8 +84,8 @@ import Testing
         server.close()
         let error = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }.error
         guard case .connection? = error?.reason else { Issue.record("stored"); return }
-        #expect(error?.keptLength == 2 << 20)
-        #expect(try await cache.keptLength() == 2 << 20)
+        #expect(error?.keptBytes == 2 << 20)
+        #expect(try await cache.keptBytes() == 2 << 20)
     }
 
     /// Half of it was prefetched when the user asked for it.
@@ -102,7 +102,7 @@ import Testing
         }
         #expect(try isContent(file.url))
         #expect(server.requests.last?.rangeStart == 2 << 20)
-        #expect(try await cache.keptLength() == 0)
+        #expect(try await cache.keptBytes() == 0)
         #expect(try await cache.cache.items().isEmpty)
     }
 
@@ -121,7 +121,7 @@ import Testing
         }
         #expect(try isContent(file.url))
         #expect(server.requests.last?.rangeStart == nil)
-        #expect(try await cache.keptLength() == 0)
+        #expect(try await cache.keptBytes() == 0)
     }
 
     /// What is damaged is cut off before the server is asked, and not asked for in the middle of an answer.
@@ -202,7 +202,7 @@ import Testing
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(try await cache.holds(new.content))
         #expect(try await cache.cache.metadata(of: "item")?.validator.entityTag == "\"2\"")
-        #expect(try await cache.keptLength() == 0)
+        #expect(try await cache.keptBytes() == 0)
     }
 
     /// A server that knows `Range` and not `If-Range` answers with the rest of another version.
@@ -277,7 +277,7 @@ import Testing
                 metadata, expectedLength: 3 << 20, keepingPartial: true)
         else { Issue.record("refused"); return }
         _ = try await writer.write(whole.content)
-        #expect(try await writer.suspend()?.contentLength == 3 << 20)
+        #expect(try await writer.suspend()?.contentBytes == 3 << 20)
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(server.requests.map { $0.headers["if-none-match"] } == ["\"1\""])
         #expect(server.bodyBytesSent == 0)

@@ -80,7 +80,7 @@ import Testing
             { large.answer(to: $0) })
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         let outcome = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
-        #expect(outcome.error?.keptLength == 2 << 20)
+        #expect(outcome.error?.keptBytes == 2 << 20)
         #expect(try await cache.holds(small.content))
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(server.requests[2].rangeStart == 2 << 20)
@@ -131,7 +131,7 @@ import Testing
         var request = DownloadRequest(server.url())
         #expect(await cache.download(request).isStored)
         let file = try #require(try await cache.cache.open("item"))
-        request.whenPromoted = .storeAnew
+        request.whenPromoted = .storeAgain
         #expect(await cache.download(request).isStored)
         #expect(try Data(contentsOf: file.url) == small.content)
         let second = try #require(try await cache.cache.open("item"))
@@ -149,8 +149,8 @@ import Testing
         var request = DownloadRequest(server.url())
         #expect(await cache.download(request).isStored)
         let file = try #require(try await cache.cache.open("item"))
-        request.whenPromoted = .storeAnew
-        #expect(await cache.download(request) { $0.attempts = 1 }.error?.keptLength == 2 << 20)
+        request.whenPromoted = .storeAgain
+        #expect(await cache.download(request) { $0.attempts = 1 }.error?.keptBytes == 2 << 20)
         // It is the user's file until the new version is whole.
         #expect(try await cache.cache.open("item")?.path == file.path)
         #expect(await cache.download(request).isStored)
@@ -168,8 +168,8 @@ import Testing
         #expect(await cache.download(request).isStored)
         let file = try #require(try await cache.cache.open("item"))
         try await cache.cache.configure { $0.isStoringEnabled = false }
-        request.whenPromoted = .storeAnew
-        #expect(await cache.download(request) == .refused(.disabled, keptLength: 0))
+        request.whenPromoted = .storeAgain
+        #expect(await cache.download(request) == .refused(.disabled, keptBytes: 0))
         #expect(try await cache.cache.open("item")?.path == file.path)
     }
 
@@ -183,7 +183,7 @@ import Testing
             Issue.record("not delivered")
             return
         }
-        request.whenPromoted = .storeAnew
+        request.whenPromoted = .storeAgain
         guard case .delivered(let second) = await cache.download(request) else {
             Issue.record("not delivered")
             return
@@ -201,7 +201,7 @@ import Testing
         var request = DownloadRequest(server.url())
         #expect(await cache.download(request).isStored)
         let file = try #require(try await cache.cache.open("item"))
-        request.whenPromoted = .storeAnew
+        request.whenPromoted = .storeAgain
         #expect(await cache.download(request).error?.reason == .status(404, retryAfter: nil))
         #expect(try await cache.cache.open("item")?.path == file.path)
     }

@@ -102,7 +102,7 @@ import Testing
         let tagged = TestResource(content, entityTag: "\"tag\"")
         let server = try HTTPTestServer { tagged.answer(to: $0).cut(after: 2_200_000) }
         #expect(await cache.download(try request(server)) { $0.attempts = 1 }.error != nil)
-        #expect(try await cache.keptLength() == 2 << 20)
+        #expect(try await cache.keptBytes() == 2 << 20)
         var record = record()
         try search(cache, &record)
         record.report()

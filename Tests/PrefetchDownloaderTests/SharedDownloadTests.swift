@@ -35,7 +35,7 @@ import Testing
         let downloads = (0..<2).map { _ in downloader.prefetch(DownloadRequest(server.url())) }
         await downloads[1].hasReceived(2_200_000)
         downloads[0].cancel()
-        #expect(await downloads[0].outcome == .cancelled(keptLength: 0))
+        #expect(await downloads[0].outcome == .cancelled(keptBytes: 0))
         gate.open()
         #expect(await downloads[1].outcome.isStored)
     }
@@ -47,7 +47,7 @@ import Testing
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
         await download.hasReceived(3_400_000)
         download.cancel()
-        #expect(await download.outcome == .cancelled(keptLength: 3 << 20))
+        #expect(await download.outcome == .cancelled(keptBytes: 3 << 20))
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(server.requests[1].rangeStart == 3 << 20)
     }
@@ -63,7 +63,7 @@ import Testing
         first.cancel()
         let second = downloader.prefetch(DownloadRequest(server.url()))
         #expect(await second.outcome.isStored)
-        #expect(await first.outcome == .cancelled(keptLength: 3 << 20))
+        #expect(await first.outcome == .cancelled(keptBytes: 3 << 20))
     }
 
     @Test func whatIsNotTheSameWaitsForItsTurn() async throws {
@@ -88,7 +88,7 @@ import Testing
             DownloadRequest(server.url(), "item", .sha256([UInt8](repeating: 0, count: 32))))
         await first.hasReceived(2_200_000)
         second.cancel()
-        #expect(await second.outcome == .cancelled(keptLength: 0))
+        #expect(await second.outcome == .cancelled(keptBytes: 0))
         gate.open()
         #expect(await first.outcome.isStored)
         #expect(server.requests.count == 1)
@@ -117,9 +117,9 @@ import Testing
         await downloads[0].hasReceived(2_200_000)
         await downloads[1].hasReceived(2_200_000)
         await downloader.cancelAll()
-        #expect(try await cache.keptLength("0") == 2 << 20)
-        #expect(try await cache.keptLength("1") == 2 << 20)
-        for download in downloads[2...] { #expect(await download.outcome == .cancelled(keptLength: 0)) }
+        #expect(try await cache.keptBytes("0") == 2 << 20)
+        #expect(try await cache.keptBytes("1") == 2 << 20)
+        for download in downloads[2...] { #expect(await download.outcome == .cancelled(keptBytes: 0)) }
     }
 
     @Test func neverMoreTransfersThanConfigured() async throws {

@@ -40,7 +40,7 @@ enum Step: ExpressibleByArgument {
     }
 
     /// - Returns: `nil` for a miss and for a refusal.
-    func take(in cache: PrefetchCache) async throws -> OpenedItem? {
+    func take(in cache: PrefetchCache) async throws -> PromotedFile? {
         switch self {
         case .open(let key): return try await cache.open(key)
         case .deliver(let key, let file):

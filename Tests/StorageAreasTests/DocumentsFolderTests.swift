@@ -1,5 +1,6 @@
 import FileSystemTestSupport
 import Foundation
+import PrefetchFileSystem
 import PrefetchStorageAreas
 import SystemPackage
 import Testing
@@ -74,12 +75,22 @@ import Testing
     @Test func aLongerFileIsAnErrorAndNotHalfRead() throws {
         try home.write(String(repeating: "#", count: 65537), to: ".config/user-dirs.dirs")
         let file = home.path.appending(".config/user-dirs.dirs")
-        #expect(throws: StorageAreasError.userDirectoriesUnreadable(file, .fileTooLarge)) { try documents() }
+        #expect {
+            try documents()
+        } throws: { error in
+            guard case StorageAreasError.userDirectoriesUnreadable(let cause) = error else { return false }
+            return cause.path == file && cause.errno == .fileTooLarge
+        }
     }
 
     @Test func aFolderInPlaceOfTheFileIsAnError() throws {
         try home.makeFolder(".config/user-dirs.dirs")
         let file = home.path.appending(".config/user-dirs.dirs")
-        #expect(throws: StorageAreasError.userDirectoriesUnreadable(file, .isDirectory)) { try documents() }
+        #expect {
+            try documents()
+        } throws: { error in
+            guard case StorageAreasError.userDirectoriesUnreadable(let cause) = error else { return false }
+            return cause.path == file && cause.errno == .isDirectory
+        }
     }
 }

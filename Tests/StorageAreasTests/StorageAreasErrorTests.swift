@@ -1,3 +1,4 @@
+import PrefetchFileSystem
 import PrefetchStorageAreas
 import SystemPackage
 import Testing
@@ -7,11 +8,14 @@ import Testing
         (StorageAreasError.invalidApplicationID("a\u{1B}[31m\u{202E}"), "org.example.podcasts"),
         (.homeMissing, "set HOME"),
         (.homeMissing, "XDG_CACHE_HOME"),
-        (.userDirectoriesUnreadable("/u", .ioError), "repair or remove"),
-        (.emptyContainerPath, "name a folder"),
+        (
+            .userDirectoriesUnreadable(FileSystemError("open", path: "/u", errno: .ioError)),
+            "repair or remove"
+        ),
+        (.emptyContainerPath, "specify a folder"),
         (.workingDirectoryMissing, "absolute path"),
         (.notADirectory("/f"), "/f"),
-        (.containerUnreadable("/f", .permissionDenied), "permissions"),
+        (.containerUnreadable(FileSystemError("open", path: "/f", errno: .permissionDenied)), "permissions"),
         (.areaUnavailable(.caches), "caches"),
     ])
     func theDescriptionSaysWhatToDo(_ error: StorageAreasError, _ advice: String) {

@@ -57,7 +57,7 @@ import Testing
         let names = ["Hidden.txt", "Excluded.txt", "Visible.txt"]
         for file in inventory.files where names.contains(file.name.string) {
             #expect(file.kind == FileKind.promoted)
-            #expect(file.isBackupWanted == (file.name.string != "Excluded.txt"))
+            #expect(file.isBackupIntended == (file.name.string != "Excluded.txt"))
         }
     }
 

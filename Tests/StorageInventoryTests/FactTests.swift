@@ -29,7 +29,7 @@ import Testing
             #expect(
                 facts?.isUserRequested == (metadata.intent == .userRequested), sourceLocation: sourceLocation)
             #expect(
-                facts?.contentLength == Int64(content(metadata.key.string).count),
+                facts?.contentBytes == Int64(content(metadata.key.string).count),
                 sourceLocation: sourceLocation)
             #expect((facts?.since ?? 0) > 1_700_000_000_000, sourceLocation: sourceLocation)
         }
@@ -91,9 +91,9 @@ import Testing
         let promoted = try container.inventory().files.filter { $0.kind == .promoted }
         #expect(Set(promoted.compactMap(\.facts?.key)) == ["film", "map"])
         let map = try #require(promoted.first { $0.facts?.key == "map" })
-        #expect(!map.isBackupWanted && !map.isBackedUp && !map.isVisible && !map.isPurgeable)
+        #expect(!map.isBackupIntended && !map.isBackedUp && !map.isVisible && !map.isPurgeable)
         let film = try #require(promoted.first { $0.facts?.key == "film" })
-        #expect(film.isBackupWanted && film.isBackedUp && film.isVisible && !film.isPurgeable)
+        #expect(film.isBackupIntended && film.isBackedUp && film.isVisible && !film.isPurgeable)
     }
 
     @Test func whatIsInTheLedgersLogIsSeenBesideALiveApp() async throws {

@@ -54,7 +54,7 @@ import Testing
         let ledger = try #require(
             try container.inventory().files.first { $0.kind == .ledger && $0.name.string == "ledger.sqlite" })
         #expect(totals.backupLength == letter + preferences + film + ledger.length)
-        #expect(totals.wantedBackupLength == totals.backupLength)
+        #expect(totals.intendedBackupLength == totals.backupLength)
     }
 
     /// Whichever name the walk finds first.
@@ -74,7 +74,7 @@ import Testing
         }
         let totals = InventoryTotals(of: try container.inventory())
         #expect(totals.backupLength == before.backupLength + length)
-        #expect(totals.wantedBackupLength == before.wantedBackupLength + length)
+        #expect(totals.intendedBackupLength == before.intendedBackupLength + length)
         #expect(totals.groups.reduce(0) { $0 + $1.backedUp } == totals.backupLength)
         #expect(
             (totals.excludedLength["area"] ?? 0) == (before.excludedLength["area"] ?? 0) + length)

@@ -113,7 +113,8 @@ import Testing
         let available = 50 * Self.gibibyte
         #expect(table(available: available).contains("  automatic\n"))
         let text = table(available: available, inForce: 5500 << 20)
-        #expect(text.contains("  automatic; it grows only by 5 % or more, which 5.6 GiB would not be\n"))
+        #expect(
+            text.contains("  automatic; it grows only in steps of at least 5 %, and 5.6 GiB would be less\n"))
         #expect(
             !table(available: available, budget: .fixed(.gibibytes(1)), inForce: 1 << 30).contains("grows"))
     }

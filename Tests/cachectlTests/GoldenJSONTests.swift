@@ -215,7 +215,7 @@ import Testing
         let error = DownloadError(key: "k", origin: "https://example.org", .stalled(.seconds(30)))
         var lines = try [
             json(.resumed(at: 5), of: target), json(.retrying(after: .milliseconds(1500), error), of: target),
-            json(.finished(.cancelled(keptLength: 7)), of: target),
+            json(.finished(.cancelled(keptBytes: 7)), of: target),
             json(.finished(.failed(error)), of: target),
             json(.progress(DownloadProgress(completedBytes: 1, totalBytes: 2)), of: target),
             json(.progress(DownloadProgress(completedBytes: 1, totalBytes: nil)), of: target),

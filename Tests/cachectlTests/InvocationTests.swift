@@ -176,7 +176,7 @@ import Testing
         (["--json", "put", "--", "--container", "-"], ["put", "--json", "--", "--container", "-"]),
     ])
     func leadingSharedOptionsMoveBehindTheCommand(_ arguments: [String], _ moved: [String]) throws {
-        #expect(try SharedArguments.movedBehindCommand(arguments, of: Self.commands) == moved)
+        #expect(try SharedArguments.movedAfterCommand(arguments, of: Self.commands) == moved)
     }
 
     @Test(arguments: [
@@ -186,19 +186,19 @@ import Testing
         (["--unknown", "list"], ["--unknown", "list"]),
     ])
     func whatIsNoCommandIsLeftToTheParser(_ arguments: [String], _ moved: [String]) throws {
-        #expect(try SharedArguments.movedBehindCommand(arguments, of: Self.commands) == moved)
+        #expect(try SharedArguments.movedAfterCommand(arguments, of: Self.commands) == moved)
     }
 
     @Test(arguments: [["--json"], ["--container", "T"], ["--container", "list"], ["--app=x"]])
     func sharedOptionsAloneAreNoCommand(_ arguments: [String]) {
         #expect(throws: CommandFailure(.usage, "no command was given (see 'cachectl --help')")) {
-            try SharedArguments.movedBehindCommand(arguments, of: Self.commands)
+            try SharedArguments.movedAfterCommand(arguments, of: Self.commands)
         }
     }
 
     @Test func anOptionWithoutItsValueIsNamed() {
         #expect(throws: CommandFailure(.usage, "--app needs a value (see 'cachectl --help')")) {
-            try SharedArguments.movedBehindCommand(["--json", "--app"], of: Self.commands)
+            try SharedArguments.movedAfterCommand(["--json", "--app"], of: Self.commands)
         }
     }
 

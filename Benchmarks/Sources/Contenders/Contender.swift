@@ -12,7 +12,7 @@ public protocol Contender: AnyObject {
     var setup: String { get }
 
     /// How many items it is measured with, where it is so slow that more would say nothing new; `nil` for all.
-    var mostItems: Int? { get }
+    var maximumItems: Int? { get }
 
     /// The executor that the task prefers while it measures this contender; `nil` for none.
     var executor: (any TaskExecutor)? { get }
@@ -44,7 +44,7 @@ public protocol Contender: AnyObject {
 }
 
 extension Contender {
-    public var mostItems: Int? { nil }
+    public var maximumItems: Int? { nil }
 
     public var executor: (any TaskExecutor)? { nil }
 

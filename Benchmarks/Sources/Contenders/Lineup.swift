@@ -62,7 +62,7 @@ extension Lineup {
     public func forADay(budget: Int64) -> Lineup {
         Lineup(
             floor: floor, ours: PrefetchCacheContender(budget: .tight(budget)),
-            peers: peers.filter { $0.mostItems == nil && !($0 is PrefetchCacheContender) })
+            peers: peers.filter { $0.maximumItems == nil && !($0 is PrefetchCacheContender) })
     }
 }
 

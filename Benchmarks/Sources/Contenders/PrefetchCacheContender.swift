@@ -120,7 +120,7 @@ public final class PrefetchCacheContender: Contender {
 
     public func evict(_ items: Range<Int>) async throws {
         if case .tight = budget { return }
-        guard try await prepared().cache.evictAll() > 0 else { throw ContenderError.missing }
+        guard try await prepared().cache.evictAll().bytes > 0 else { throw ContenderError.missing }
     }
 
     public func promotedFile(_ index: Int) -> URL {

@@ -86,7 +86,7 @@ struct SmallSuite {
 
     /// The first items are promoted, the rest are evicted.
     private func items(for job: Job, by contender: any Contender) -> Range<Int> {
-        let count = min(items, contender.mostItems ?? items)
+        let count = min(items, contender.maximumItems ?? items)
         let promoted = min(promotions, count / 2)
         return switch job {
         case .store, .read: 0..<count

@@ -38,6 +38,6 @@ struct Episode: Sendable {
                 FileName(sanitizing: "\(title).\(original.url.pathExtension)"),
                 in: try FolderPath([FileName(sanitizing: show)])),
             // The length is in the feed (`enclosure`, in RSS). A digest would be better still.
-            expecting: .length(length))
+            expecting: [.length(length)])
     }
 }

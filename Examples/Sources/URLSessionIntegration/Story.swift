@@ -151,7 +151,7 @@ struct Story: Sendable {
         guard let opened = try await cache.open(key) else { return report.check("\(key) is there", false) }
         report.line("opened: \(opened.url.path(percentEncoded: false).printable)")
         let isWhole = try Data(contentsOf: opened.url) == Data(contentsOf: file.url)
-        report.check("its \(opened.contentLength) bytes are those of the server", isWhole)
+        report.check("its \(opened.contentBytes) bytes are those of the server", isWhole)
     }
 
     private func isStored(_ outcomes: [(key: String, outcome: StoreOutcome)], _ key: String) -> Bool {

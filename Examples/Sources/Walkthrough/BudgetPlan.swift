@@ -28,9 +28,9 @@ struct BudgetPlan {
     }
 
     private init(_ items: [CachedItem]) {
-        everything = items.reduce(0) { $0 + $1.chargedLength }
+        everything = items.reduce(0) { $0 + $1.chargedBytes }
         // Until a long file is stored, the cache reserves its uncompressed length.
-        let largest = items.map { max($0.chargedLength, $0.contentLength) }.max() ?? 0
+        let largest = items.map { max($0.chargedBytes, $0.contentBytes) }.max() ?? 0
         let wanted = everything * Self.percent / 100
         let least = largest * Self.largestItems
         isRaised = least > wanted

@@ -77,7 +77,7 @@ final class Admission: Sendable {
         if let refusal = snapshot.refusal(ofItem: total) { return .refused(refusal) }
         let ceiling = snapshot.ceiling - Self.headroom(snapshot.ceiling)
         var (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
-        if room < bytes, try catalog.settleDeadWriters(transaction) {
+        if room < bytes, try catalog.reclaimDeadWriters(transaction) {
             (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
         }
         guard room >= bytes else {

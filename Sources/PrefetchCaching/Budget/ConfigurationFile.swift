@@ -54,7 +54,7 @@ final class ConfigurationFile: Sendable {
                 throw .configuration(
                     "configuration.json is longer than \(Self.limit) bytes; \(Self.advice)")
             }
-            guard error.isNoRegularFile else { throw .fileSystem(error) }
+            guard error.isNotRegularFile else { throw .fileSystem(error) }
             throw .configuration(
                 "configuration.json is a link or the like and is not followed; put the file itself there, "
                     + "or remove it to use the defaults")

@@ -1,5 +1,11 @@
 public import PrefetchItemFormat
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Which items to evict, and how much of them.
 ///
 /// ```swift
@@ -20,22 +26,32 @@ public struct EvictionRequest: Hashable, Sendable {
 
     /// Only items of this source; `nil` for all.
     public var source: String?
-    /// Only items stored before this time, in milliseconds since 1970; `nil` for all. There is no filter by
-    /// last use: only the order of use is recorded, not its time.
-    public var storedBefore: Int64?
+    /// In milliseconds since 1970.
+    package var storedBeforeMilliseconds: Int64?
     /// How much of the selection to evict.
     public var amount: Amount
 
     /// Creates a request; by default, to evict everything.
-    public init(source: String? = nil, storedBefore: Int64? = nil, amount: Amount = .all) {
+    public init(source: String? = nil, storedBefore: Date? = nil, amount: Amount = .all) {
+        self.init(source: source, storedBeforeMilliseconds: storedBefore?.milliseconds, amount: amount)
+    }
+
+    package init(source: String? = nil, storedBeforeMilliseconds: Int64?, amount: Amount = .all) {
         self.source = source
-        self.storedBefore = storedBefore
+        self.storedBeforeMilliseconds = storedBeforeMilliseconds
         self.amount = amount
+    }
+
+    /// Only items stored before this time; `nil` for all. There is no filter by last use: only the order of use is
+    /// recorded, not its time.
+    public var storedBefore: Date? {
+        get { storedBeforeMilliseconds.map(Date.init(milliseconds:)) }
+        set { storedBeforeMilliseconds = newValue?.milliseconds }
     }
 
     /// Whether the request selects everything: then the policy chooses, and partials and quarantined files
     /// are evicted as well.
-    var isGeneral: Bool { source == nil && storedBefore == nil }
+    var isGeneral: Bool { source == nil && storedBeforeMilliseconds == nil }
 }
 
 /// A file that was evicted, or would be.
@@ -55,5 +71,5 @@ public struct EvictedFile: Hashable, Sendable {
     /// The key of the item; `nil` for a quarantined item and for an unreadable partial.
     public let key: ItemKey?
     /// The charged bytes that were freed, or would be.
-    public let chargedLength: Int64
+    public let chargedBytes: Int64
 }

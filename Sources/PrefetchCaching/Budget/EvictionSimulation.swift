@@ -76,7 +76,7 @@ public final class EvictionSimulation {
         evictor = Evictor(files: files, rules: .fixed(policy), environment: environment, events: events)
         catalog = Catalog(
             folders: folders, environment: environment,
-            census: ItemCensus(
+            reconciler: ItemReconciler(
                 folders: folders, environment: environment, codecs: CodecPool(parallelism: 1),
                 charge: charge, quarantine: Quarantine(folders: folders, charge: charge)),
             files: files, budget: evictor, session: WriterSession(environment, folders: folders),
@@ -140,7 +140,7 @@ public final class EvictionSimulation {
     private static func row(_ request: Request) -> CatalogRow {
         CatalogRow(
             ItemMetadata(key: request.key, destination: .applicationSupport("item")), encoding: .identity,
-            contentLength: request.size, storedLength: request.size, chargedLength: request.size)
+            contentBytes: request.size, storedBytes: request.size, chargedBytes: request.size)
     }
 }
 
@@ -165,7 +165,7 @@ final class ImaginaryFiles: CatalogedFiles {
     func release(_ claim: Claim) {}
 
     /// There are no partials in a simulation.
-    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing { .absent }
+    func state(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.State { .absent }
 
-    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? { lengths.withLock { $0[hash] } }
+    func storedBytes(of hash: KeyHash) throws(FileSystemError) -> Int64? { lengths.withLock { $0[hash] } }
 }

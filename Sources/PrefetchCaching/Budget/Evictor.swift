@@ -66,7 +66,7 @@ final class Evictor: BudgetKeeping {
             // A file that the system purged was not evicted by us.
             guard removal == .removed else { return }
             evictions += 1
-            evictedBytes += victim.chargedLength
+            evictedBytes += victim.chargedBytes
         }
 
         func write(to transaction: CatalogTransaction) throws {
@@ -175,7 +175,7 @@ final class Evictor: BudgetKeeping {
                 do {
                     guard try files.remove(victim) == .removed else { continue }
                     freed.items += 1
-                    freed.bytes += victim.chargedLength
+                    freed.bytes += victim.chargedBytes
                     noteEvicted(victim)
                 } catch {
                     warn(victim, error)
@@ -187,7 +187,7 @@ final class Evictor: BudgetKeeping {
 
     private func noteEvicted(_ victim: Victim) {
         guard victim.kind == .item, let key = victim.itemKey else { return }
-        unreported.withLock { $0.append(.evicted(key, chargedBytes: victim.chargedLength)) }
+        unreported.withLock { $0.append(.evicted(key, chargedBytes: victim.chargedBytes)) }
     }
 
     func warn(_ victim: Victim, _ error: FileSystemError) {
@@ -214,8 +214,8 @@ enum EvictionMeasure: Sendable {
 
     func bytes(of victim: Victim, _ removal: Removal = .removed) -> Int64 {
         switch self {
-        case .charge: victim.chargedLength
-        case .blocks: removal == .removed ? victim.chargedLength - ChargedLength.overhead : 0
+        case .charge: victim.chargedBytes
+        case .blocks: removal == .removed ? victim.chargedBytes - ChargedLength.overhead : 0
         }
     }
 
@@ -259,7 +259,7 @@ extension Evictor {
                 guard freed < wanted else { return .enough }
                 if try isRemovable(victim) {
                     files.append(EvictedFile(victim))
-                    freed += victim.chargedLength
+                    freed += victim.chargedBytes
                 }
                 return .stays
             }
@@ -302,7 +302,7 @@ extension Evictor {
     ) throws {
         guard request.isGeneral else {
             for victim in try transaction.items(
-                ofSource: request.source, storedBefore: request.storedBefore)
+                ofSource: request.source, storedBefore: request.storedBeforeMilliseconds)
             {
                 if case .enough = try body(victim) { return }
             }
@@ -341,6 +341,6 @@ extension EvictedFile {
             case .partial, .newerPartial: .partial
             case .quarantined: .quarantined
             }
-        self.init(kind: kind, key: victim.itemKey, chargedLength: victim.chargedLength)
+        self.init(kind: kind, key: victim.itemKey, chargedBytes: victim.chargedBytes)
     }
 }

@@ -158,7 +158,7 @@ extension Admission {
             if let attainable = made.attainable {
                 // What was removed before may not be free yet.
                 let shown = max(before, free.count)
-                try free.settle()
+                try free.synchronize()
                 guard free.count > shown else {
                     return VolumeRoom(isEnough: false, bytes: before + attainable)
                 }

@@ -34,17 +34,17 @@ final class Reservation {
         self.bytes = bytes
     }
 
-    /// Makes sure that a file of `storedLength` bytes is covered.
+    /// Makes sure that a file of `storedBytes` bytes is covered.
     ///
     /// - Throws: ``ItemFormatError/notAdmitted`` when it is not; ``denial()`` returns the reason.
-    func cover(storedLength: Int64) throws(ItemFormatError) {
+    func cover(storedBytes: Int64) throws(ItemFormatError) {
         do throws(CacheError) {
             refusal = try admission.interruption()
         } catch {
             failure = error
         }
         guard refusal == nil, failure == nil else { throw .notAdmitted }
-        let charged = charge(storedLength: storedLength) + journalBytes
+        let charged = charge(storedBytes: storedBytes) + journalBytes
         guard charged > bytes else { return }
         if !isLengthKnown, reserve(max(charged, bytes + step), needing: charged) {
             step = min(step * 2, Self.steps.upperBound)

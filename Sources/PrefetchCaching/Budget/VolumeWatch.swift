@@ -201,7 +201,7 @@ final class VolumeWatch: Sendable {
         for entry in try environment.fileSystem.entries(of: incoming.descriptor) {
             if let hash = CacheLayout.hash(ofKeptPartial: entry.name) {
                 // A partial without a writer is counted among the items.
-                guard try transaction.chargedLength(ofPartial: hash) == nil else { continue }
+                guard try transaction.chargedBytes(ofPartial: hash) == nil else { continue }
             } else if CacheLayout.session(of: entry.name) == nil {
                 continue
             }
@@ -323,14 +323,14 @@ struct FreeBytes {
         if isBelieved {
             count = max(count, before + freed)
         } else {
-            try settle()
+            try synchronize()
             // Only as long as there is a look left for the end.
             isBelieved = looksLeft > 0 && count > before
         }
     }
 
     /// Has the volume show what was removed until now, if that may be done again.
-    mutating func settle() throws(CacheError) {
+    mutating func synchronize() throws(CacheError) {
         guard looksLeft > 0 else { return }
         looksLeft -= 1
         isBelieved = false
@@ -339,7 +339,7 @@ struct FreeBytes {
 
     /// Whether there are fewer than wanted, which is not denied as long as it is only believed.
     mutating func isBelow(_ wanted: Int64) throws(CacheError) -> Bool {
-        if count >= wanted, isBelieved { try settle() }
+        if count >= wanted, isBelieved { try synchronize() }
         return count < wanted
     }
 }

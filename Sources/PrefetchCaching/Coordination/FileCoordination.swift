@@ -1,5 +1,5 @@
-public import PrefetchFileSystem
-public import SystemPackage
+package import PrefetchFileSystem
+package import SystemPackage
 
 #if canImport(Darwin)
     internal import Foundation
@@ -12,7 +12,7 @@ public import SystemPackage
 /// it holds at most the lock of an item's key; until the body has returned it takes no lock and leaves the
 /// ledger alone; and it never coordinates inside a body. So an implementation may wait for others, as long as
 /// those do not wait for the cache.
-public protocol FileCoordinating: Sendable {
+package protocol FileCoordinating: Sendable {
     /// Runs `body` once, on this thread, while no other coordinated access at `path` does what `access`
     /// excludes.
     ///
@@ -27,9 +27,11 @@ public protocol FileCoordinating: Sendable {
 }
 
 /// What a coordinated body does with the entry at its path.
-public enum CoordinatedAccess: Sendable, Hashable {
+package enum CoordinatedAccess: Sendable, Hashable {
     /// Gives a new file this name, or adopts the file that has it. Excludes all others.
     case publish
+    /// Removes the file that has this name, or moves it aside. Excludes all others.
+    case delete
     /// Creates a folder, or makes something durable; removes nothing. Excludes all others.
     case write
     /// Reads the content, which has to be on this device. Excludes writers.
@@ -53,6 +55,10 @@ public enum CoordinatedAccess: Sendable, Hashable {
             switch access {
             case .publish:
                 coordinator.coordinate(writingItemAt: url, options: .forReplacing, error: &failure) { _ in
+                    body()
+                }
+            case .delete:
+                coordinator.coordinate(writingItemAt: url, options: .forDeleting, error: &failure) { _ in
                     body()
                 }
             case .write:

@@ -1,6 +1,6 @@
 public import Logging
-public import PrefetchFileSystem
-public import PrefetchVolumeCapacity
+package import PrefetchFileSystem
+package import PrefetchVolumeCapacity
 internal import SystemPackage
 
 #if canImport(Darwin)
@@ -16,22 +16,22 @@ internal import SystemPackage
 /// What the engine takes from outside. Given the same environment and the same calls, it does the same.
 public struct CacheEnvironment: Sendable {
     /// The file system that all calls on files go through.
-    public var fileSystem: any FileSystem
+    package var fileSystem: any FileSystem
     /// The time in milliseconds since 1970. Used for times that are shown, and for expiry; never to order
     /// items.
-    public var now: @Sendable () -> Int64
+    package var now: @Sendable () -> Int64
     /// The time since some moment in the past. It never goes back, even if the clock is changed.
-    public var uptime: @Sendable () -> Duration
+    package var uptime: @Sendable () -> Duration
     /// Measures the space of the cache's volume.
-    public var probe: any VolumeProbing
+    package var probe: any VolumeProbing
     /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator`, and for none where the
     /// system has none.
-    public var coordinator: (any FileCoordinating)?
+    package var coordinator: (any FileCoordinating)?
     /// Distinguishes the writers of a cache: 16 hexadecimal digits, different for each.
-    public var session: String
+    package var session: String
     /// Changes with every start of the operating system; empty if unknown. It decides which files a crash of
     /// the machine may have damaged, and the clock never does.
-    public var bootIdentifier: String
+    package var bootIdentifier: String
     /// The number of threads for parallel work. ``PrefetchCache/verify(_:progress:)`` uses all of them; the
     /// chunks of one item are compressed and decompressed by at most 4.
     public var parallelism: Int
@@ -43,7 +43,7 @@ public struct CacheEnvironment: Sendable {
     /// - Parameters:
     ///   - probe: `nil` for one that asks the file system.
     ///   - coordinator: See ``coordinator``.
-    public init(
+    package init(
         fileSystem: any FileSystem, now: @escaping @Sendable () -> Int64,
         uptime: @escaping @Sendable () -> Duration, probe: (any VolumeProbing)? = nil,
         coordinator: (any FileCoordinating)? = nil, session: String, bootIdentifier: String,

@@ -104,7 +104,7 @@ final class CacheFolders: Sendable {
             file = try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read)
         } catch {
             // A link or the like under the name of an item is not ours and is left alone.
-            guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
+            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
             return nil
         }
         do {

@@ -32,7 +32,7 @@ enum CacheLayout {
     static let catalogJournal = "\(catalog)-journal"
 
     /// A name that no file has, and that no one can guess, see ``SupportFolders/isOneVolume(_:_:)``.
-    static let nobody = FilePath(".PrefetchCache-\(String(UInt64.random(in: .min ... .max), radix: 16))")
+    static let nonexistent = FilePath(".PrefetchCache-\(String(UInt64.random(in: .min ... .max), radix: 16))")
 
     static let folderPermissions: FilePermissions = [.ownerReadWriteExecute]
     static let filePermissions: FilePermissions = [.ownerReadWrite]

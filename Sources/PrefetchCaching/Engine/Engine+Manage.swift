@@ -9,7 +9,7 @@ extension Engine {
     ///
     /// When a write fails although the volume showed room for it, as under a quota, other items make way and
     /// the open is tried again. Like one after a crash, it goes on where the attempt ended.
-    func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
+    func open(_ key: ItemKey, for watcher: OpenWatcher = .never) throws(CacheError) -> Lookup<PromotedFile> {
         // Leased from the first shortage on, since the item itself must not make way.
         var item: Descriptor?
         defer { if let item { environment.fileSystem.close(item) } }
@@ -28,8 +28,8 @@ extension Engine {
     ///
     /// - Returns: The result for each key, in the order of the keys.
     func open(
-        _ keys: [ItemKey], for watcher: OpenWatcher = .patient
-    ) -> [Result<Lookup<OpenedItem>, CacheError>] {
+        _ keys: [ItemKey], for watcher: OpenWatcher = .never
+    ) -> [Result<Lookup<PromotedFile>, CacheError>] {
         stride(from: 0, to: keys.count, by: Promotion.most).flatMap { start in
             let keys = Array(keys[start..<min(start + Promotion.most, keys.count)])
             return zip(keys, promoter.openTogether(keys, for: watcher)).map { key, outcome in
@@ -45,8 +45,8 @@ extension Engine {
         }
     }
 
-    private func noted(_ lookup: Lookup<OpenedItem>, of key: ItemKey)
-        throws(CacheError) -> Lookup<OpenedItem>
+    private func noted(_ lookup: Lookup<PromotedFile>, of key: ItemKey)
+        throws(CacheError) -> Lookup<PromotedFile>
     {
         switch lookup {
         case .hit(let opened):
@@ -83,7 +83,7 @@ extension Engine {
                     return true
                 }
             } catch {
-                guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
+                guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
             }
             catalog.noteAbsent(key.hash)
             return false
@@ -100,10 +100,19 @@ extension Engine {
                     area: entry.area, name: entry.plainName, in: entry.folder, backup: entry.backup)
             else { return }
             try takeBack(
-                file, entry.contentLength, as: ItemMetadata(key: entry.key, destination: destination))
+                file, entry.contentBytes, as: ItemMetadata(key: entry.key, destination: destination))
         }
         if wasKnown { events.send(.forgotten(key)) }
         return wasKnown
+    }
+
+    /// Removes the file of a promotion, and its record.
+    ///
+    /// - Returns: Whether a file was removed.
+    func deletePromotedFile(_ key: ItemKey) throws(CacheError) -> Bool {
+        let (wasKnown, isDeleted) = try promoter.deleteFile(of: key)
+        if wasKnown { events.send(.forgotten(key)) }
+        return isDeleted
     }
 
     /// Evicts items until `bytes` of charged length were freed, as the policy chooses.

@@ -12,7 +12,7 @@ internal import SystemPackage
 extension Engine {
     /// The promotion of a key, complete or under way.
     func promotedEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
-        try promotedKeys.contains(key.hash) ? ledger.entry(for: key) : nil
+        try promotedKeys.entry(for: key.hash).flatMap { $0.key == key ? $0 : nil }
     }
 
     /// Whether there is content under an entry: the file is in place, or its promotion is under way.
@@ -59,7 +59,7 @@ extension Engine {
             return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
-        let value = try body(file, intent.contentLength)
+        let value = try body(file, intent.contentBytes)
         catalog.inMemory { $0.pending.count(.hits) }
         return .hit(value)
     }
@@ -69,30 +69,31 @@ extension Engine {
         do throws(FileSystemError) {
             return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else { throw .fileSystem(error) }
+            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
             return nil
         }
     }
 
     func stream(
         _ file: Descriptor, _ range: Range<Int64>, _ length: Int64,
-        to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
-    ) throws(CacheError) {
+        to sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws(CacheError) -> Result<Void, any Error> {
         guard range.lowerBound >= 0, range.upperBound <= length else {
-            throw .item(.rangeOutOfBounds(range, contentLength: length))
+            throw .item(.rangeOutOfBounds(range, contentBytes: length))
         }
         var offset = range.lowerBound
         while offset < range.upperBound {
-            let end = min(offset + Int64(ItemLimits.chunkLength), range.upperBound)
+            let end = min(offset + Int64(ItemLimits.chunkBytes), range.upperBound)
             let piece = try onFiles { () throws(FileSystemError) in
                 try [UInt8](Data(reading: offset..<end, of: file, in: environment.fileSystem))
             }
-            try piece.withBytes { bytes throws(CacheError) in try sink(bytes) }
+            do { try piece.withUnsafeBytes(sink) } catch { return .failure(error) }
             guard Int64(piece.count) == end - offset else {
                 // The file was truncated meanwhile.
-                throw .item(.rangeOutOfBounds(range, contentLength: offset + Int64(piece.count)))
+                throw .item(.rangeOutOfBounds(range, contentBytes: offset + Int64(piece.count)))
             }
             offset = end
         }
+        return .success(())
     }
 }

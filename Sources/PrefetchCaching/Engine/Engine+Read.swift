@@ -22,7 +22,7 @@ extension Engine {
     /// - Parameter range: The bytes wanted; `nil` for all.
     func read(_ key: ItemKey, _ range: Range<Int64>?) throws(CacheError) -> Lookup<Data> {
         let lookup = try withItem(key) { reader throws(ItemFormatError) in
-            try Data(reading: range ?? 0..<reader.footer.contentLength, of: reader)
+            try Data(reading: range ?? 0..<reader.footer.contentBytes, of: reader)
         }
         guard case .miss(.absent) = lookup else { return lookup }
         guard let entry = try promotedEntry(key) else {
@@ -32,7 +32,7 @@ extension Engine {
         return try withPromotedFile(entry) { file, length throws(CacheError) in
             let range = range ?? 0..<length
             guard range.lowerBound >= 0, range.upperBound <= length else {
-                throw .item(.rangeOutOfBounds(range, contentLength: length))
+                throw .item(.rangeOutOfBounds(range, contentBytes: length))
             }
             return try onFiles { () throws(FileSystemError) in
                 try Data(reading: range, of: file, in: environment.fileSystem)
@@ -42,34 +42,30 @@ extension Engine {
 
     /// Hands the content of an item to `sink`, piece by piece and in order. Never promotes.
     ///
-    /// A damaged item is a miss only as long as nothing was handed out; after that the damage is thrown.
+    /// A damaged item is a miss only as long as nothing was handed out.
     ///
     /// - Parameter isUse: Whether it counts as a use. If not, only a cached item is looked for.
+    /// - Returns: For a hit, whether all was handed out; otherwise the damage, or what `sink` has thrown.
     func stream(
         _ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true,
-        to sink: (UnsafeRawBufferPointer) throws(CacheError) -> Void
-    ) throws(CacheError) -> Lookup<Void> {
-        var failure: CacheError?
-        var hasStarted = false
+        to sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws(CacheError) -> Lookup<Result<Void, any Error>> {
+        var damage: ItemFormatError?
         let lookup = try withItem(key, isUse: isUse) { reader throws(ItemFormatError) in
-            let range = range ?? 0..<reader.footer.contentLength
+            var pieces = try reader.pieces(of: range ?? 0..<reader.footer.contentBytes)
+            var hasStarted = false
             do throws(ItemFormatError) {
-                try reader.stream(range) { piece throws(ItemFormatError) in
-                    do throws(CacheError) {
-                        hasStarted = true
-                        try sink(piece)
-                    } catch {
-                        failure = error
-                        throw .notAdmitted
-                    }
+                while let piece = try pieces.next() {
+                    hasStarted = true
+                    do { try sink(piece) } catch { return Result<Void, any Error>.failure(error) }
                 }
             } catch {
-                if failure != nil { return }
-                if hasStarted { failure = .item(error) }
+                if hasStarted { damage = error }
                 throw error
             }
+            return .success(())
         }
-        if let failure { throw failure }
+        if let damage { return .hit(.failure(CacheError.item(damage))) }
         guard isUse, case .miss(.absent) = lookup else { return lookup }
         guard let entry = try promotedEntry(key) else {
             catalog.noteMiss(key.hash)
@@ -95,7 +91,7 @@ extension Engine {
             if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true { return .hit(.cached(row)) }
         }
         guard let promotion, promotion.state == .intent, try isThere(promotion) else { return .miss(.absent) }
-        return .hit(.promoted(destinations.opened(promotion, isFirstOpen: false)))
+        return .hit(.promoted(destinations.promotedFile(promotion, presentBytes: nil)))
     }
 
     /// Whether an item has a file.
@@ -106,14 +102,14 @@ extension Engine {
 
     /// The metadata of a cached item and the length of its content, read from its file. Does not count as a
     /// use.
-    func description(of key: ItemKey) throws(CacheError) -> (metadata: ItemMetadata, contentLength: Int64)? {
+    func description(of key: ItemKey) throws(CacheError) -> (metadata: ItemMetadata, contentBytes: Int64)? {
         guard let file = try folders.openItem(key.hash) else { return nil }
         defer { environment.fileSystem.close(file) }
         do throws(ItemFormatError) {
             let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
             guard footer.metadata.key == key else { throw .damaged(.key) }
             guard !footer.metadata.hasExpired(at: environment.now) else { return nil }
-            return (footer.metadata, footer.contentLength)
+            return (footer.metadata, footer.contentBytes)
         } catch {
             _ = try missed(key, error, of: file, isUse: false)
             return nil
@@ -194,7 +190,7 @@ extension Engine {
             try cachedCopies.remove(key, identity)
             events.send(.purged(key))
         case .damaged(let error):
-            try setAside(key.hash, identity)
+            try moveToQuarantine(key.hash, identity)
             environment.logger.warning(
                 "A damaged item was set aside.", metadata: ["key": "\(key)", "reason": "\(error)"])
             events.send(.quarantined(key, error))
@@ -209,11 +205,11 @@ extension Engine {
     /// - Parameter identity: Only this file is moved, unless it is `nil`.
     /// - Returns: Whether the file was there.
     @discardableResult
-    func setAside(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+    func moveToQuarantine(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         try locks.hold(hash) { () throws(CacheError) in
             guard try isItem(hash, identity) else { return false }
-            let row = try quarantine.setAside(hash)
-            catalog.noteSetAside(hash, row)
+            let row = try quarantine.add(hash)
+            catalog.noteQuarantined(hash, row)
             return row != nil
         }
     }
@@ -234,8 +230,8 @@ extension Engine {
 extension Data {
     /// Reads a range of an item's content.
     init(reading range: Range<Int64>, of reader: ItemReader) throws(ItemFormatError) {
-        guard range.lowerBound >= 0, range.upperBound <= reader.footer.contentLength else {
-            throw .rangeOutOfBounds(range, contentLength: reader.footer.contentLength)
+        guard range.lowerBound >= 0, range.upperBound <= reader.footer.contentBytes else {
+            throw .rangeOutOfBounds(range, contentBytes: reader.footer.contentBytes)
         }
         self = try .filled(range.count, orThrow: .fileSystem(Self.noMemory)) {
             buffer throws(ItemFormatError) in

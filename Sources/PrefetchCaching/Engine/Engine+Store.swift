@@ -65,7 +65,7 @@ extension Engine {
         -> StoreOutcome
     {
         do {
-            let window = Int64(codecs.parallelism * ItemLimits.chunkLength)
+            let window = Int64(codecs.parallelism * ItemLimits.chunkBytes)
             var buffer = [UInt8](repeating: 0, count: Int(min(length ?? window, window)))
             var offset: Int64 = 0
             while true {
@@ -138,7 +138,7 @@ extension Engine {
             // For its folder and its empty file.
             return try admission.makingWay {
                 () throws(CacheError) in
-                try promoter.stager.isOnVolumeOfItems(metadata.destination) ? 0 : nil
+                try metadata.destination.map(promoter.stager.isOnVolumeOfItems) == true ? 0 : nil
             } _: { () throws(CacheError) in
                 try .begun(
                     Delivery(
@@ -182,7 +182,7 @@ extension Engine {
     private func beginItem(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?, _ keepingPartial: Bool
     ) throws(CacheError) -> BegunStore<ItemStore> {
-        guard expectedLength ?? 0 <= ItemLimits.contentLength else { throw .item(.contentTooLong) }
+        guard expectedLength ?? 0 <= ItemLimits.contentBytes else { throw .item(.contentTooLong) }
         if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
         try catalog.beginWriting()
         let reservation = Reservation(
@@ -190,10 +190,10 @@ extension Engine {
         if keepingPartial {
             PartialKeeper.reserve(reservation, metadata, expectedLength: expectedLength, charge: charge)
         }
-        if let expectedLength, expectedLength > Int64(ItemLimits.chunkLength) {
-            let bound = ItemFooter.storedLengthBound(contentLength: expectedLength, metadata: metadata)
+        if let expectedLength, expectedLength > Int64(ItemLimits.chunkBytes) {
+            let bound = ItemFooter.storedBytesBound(contentBytes: expectedLength, metadata: metadata)
             do {
-                try reservation.cover(storedLength: bound)
+                try reservation.cover(storedBytes: bound)
             } catch {
                 return .refused(refused(try reservation.denial(), metadata.key))
             }
@@ -216,7 +216,7 @@ extension Engine {
     }
 
     /// Counts and reports an item that went straight to its destination.
-    func delivered(_ opened: OpenedItem) -> OpenedItem {
+    func delivered(_ opened: PromotedFile) -> PromotedFile {
         guard opened.isFirstOpen else { return opened }
         catalog.notePromoted(opened.key.hash)
         events.send(.promoted(opened.key, opened.location))

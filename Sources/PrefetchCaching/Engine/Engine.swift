@@ -41,10 +41,10 @@ final class Engine: Sendable {
     ///
     /// - Parameters:
     ///   - ledger: `nil` for the one in Application Support.
-    ///   - isSettling: Whether to settle anything.
+    ///   - isRecovering: Whether to settle anything.
     init(
         areas: StorageAreas, environment: CacheEnvironment, ledger: (any PromotionLedger)? = nil,
-        isSettling: Bool = true
+        isRecovering: Bool = true
     ) throws(CacheError) {
         self.environment = environment
         let fileSystem = environment.fileSystem
@@ -66,7 +66,7 @@ final class Engine: Sendable {
             files: cataloged, rules: .following(watch), environment: environment, events: events)
         catalog = Catalog(
             folders: folders, environment: environment,
-            census: ItemCensus(
+            reconciler: ItemReconciler(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
             files: cataloged, budget: evictor, session: session, events: events)
@@ -87,7 +87,7 @@ final class Engine: Sendable {
         boot = Checksum.ofBoot(environment.bootIdentifier)
 
         _ = try configuration.current()
-        guard isSettling else { return }
+        guard isRecovering else { return }
         sweepIncoming()
         promoter.recovery.run()
     }
@@ -144,7 +144,7 @@ final class Engine: Sendable {
 
     /// Whether there is anything that ``maintain()`` should do before long.
     var hasUnfinishedBusiness: Bool {
-        ledger.isUntidy
+        ledger.needsCheckpoint
             || catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
     }
 
@@ -158,7 +158,7 @@ final class Engine: Sendable {
     /// budget, the volume and the ledger.
     func maintain() throws(CacheError) {
         for pressure in try admission.maintain() { notePressure(pressure) }
-        try ledger.tidy()
+        try ledger.checkpoint()
     }
 
     private func notePressure(_ pressure: Pressure) {

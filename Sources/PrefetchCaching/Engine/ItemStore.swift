@@ -56,7 +56,7 @@ final class ItemStore: StoreUnderWay {
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
                 encoding: encoding, boot: engine.boot,
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper?.note(chunks, encoding) }
-            ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
+            ) { length throws(ItemFormatError) in try reservation.cover(storedBytes: length) }
         } catch {
             engine.environment.fileSystem.close(file)
             try Self.remove(ordinaryName, in: incoming)
@@ -87,7 +87,7 @@ final class ItemStore: StoreUnderWay {
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: metadata,
                 boot: engine.boot, after: journal,
                 noting: { chunks, encoding throws(ItemFormatError) in try keeper.note(chunks, encoding) }
-            ) { length throws(ItemFormatError) in try reservation.cover(storedLength: length) }
+            ) { length throws(ItemFormatError) in try reservation.cover(storedBytes: length) }
         } catch {
             throw .item(error)
         }
@@ -100,7 +100,7 @@ final class ItemStore: StoreUnderWay {
     private var promoter: Promoter { engine.promoter }
     private var partial: FilePath { keeper?.name ?? ordinaryName }
 
-    var contentLength: Int64 { writer.contentLength }
+    var contentBytes: Int64 { writer.contentBytes }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
         try writing { () throws(ItemFormatError) in try writer.append(bytes) }
@@ -118,9 +118,9 @@ final class ItemStore: StoreUnderWay {
             return .refused(refusal)
         }
         let row = CatalogRow(
-            metadata, encoding: summary.encoding, contentLength: summary.contentLength,
-            storedLength: summary.storedLength,
-            chargedLength: engine.charge(storedLength: summary.storedLength))
+            metadata, encoding: summary.encoding, contentBytes: summary.contentBytes,
+            storedBytes: summary.storedBytes,
+            chargedBytes: engine.charge(storedBytes: summary.storedBytes))
         do {
             guard try place(row) else {
                 cancel()
@@ -215,7 +215,7 @@ final class ItemStore: StoreUnderWay {
         }
     }
 
-    func suspend() throws(CacheError) -> PartialItem? {
+    func suspend() throws(CacheError) -> ResumablePartial? {
         guard !isFinished else { throw .writerIsFinished }
         guard let keeper, let kept = keeper.kept else {
             cancel()
@@ -226,8 +226,8 @@ final class ItemStore: StoreUnderWay {
                 let row = try onFiles { () throws(FileSystemError) in
                     // Of several chunks written at once, those before a refused one are in the file and not in the
                     // journal. A file that is longer than its row would count as one that somebody has resumed.
-                    if writer.storedLength > keeper.storedLength {
-                        try engine.environment.fileSystem.resize(file, to: keeper.storedLength)
+                    if writer.storedBytes > keeper.storedBytes {
+                        try engine.environment.fileSystem.resize(file, to: keeper.storedBytes)
                     }
                     return try keeper.suspend()
                 }

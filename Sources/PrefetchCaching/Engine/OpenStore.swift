@@ -17,19 +17,19 @@ protocol StoreUnderWay: AnyObject {
     func cancel()
 
     /// Bytes of content taken so far.
-    var contentLength: Int64 { get }
+    var contentBytes: Int64 { get }
 
     /// Ends the store, and keeps the whole chunks of an item that was begun with `keepingPartial`.
     ///
     /// - Returns: The partial; `nil` when there is nothing to keep, and the item was cancelled.
-    func suspend() throws(CacheError) -> PartialItem?
+    func suspend() throws(CacheError) -> ResumablePartial?
 
     /// Ends the store without reporting: what can be kept is kept.
     func letGo()
 }
 
 extension StoreUnderWay {
-    func suspend() throws(CacheError) -> PartialItem? {
+    func suspend() throws(CacheError) -> ResumablePartial? {
         cancel()
         return nil
     }
@@ -75,12 +75,12 @@ final class OpenStore: StoreUnderWay, Sendable {
         entry.end(.finished) { $0.letGo() }
     }
 
-    func suspend() throws(CacheError) -> PartialItem? {
+    func suspend() throws(CacheError) -> ResumablePartial? {
         try entry.use { store throws(CacheError) in (try store.suspend(), isOver: true) }
     }
 
     /// The length after the last call that returned. Does not wait for a call under way.
-    var contentLength: Int64 { entry.contentLength }
+    var contentBytes: Int64 { entry.contentBytes }
 
     /// As ``cancel()``, but throws when the store has ended already.
     func giveUp() throws(CacheError) {
@@ -156,11 +156,11 @@ final class OpenStores: Sendable {
         init(_ number: Int, _ store: sending any StoreUnderWay, of stores: OpenStores) {
             self.number = number
             self.stores = stores
-            length = Atomic(store.contentLength)
+            length = Atomic(store.contentBytes)
             state = Mutex(.underWay(store))
         }
 
-        var contentLength: Int64 { length.load(ordering: .relaxed) }
+        var contentBytes: Int64 { length.load(ordering: .relaxed) }
 
         var isUnderWay: Bool {
             state.withLock { state in
@@ -178,7 +178,7 @@ final class OpenStores: Sendable {
                 case .underWay(let store):
                     do throws(CacheError) {
                         let (result, isOver) = try body(store)
-                        length.store(store.contentLength, ordering: .relaxed)
+                        length.store(store.contentBytes, ordering: .relaxed)
                         if isOver { finish(&state, .finished) }
                         return result
                     } catch {

@@ -67,7 +67,7 @@ struct SupportFolders: Sendable {
             return try top.open(folder.path)
         } catch {
             // A link or a file has the name of the folder.
-            guard error.isNoRegularFile else { throw error }
+            guard error.isNotRegularFile else { throw error }
             return nil
         }
     }
@@ -170,7 +170,8 @@ struct SupportFolders: Sendable {
         guard devices[0] == devices[1] else { return false }
         do {
             try fileSystem.rename(
-                CacheLayout.nobody, in: one.descriptor, to: CacheLayout.nobody, in: other.descriptor,
+                CacheLayout.nonexistent, in: one.descriptor, to: CacheLayout.nonexistent,
+                in: other.descriptor,
                 .exclusive)
         } catch {
             if error.errno == .improperLink { return false }

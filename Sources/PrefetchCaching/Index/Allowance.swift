@@ -9,7 +9,7 @@ struct Allowance: Sendable {
     /// Bytes that stores under way have reserved.
     private(set) var reserved: Int64 = 0
     /// Charged bytes of stored items without a row in the catalog.
-    private(set) var unsettled: Int64 = 0
+    private(set) var unrecorded: Int64 = 0
     /// Bytes that transactions under way are giving up or being granted: whether this process holds them is
     /// not decided yet.
     private(set) var uncertain: Int64 = 0
@@ -19,7 +19,7 @@ struct Allowance: Sendable {
     private(set) var isEntered = true
 
     /// The most that this process may turn out to hold.
-    var bound: Int64 { max(0, free + reserved + unsettled + uncertain) }
+    var bound: Int64 { max(0, free + reserved + unrecorded + uncertain) }
 
     /// Takes `bytes` out of the free ones, if there are enough.
     mutating func reserve(_ bytes: Int64) -> Bool {
@@ -43,21 +43,21 @@ struct Allowance: Sendable {
     mutating func spend(_ charged: Int64, reserved bytes: Int64) {
         reserved -= bytes
         free += bytes - charged
-        unsettled += charged
+        unrecorded += charged
     }
 
     /// Takes back the charge of an item without a row that was removed again.
     mutating func unspend(_ charged: Int64) {
-        unsettled -= charged
+        unrecorded -= charged
         free += charged
     }
 
     /// Notes that the catalog now has rows for items of `bytes` in all.
-    mutating func settle(_ bytes: Int64) {
-        unsettled -= bytes
+    mutating func noteRecorded(_ bytes: Int64) {
+        unrecorded -= bytes
     }
 
-    /// Gives up the free bytes. They are uncertain until ``settle(uncertain:)``.
+    /// Gives up the free bytes. They are uncertain until ``confirm(uncertain:)``.
     mutating func giveUp() -> Int64 {
         defer { free = 0 }
         uncertain += free
@@ -65,13 +65,13 @@ struct Allowance: Sendable {
     }
 
     /// Notes that a transaction under way is granted `bytes`, which are uncertain until
-    /// ``settle(uncertain:)``.
+    /// ``confirm(uncertain:)``.
     mutating func promise(_ bytes: Int64) {
         uncertain += bytes
     }
 
     /// Notes that the fate of `bytes` that were given up or granted has been decided.
-    mutating func settle(uncertain bytes: Int64) {
+    mutating func confirm(uncertain bytes: Int64) {
         uncertain -= bytes
     }
 
@@ -87,7 +87,7 @@ struct Allowance: Sendable {
         free = 0
         generation += 1
         isEntered = true
-        return reserved + unsettled
+        return reserved + unrecorded
     }
 }
 
@@ -100,11 +100,11 @@ struct Transfer {
 
     /// Gives up the free bytes. A transaction may be run again, on the same file or on a fresh one.
     mutating func begin(with allowance: inout Allowance) {
-        allowance.settle(uncertain: grant)
+        allowance.confirm(uncertain: grant)
         grant = 0
         if generation != allowance.generation {
             // A fresh file does not contain what was given up before.
-            allowance.settle(uncertain: unused)
+            allowance.confirm(uncertain: unused)
             unused = 0
         }
         generation = allowance.generation
@@ -117,12 +117,12 @@ struct Transfer {
     }
 
     func commit(to allowance: inout Allowance) {
-        allowance.settle(uncertain: unused + grant)
+        allowance.confirm(uncertain: unused + grant)
         allowance.add(grant)
     }
 
     func rollBack(to allowance: inout Allowance) {
-        allowance.settle(uncertain: unused + grant)
+        allowance.confirm(uncertain: unused + grant)
         if generation == allowance.generation { allowance.add(unused) }
     }
 }

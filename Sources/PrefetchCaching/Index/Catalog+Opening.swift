@@ -78,23 +78,23 @@ extension Catalog {
         // at the catalog, what a lost file had granted them.
         let leftovers = try WriterSession.sweep(folders.current.incoming)
         // A partial that is being written is covered by the bound of its process, which is read after this.
-        // One that is suspended or abandoned meanwhile is found by the census, which comes after that.
-        try census.fillPartials(transaction)
+        // One that is suspended or abandoned meanwhile is found by the reconciler, which comes after that.
+        try reconciler.fillPartials(transaction)
         for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
             try transaction.addWriter(session, holding: bound)
         }
         for leftover in leftovers { try transaction.addWriter(leftover.session, holding: leftover.bytes) }
         try reenter(transaction)
-        try transaction.setBlockSize(census.charge.blockSize)
-        return try census.fill(transaction, ordering: .byStoreTime)
+        try transaction.setBlockSize(reconciler.charge.blockSize)
+        return try reconciler.fill(transaction, ordering: .byStoreTime)
     }
 
     /// Charges all files anew for the blocks of the volume. Their order stays.
     func recharge(_ transaction: CatalogTransaction) throws {
-        let blockSize = census.charge.blockSize
+        let blockSize = reconciler.charge.blockSize
         try transaction.recharge(blockSize: blockSize)
         // The charge of a partial includes that of its journal.
-        try census.fillPartials(transaction)
+        try reconciler.fillPartials(transaction)
         try transaction.setBlockSize(blockSize)
     }
 
@@ -107,8 +107,8 @@ extension Catalog {
         try reenter(transaction)
         // After the cache was moved to a volume with larger ones. For smaller ones only a repair does it: processes that
         // see one cache through different file systems would charge it to and fro.
-        if try transaction.blockSize() < census.charge.blockSize { try recharge(transaction) }
-        try settleDeadWriters(transaction)
+        if try transaction.blockSize() < reconciler.charge.blockSize { try recharge(transaction) }
+        try reclaimDeadWriters(transaction)
         guard transaction.changeCount > changes else { return false }
         try CatalogFile.requireMark(transaction)
         return true
@@ -168,7 +168,7 @@ extension Catalog {
         do {
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         } catch {
-            guard error.isOfSecondName else { throw error }
+            guard error.isHardLinked else { throw error }
             // Another process may have done so already.
             if try CatalogFile.hasSecondName(in: root) { try CatalogFile.remove(in: root) }
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
@@ -181,15 +181,15 @@ extension Catalog {
     ///
     /// - Returns: Whether there were any.
     @discardableResult
-    func settleDeadWriters(_ transaction: CatalogTransaction) throws -> Bool {
+    func reclaimDeadWriters(_ transaction: CatalogTransaction) throws -> Bool {
         let dead = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
         guard !dead.isEmpty else { return false }
         // Their partials were covered by the allowances that are now taken back. Partials that stay keep theirs.
         let leftovers = Set(try WriterSession.sweep(folders.current.incoming).map(\.session))
-        let settled = dead.filter { !leftovers.contains($0) }
-        guard !settled.isEmpty else { return false }
-        _ = try census.fill(transaction, ordering: .mostRecent)
-        for session in settled { try transaction.deleteWriter(session) }
+        let reclaimed = dead.filter { !leftovers.contains($0) }
+        guard !reclaimed.isEmpty else { return false }
+        _ = try reconciler.fill(transaction, ordering: .mostRecent)
+        for session in reclaimed { try transaction.deleteWriter(session) }
         return true
     }
 
@@ -206,7 +206,7 @@ extension Catalog {
             try closeFile(flushing: false)
             guard error.isOfUnwritableVolume else { throw error }
             // This loses the order of the last uses. Stored items are found when dead writers are next
-            // settled.
+            // reclaimed.
             return environment.logger.debug("The volume takes no more of the catalog.")
         }
         try closeFile(flushing: hasWritten)
@@ -215,7 +215,7 @@ extension Catalog {
     private func leave() throws(CacheError) {
         try transaction { transaction in
             let kept = inMemory { state in
-                state.allowance.settle(uncertain: state.allowance.giveUp())
+                state.allowance.confirm(uncertain: state.allowance.giveUp())
                 return state.allowance.reserved
             }
             // Held by a partial that could not be removed. The next process to settle dead writers removes

@@ -13,7 +13,7 @@ internal import SystemPackage
 final class Catalog: Sendable {
     let folders: CacheFolders
     let environment: CacheEnvironment
-    let census: ItemCensus
+    let reconciler: ItemReconciler
     let files: any CatalogedFiles
     let budget: any BudgetKeeping
     let session: WriterSession
@@ -39,12 +39,13 @@ final class Catalog: Sendable {
     }
 
     init(
-        folders: CacheFolders, environment: CacheEnvironment, census: ItemCensus, files: any CatalogedFiles,
+        folders: CacheFolders, environment: CacheEnvironment, reconciler: ItemReconciler,
+        files: any CatalogedFiles,
         budget: any BudgetKeeping, session: WriterSession, events: EventHub
     ) {
         self.folders = folders
         self.environment = environment
-        self.census = census
+        self.reconciler = reconciler
         self.files = files
         self.budget = budget
         self.session = session
@@ -91,7 +92,7 @@ final class Catalog: Sendable {
                     }
                     return result
                 }
-                try settle(batch, in: file) { committed(result, &$0) }
+                try write(batch, in: file) { committed(result, &$0) }
                 return result
             }
             lowerBound()
@@ -107,7 +108,7 @@ final class Catalog: Sendable {
 
     /// Enters what a transaction has written into the state in memory, unless the file was replaced before
     /// the transaction ended: readers of the new file would not see it.
-    private func settle(
+    private func write(
         _ batch: PendingChanges, in file: CatalogFile, _ committed: (inout State) -> Void
     ) throws {
         do {
@@ -123,7 +124,7 @@ final class Catalog: Sendable {
             guard state.allowance.isEntered, state.allowance.generation == file.generation else {
                 return false
             }
-            state.allowance.settle(batch.storedBytes)
+            state.allowance.noteRecorded(batch.storedBytes)
             state.hasWritten = true
             committed(&state)
             return true
@@ -174,7 +175,7 @@ final class Catalog: Sendable {
     func writePending(_ writing: inout ChangeWriting) throws {
         let batch = takePending()
         try writing.write(batch)
-        inMemory { $0.allowance.settle(batch.storedBytes) }
+        inMemory { $0.allowance.noteRecorded(batch.storedBytes) }
     }
 
     /// Runs `body`, which only reads. Writes pending changes before, if there are any and nothing
@@ -278,9 +279,9 @@ extension Catalog {
     /// Notes that an item was published, for which `reserved` bytes were held.
     func noteStored(_ row: CatalogRow, reserved: Int64) {
         inMemory { state in
-            // An unsettled item of the same key was replaced with its file.
+            // An unrecorded item of the same key was replaced with its file.
             state.unspend(row.hash)
-            state.allowance.spend(row.chargedLength, reserved: reserved)
+            state.allowance.spend(row.chargedBytes, reserved: reserved)
             state.pending.stored(row)
             state.pending.count(.stores)
         }
@@ -309,14 +310,14 @@ extension Catalog {
 
     /// Notes that a damaged item went to the quarantine, where it takes as much space as before. Without a
     /// row, it was gone already.
-    func noteSetAside(_ hash: KeyHash, _ row: CatalogRow?) {
+    func noteQuarantined(_ hash: KeyHash, _ row: CatalogRow?) {
         guard var row else { return noteRemoved(hash) }
         inMemory { state in
-            row.isSettled = state.pending.storedRow(hash) == nil
+            row.isRecorded = state.pending.storedRow(hash) == nil
             // An earlier quarantined file of the same name was replaced.
             state.unspend(row.hash)
             state.unspend(hash)
-            if !row.isSettled { state.allowance.spend(row.chargedLength, reserved: 0) }
+            if !row.isRecorded { state.allowance.spend(row.chargedBytes, reserved: 0) }
             state.pending.removed(hash)
             state.pending.stored(row)
         }
@@ -326,7 +327,7 @@ extension Catalog {
     func noteKept(_ row: CatalogRow, reserved: Int64) {
         inMemory { state in
             state.unspend(row.hash)
-            state.allowance.spend(row.chargedLength, reserved: reserved)
+            state.allowance.spend(row.chargedBytes, reserved: reserved)
             state.pending.stored(row)
         }
     }
@@ -343,7 +344,7 @@ extension Catalog {
     func notePartialGone(_ hash: KeyHash) {
         inMemory { state in
             state.unspend(hash.ofPartial)
-            state.pending.partialGone(hash.ofPartial)
+            state.pending.partialLost(hash.ofPartial)
         }
     }
 
@@ -364,8 +365,8 @@ extension Catalog {
 extension Catalog.State {
     /// Releases the charge of a file that is gone and had no row yet.
     fileprivate mutating func unspend(_ hash: KeyHash) {
-        guard let old = pending.storedRow(hash), !old.isSettled else { return }
-        allowance.unspend(old.chargedLength)
+        guard let old = pending.storedRow(hash), !old.isRecorded else { return }
+        allowance.unspend(old.chargedBytes)
     }
 }
 

@@ -56,7 +56,7 @@ struct CatalogView: Sendable {
             return .usable(CatalogView(queue: queue, folders: folders))
         } catch let error as CatalogFile.Unusable {
             return .unusable(error.description)
-        } catch let error as FileSystemError where error.isOfSecondName {
+        } catch let error as FileSystemError where error.isHardLinked {
             return .unusable("it has a second name")
         } catch {
             try onFiles { () throws(FileSystemError) in
@@ -71,7 +71,7 @@ struct CatalogView: Sendable {
     struct Known: Sendable, Hashable {
         let key: String
         /// Stored bytes: the length of the file.
-        let storedLength: Int64
+        let storedBytes: Int64
     }
 
     /// - Parameter isThorough: Whether to check every page, and every index against its table, which takes seconds for
@@ -142,12 +142,12 @@ extension CatalogTransaction {
         ).lazy.compactMap(CachedItem.init).first { $0.key == key }
     }
 
-    func partials() throws -> [KeptPartial] {
+    func partials() throws -> [PartialItem] {
         try Row.fetchAll(
             database,
             sql: CachedItem.select
                 + " WHERE kind = \(CatalogRow.Kind.partial.rawValue) ORDER BY priority, lastUse"
-        ).compactMap(KeptPartial.init)
+        ).compactMap(PartialItem.init)
     }
 
     /// The space that the items of each source take, ordered by charged bytes, largest first.
@@ -202,7 +202,7 @@ extension CatalogTransaction {
             arguments: [range.lowerBound.data, range.upperBound.data])
         while let row = try rows.next() {
             guard let hash = KeyHash(data: try row.value(0)) else { continue }
-            known[hash] = CatalogView.Known(key: try row.value(1), storedLength: try row.value(2))
+            known[hash] = CatalogView.Known(key: try row.value(1), storedBytes: try row.value(2))
         }
         return known
     }
@@ -218,7 +218,7 @@ extension CatalogTransaction {
     }
 
     /// The number of items, and the bytes of their contents.
-    func itemTotals() throws -> (items: Int, contentLength: Int64) {
+    func itemTotals() throws -> (items: Int, contentBytes: Int64) {
         let row = try Row.fetchOne(
             database, sql: "SELECT items, contentLength FROM total WHERE kind = 0")
         return (try row?.value(0) ?? 0, try row?.value(1) ?? 0)
@@ -240,17 +240,19 @@ extension CachedItem {
             guard let intent = Intent(rawValue: try row.value(2)),
                 let area = Area(rawValue: try row.value(3)),
                 let backup = BackupPolicy(rawValue: try row.value(5)),
-                let encoding = ItemEncoding(rawValue: try row.value(6)),
-                let destination = Destination(
-                    area: area, name: try FileName(try row.value(4)),
-                    in: try FolderPath?(stored: try row.value(14)),
-                    backup: backup)
+                let encoding = ItemEncoding(rawValue: try row.value(6))
             else { return nil }
+            let name: String = try row.value(4)
+            let folder = try FolderPath?(stored: try row.value(14))
+            let destination =
+                try name.isEmpty
+                ? nil : Destination(area: area, name: FileName(name), in: folder, backup: backup)
+            guard destination != nil || (name.isEmpty && folder == nil) else { return nil }
             self.init(
                 key: key, source: try row.value(1), intent: intent, destination: destination,
                 encoding: encoding,
-                contentLength: try row.value(7), storedLength: try row.value(8),
-                chargedLength: try row.value(9),
+                contentBytes: try row.value(7), storedBytes: try row.value(8),
+                chargedBytes: try row.value(9),
                 priority: Float(try row.value(10, as: Double.self)), storedAt: try row.value(11),
                 expiresAt: try row.value(12),
                 lastUse: try row.value(13))
@@ -260,14 +262,14 @@ extension CachedItem {
     }
 }
 
-extension KeptPartial {
+extension PartialItem {
     /// - Returns: `nil` for a row that this code could not have written.
     fileprivate init?(_ row: Row) {
         // The columns of a partial mean the same as those of an item.
         guard let row = CachedItem(row) else { return nil }
         self.init(
-            key: row.key, source: row.source, destination: row.destination, contentLength: row.contentLength,
-            storedLength: row.storedLength, chargedLength: row.chargedLength, keptAt: row.storedAt,
+            key: row.key, source: row.source, destination: row.destination, contentBytes: row.contentBytes,
+            storedBytes: row.storedBytes, chargedBytes: row.chargedBytes, keptAt: row.storedAt,
             expiresAt: row.expiresAt ?? .max)
     }
 }
@@ -300,9 +302,9 @@ package struct CatalogSnapshot {
         package let source: String
         package let intent: Intent
         /// Bytes of content.
-        package let contentLength: Int64
+        package let contentBytes: Int64
         /// Stored bytes: the length of the item's file when the row was written.
-        package let storedLength: Int64
+        package let storedBytes: Int64
         /// When the item was stored, in milliseconds since 1970.
         package let storedAt: Int64
     }
@@ -361,7 +363,7 @@ extension CatalogSnapshot.Entry {
         else { return nil }
         self.init(
             hash: hash, key: try row.value(1), source: try row.value(2), intent: intent,
-            contentLength: try row.value(4), storedLength: try row.value(5), storedAt: try row.value(6))
+            contentBytes: try row.value(4), storedBytes: try row.value(5), storedAt: try row.value(6))
     }
 }
 

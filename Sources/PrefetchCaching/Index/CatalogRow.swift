@@ -28,37 +28,37 @@ struct CatalogRow: Sendable {
     var metadata: ItemMetadata?
     var encoding: ItemEncoding
     /// Bytes of content.
-    var contentLength: Int64
+    var contentBytes: Int64
     /// Stored bytes: the length of the file.
-    var storedLength: Int64
+    var storedBytes: Int64
     /// Charged bytes, which count against the budget.
-    var chargedLength: Int64
+    var chargedBytes: Int64
     /// Whether the catalog charges for the file already, under another row.
-    var isSettled = false
+    var isRecorded = false
 
     init(
-        _ metadata: ItemMetadata, encoding: ItemEncoding, contentLength: Int64, storedLength: Int64,
-        chargedLength: Int64
+        _ metadata: ItemMetadata, encoding: ItemEncoding, contentBytes: Int64, storedBytes: Int64,
+        chargedBytes: Int64
     ) {
         kind = .item
         hash = metadata.key.hash
         key = metadata.key.string
         self.metadata = metadata
         self.encoding = encoding
-        self.contentLength = contentLength
-        self.storedLength = storedLength
-        self.chargedLength = chargedLength
+        self.contentBytes = contentBytes
+        self.storedBytes = storedBytes
+        self.chargedBytes = chargedBytes
     }
 
     /// A file whose content is unknown.
-    init(opaque kind: Kind, hash: KeyHash, storedLength: Int64, chargedLength: Int64) {
+    init(opaque kind: Kind, hash: KeyHash, storedBytes: Int64, chargedBytes: Int64) {
         self.kind = kind
         self.hash = hash
         key = ""
         encoding = .identity
-        contentLength = 0
-        self.storedLength = storedLength
-        self.chargedLength = chargedLength
+        contentBytes = 0
+        self.storedBytes = storedBytes
+        self.chargedBytes = chargedBytes
     }
 }
 
@@ -68,7 +68,7 @@ struct Victim: Sendable {
     let key: String
     let kind: CatalogRow.Kind
     /// Charged bytes, which eviction frees.
-    let chargedLength: Int64
+    let chargedBytes: Int64
     let priority: Float
 
     var itemKey: ItemKey? {

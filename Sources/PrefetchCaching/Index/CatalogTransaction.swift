@@ -107,12 +107,13 @@ extension CatalogTransaction {
             [
                 row.hash.data, row.kind.rawValue, row.key, metadata?.source ?? "",
                 Int((metadata?.intent ?? .opportunistic).rawValue),
-                Int((metadata?.destination.area ?? .applicationSupport).rawValue),
-                metadata?.destination.name.string ?? "",
-                Int((metadata?.destination.backup ?? .include).rawValue), Int(row.encoding.rawValue),
-                row.contentLength, row.storedLength, row.chargedLength, Double(metadata?.priority ?? 0),
+                Int((metadata?.destination?.area ?? .applicationSupport).rawValue),
+                // Empty for an item without a destination.
+                metadata?.destination?.name.string ?? "",
+                Int((metadata?.destination?.backup ?? .include).rawValue), Int(row.encoding.rawValue),
+                row.contentBytes, row.storedBytes, row.chargedBytes, Double(metadata?.priority ?? 0),
                 metadata?.storedAt ?? 0, metadata?.expiresAt, lastUse,
-                metadata?.destination.folder?.string ?? "",
+                metadata?.destination?.folder?.string ?? "",
             ])
     }
 
@@ -137,7 +138,7 @@ extension CatalogTransaction {
     }
 
     /// The charged bytes of a key's kept partial, or `nil` when there is no row for it.
-    func chargedLength(ofPartial hash: KeyHash) throws -> Int64? {
+    func chargedBytes(ofPartial hash: KeyHash) throws -> Int64? {
         try integer("SELECT chargedLength FROM item WHERE hash = ? AND kind = 2", [hash.ofPartial.data])
     }
 
@@ -446,7 +447,7 @@ extension Victim {
             let kind = CatalogRow.Kind(rawValue: try row.value(2))
         else { return nil }
         self.init(
-            hash: hash, key: try row.value(1), kind: kind, chargedLength: try row.value(3),
+            hash: hash, key: try row.value(1), kind: kind, chargedBytes: try row.value(3),
             priority: Float(try row.value(4, as: Double.self)))
     }
 }

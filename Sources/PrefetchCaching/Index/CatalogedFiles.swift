@@ -16,12 +16,12 @@ protocol CatalogedFiles: Sendable {
     func release(_ claim: Claim)
 
     /// The length of an item's file in bytes, or `nil` when there is none.
-    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64?
+    func storedBytes(of hash: KeyHash) throws(FileSystemError) -> Int64?
 
     /// The state of a partial on disk.
     ///
     /// - Parameter hash: The hash of its row.
-    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing
+    func state(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.State
 }
 
 enum Removal: Sendable {
@@ -72,7 +72,7 @@ struct CacheFiles: CatalogedFiles {
         } catch {
             // A process without permission to read the file cannot hold a lease on it either.
             if error.errno == .permissionDenied { return .claimed(Claim(file: nil)) }
-            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            guard error.isNotFound || error.isNotRegularFile else { throw error }
             return .gone
         }
         do {
@@ -128,18 +128,18 @@ struct CacheFiles: CatalogedFiles {
             try fileSystem.unlink(path, in: folder)
             return .removed
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            guard error.isNotFound || error.isNotRegularFile else { throw error }
             return .gone
         }
     }
 
-    func storedLength(of hash: KeyHash) throws(FileSystemError) -> Int64? {
+    func storedBytes(of hash: KeyHash) throws(FileSystemError) -> Int64? {
         try folders.fileSystem.attributes(
             of: CacheLayout.file(of: hash), in: folders.current.items.descriptor)?.length
     }
 
-    func standing(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.Standing {
-        try partials.standing(of: hash.ofPartial)
+    func state(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.State {
+        try partials.state(of: hash.ofPartial)
     }
 
     private var partials: PartialFiles { PartialFiles(incoming: folders.current.incoming) }

@@ -11,7 +11,7 @@ struct PendingChanges: Sendable {
         /// Found to be missing, whatever removed it.
         case absent
         /// A kept partial is gone, or was found to be missing.
-        case partialGone
+        case partialLost
     }
 
     struct Entry: Sendable {
@@ -45,8 +45,8 @@ struct PendingChanges: Sendable {
     /// Charged bytes of all stored items that the catalog does not charge for yet.
     var storedBytes: Int64 {
         entries.values.reduce(0) { sum, entry in
-            guard case .stored(let row) = entry.change, !row.isSettled else { return sum }
-            return sum + row.chargedLength
+            guard case .stored(let row) = entry.change, !row.isRecorded else { return sum }
+            return sum + row.chargedBytes
         }
     }
 
@@ -74,7 +74,7 @@ struct PendingChanges: Sendable {
             lastOrder += 1
             entries[hash]?.usedAt = lastOrder
         case .touched, nil: set(.touched, for: hash)
-        case .removed, .absent, .partialGone: break
+        case .removed, .absent, .partialLost: break
         }
     }
 
@@ -87,8 +87,8 @@ struct PendingChanges: Sendable {
         if entries[hash] == nil { set(.absent, for: hash) }
     }
 
-    mutating func partialGone(_ hash: KeyHash) {
-        set(.partialGone, for: hash)
+    mutating func partialLost(_ hash: KeyHash) {
+        set(.partialLost, for: hash)
     }
 
     /// Notes that the user has opened an item, which makes its partial useless.
@@ -98,7 +98,7 @@ struct PendingChanges: Sendable {
 
     /// Notes that a partial is not on disk, unless something newer is known of it.
     mutating func partialAbsent(_ hash: KeyHash) {
-        if entries[hash] == nil { set(.partialGone, for: hash) }
+        if entries[hash] == nil { set(.partialLost, for: hash) }
     }
 
     private mutating func set(_ change: Change, for hash: KeyHash) {
@@ -118,20 +118,20 @@ struct PendingChanges: Sendable {
             switch change {
             case .stored(var row):
                 // The row of the item that was set aside was on its way, and has not arrived.
-                if row.isSettled, older.isUnsettled(row.hash.setAside) { row.isSettled = false }
+                if row.isRecorded, older.isUnrecorded(row.hash.inQuarantine) { row.isRecorded = false }
                 stored(row)
             case .touched: touched(hash)
             case .removed: removed(hash)
             // The lookup came before the older change was known to have failed.
             case .absent: absent(hash)
-            case .partialGone: partialGone(hash)
+            case .partialLost: partialLost(hash)
             }
         }
         return older.storedBytes + newer.storedBytes - storedBytes
     }
 
-    private func isUnsettled(_ hash: KeyHash) -> Bool {
-        storedRow(hash).map { !$0.isSettled } ?? false
+    private func isUnrecorded(_ hash: KeyHash) -> Bool {
+        storedRow(hash).map { !$0.isRecorded } ?? false
     }
 }
 
@@ -162,14 +162,14 @@ struct ChangeWriting {
         for (hash, change) in batch.ordered {
             switch change {
             case .stored(let row) where row.kind == .partial: try writePartial(row)
-            case .partialGone: try forgetPartial(hash)
+            case .partialLost: try forgetPartial(hash)
             case .stored(let row):
                 sequence += 1
                 if row.kind == .item, hasPartials { try supersedePartial(of: hash) }
                 // A file that another process has replaced meanwhile has its row written by that process; one
                 // that it has removed or evicted has no row.
                 switch try lengthOnDisk(row) {
-                case row.storedLength: try transaction.write(row, lastUse: sequence)
+                case row.storedBytes: try transaction.write(row, lastUse: sequence)
                 case nil: try transaction.deleteRow(hash)
                 default: break
                 }
@@ -183,7 +183,7 @@ struct ChangeWriting {
                 }
             case .removed, .absent:
                 // Another process may have stored the item again; it writes the row then.
-                if try catalog.files.storedLength(of: hash) == nil { try transaction.deleteRow(hash) }
+                if try catalog.files.storedBytes(of: hash) == nil { try transaction.deleteRow(hash) }
             }
         }
         if hasPartials {
@@ -202,19 +202,19 @@ struct ChangeWriting {
 
     private func lengthOnDisk(_ row: CatalogRow) throws(FileSystemError) -> Int64? {
         // A quarantined file is never replaced or removed without a row.
-        row.kind == .quarantined ? row.storedLength : try catalog.files.storedLength(of: row.hash)
+        row.kind == .quarantined ? row.storedBytes : try catalog.files.storedBytes(of: row.hash)
     }
 }
 
 /// The rows of kept partials. A partial that is being written has none: it is part of what its process holds.
 extension ChangeWriting {
     private mutating func writePartial(_ row: CatalogRow) throws {
-        switch try catalog.files.standing(ofPartial: row.hash) {
-        case .kept(row.storedLength):
+        switch try catalog.files.state(ofPartial: row.hash) {
+        case .kept(row.storedBytes):
             sequence += 1
             try transaction.write(row, lastUse: sequence)
             hasPartials = true
-        case .kept(let length) where length > row.storedLength:
+        case .kept(let length) where length > row.storedBytes:
             // Another writer has resumed it, and kept it again.
             break
         case .held: break
@@ -225,7 +225,7 @@ extension ChangeWriting {
     }
 
     private func forgetPartial(_ hash: KeyHash) throws {
-        switch try catalog.files.standing(ofPartial: hash) {
+        switch try catalog.files.state(ofPartial: hash) {
         case .absent: try transaction.deleteRow(hash)
         // The row is that of an older one.
         case .held(catalog.environment.session): try transaction.deleteRow(hash)
@@ -235,13 +235,13 @@ extension ChangeWriting {
 
     /// Removes the partial of a key that was stored or opened, which makes the partial useless.
     private func supersedePartial(of hash: KeyHash) throws {
-        guard try transaction.chargedLength(ofPartial: hash) != nil else { return }
+        guard try transaction.chargedBytes(ofPartial: hash) != nil else { return }
         try remove(hash.ofPartial)
     }
 
     /// Removes the files of a partial, and its row when nothing is left.
     private func remove(_ hash: KeyHash) throws {
-        let victim = Victim(hash: hash, key: "", kind: .partial, chargedLength: 0, priority: 0)
+        let victim = Victim(hash: hash, key: "", kind: .partial, chargedBytes: 0, priority: 0)
         do {
             if try catalog.files.remove(victim) == .leased { return }
         } catch {

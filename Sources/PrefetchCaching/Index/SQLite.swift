@@ -60,7 +60,7 @@ extension FilePath {
         let path = appending(name)
         let limit = Int(system.pointee.mxPathname) - "-journal".utf8.count
         let bytes = path.lengthWithoutLinks(system) ?? path.length
-        guard bytes <= limit else { throw .pathTooLong(path, bytes: bytes, limit: limit) }
+        guard bytes <= limit else { throw .pathTooLong(path.string, bytes: bytes, limit: limit) }
     }
 
     /// `nil` where the links cannot be followed. What does not exist yet counts as it is.

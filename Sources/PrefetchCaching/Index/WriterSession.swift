@@ -155,7 +155,7 @@ final class WriterSession: Sendable {
                 guard try !fileSystem.lock(file, waiting: false) else { continue }
                 bounds[session] = try WriterBound(of: file, in: fileSystem).bytes
             } catch {
-                guard error.isNotFound || error.isNoRegularFile else { throw error.naming(name) }
+                guard error.isNotFound || error.isNotRegularFile else { throw error.naming(name) }
             }
         }
         return bounds
@@ -227,7 +227,7 @@ final class WriterSession: Sendable {
                 CacheLayout.lock(session: session), in: incoming.descriptor, .read)
         } catch {
             // Nobody holds a lock on a link or a folder.
-            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            guard error.isNotFound || error.isNotRegularFile else { throw error }
             return try body()
         }
         defer { fileSystem.unlock(lock) }

@@ -9,7 +9,7 @@ extension Engine {
         try catalog.reading { try $0.sources() }
     }
 
-    func partials() throws(CacheError) -> [KeptPartial] {
+    func partials() throws(CacheError) -> [PartialItem] {
         try catalog.reading { try $0.partials() }
     }
 
@@ -17,19 +17,14 @@ extension Engine {
     func promotedFiles() throws(CacheError) -> [PromotedFile] {
         var files: [PromotedFile] = []
         try ledger.forEachCommitted { entry in
-            let opened = destinations.opened(entry, isFirstOpen: false)
-            files.append(
-                PromotedFile(
-                    key: entry.key, path: opened.path, location: opened.location, backup: entry.backup,
-                    contentLength: entry.contentLength, openedAt: entry.openedAt,
-                    presentLength: presentLength(entry)))
+            files.append(destinations.promotedFile(entry, presentBytes: presentBytes(entry)))
         }
         files.sort { $0.openedAt < $1.openedAt }
         return files
     }
 
     /// The present length of a promoted file. An overview must not fail because of one file.
-    private func presentLength(_ entry: LedgerEntry) -> Int64? {
+    private func presentBytes(_ entry: LedgerEntry) -> Int64? {
         do {
             return try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
                 guard let folder = try destinations.existingFolder(of: entry),

@@ -11,12 +11,12 @@ struct Quarantine: Sendable {
     /// Moves an item's file to the quarantine, replacing an earlier damaged file of the same key.
     ///
     /// - Returns: The row of the file at its new location, or `nil` when it was gone already.
-    func setAside(_ hash: KeyHash) throws(CacheError) -> CatalogRow? {
+    func add(_ hash: KeyHash) throws(CacheError) -> CatalogRow? {
         let fileSystem = folders.fileSystem
         let folder = try folders.quarantine()
         let items = folders.current.items
         // The catalog identifies files by hash, and the key may be stored again at once.
-        let hashThere = hash.setAside
+        let hashThere = hash.inQuarantine
         let name = FilePath(hashThere.hexadecimal)
         let file = CacheLayout.file(of: hash)
         return try onFiles { () throws(FileSystemError) in
@@ -39,13 +39,13 @@ struct Quarantine: Sendable {
                 // The attributes from before have to do.
             }
             return CatalogRow(
-                opaque: .quarantined, hash: hashThere, storedLength: attributes.length,
-                chargedLength: charge(storedLength: attributes.length))
+                opaque: .quarantined, hash: hashThere, storedBytes: attributes.length,
+                chargedBytes: charge(storedBytes: attributes.length))
         }
     }
 }
 
 extension KeyHash {
     /// The hash under which the catalog lists a quarantined item. Applying it twice gives the original.
-    var setAside: KeyHash { KeyHash(high: ~high, low: low) }
+    var inQuarantine: KeyHash { KeyHash(high: ~high, low: low) }
 }

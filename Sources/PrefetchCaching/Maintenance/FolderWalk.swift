@@ -84,7 +84,7 @@ struct FolderWalk {
             guard path.removingLastComponent() == last.path else { return try top.open(path) }
             return try last.folder.open(FilePath(root: nil, [name]))
         } catch {
-            guard error.isNoRegularFile else { throw .fileSystem(error) }
+            guard error.isNotRegularFile else { throw .fileSystem(error) }
             return nil
         }
     }

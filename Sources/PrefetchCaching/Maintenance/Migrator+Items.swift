@@ -72,10 +72,11 @@ extension Migrator {
         do {
             let reader = try ItemReader(item, of: fileSystem, codecs: engine.codecs)
             footer = reader.footer
-            guard footer.metadata.key == original.key, footer.contentLength == opened.attributes.length else {
+            guard footer.metadata.key == original.key, footer.contentBytes == opened.attributes.length else {
                 return .left(.keyIsTaken)
             }
-            try reader.stream(0..<footer.contentLength) { _ in }
+            var pieces = try reader.pieces(of: 0..<footer.contentBytes)
+            while try pieces.next() != nil {}
         } catch {
             return .left(.failed(.item(error)))
         }
@@ -129,7 +130,7 @@ struct CacheIntake: ItemIntake {
         let report = try engine.capacity()
         if let refusal = report.refusal { return .refused(refusal) }
         let needed = engine.charge(
-            storedLength: ItemFooter.storedLengthBound(contentLength: length, metadata: metadata))
+            storedBytes: ItemFooter.storedBytesBound(contentBytes: length, metadata: metadata))
         let used = report.chargedBytes + report.heldBytes + report.catalogBytes
         let (sum, overflow) = used.addingReportingOverflow(needed)
         guard overflow || sum > Watermarks.high(report.ceilingBytes) else { return nil }

@@ -22,7 +22,7 @@ extension Migrator {
             file = try fileSystem.open(original.name, in: original.folder.descriptor, .read)
         } catch {
             if error.isNotFound { return .left(.changed) }
-            if error.isNoRegularFile { return .left(.notARegularFile) }
+            if error.isNotRegularFile { return .left(.notARegularFile) }
             throw .fileSystem(error.naming(original.name))
         }
         defer { fileSystem.close(file) }
@@ -111,10 +111,10 @@ extension Migrator {
     func merge(_ original: Original, _ opened: OpenOriginal, into entry: LedgerEntry)
         throws(CacheError) -> MigratedFile.Outcome
     {
-        let place = destinations.opened(entry, isFirstOpen: false).location
+        let place = destinations.location(of: entry)
         guard let folder = try destinations.existingFolder(of: entry) else { return .left(.keyIsTaken) }
         if try isInPlace(original, opened, as: entry.name, in: folder) { return .adopted(place) }
-        guard opened.attributes.length == entry.contentLength,
+        guard opened.attributes.length == entry.contentBytes,
             try checksum(of: opened.file) == entry.contentChecksum
         else { return .left(.keyIsTaken) }
         let isSame = try destinations.coordinated(.write, entry) { () throws(CacheError) in

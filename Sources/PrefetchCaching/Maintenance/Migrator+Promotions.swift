@@ -79,7 +79,7 @@ extension Migrator {
         let intent = LedgerEntry(
             key: original.key, state: .intent, mode: .rename, area: target.area, folder: place.path,
             name: target.name, plainName: target.name, backup: target.backup,
-            contentLength: opened.attributes.length, contentChecksum: checksum,
+            contentBytes: opened.attributes.length, contentChecksum: checksum,
             stagedName: files.nextStagedName(original.key), inode: opened.attributes.identity.inode,
             birthTime: try files.birthTime(of: opened.file), openedAt: engine.environment.now())
         return try promoter.locks.hold(original.key.hash) { () throws(CacheError) in
@@ -127,9 +127,7 @@ extension Migrator {
             return .left(.changed)
         }
         if placing != .moved { entry = entry.adopted }
-        let location = destinations.opened(
-            try promoter.publisher.commit(entry, in: folder), isFirstOpen: false
-        ).location
+        let location = destinations.location(of: try promoter.publisher.commit(entry, in: folder))
         switch placing {
         case .moved:
             // The other half of the rename.

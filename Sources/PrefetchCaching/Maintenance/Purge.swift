@@ -3,6 +3,12 @@ public import PrefetchItemFormat
 public import PrefetchStorageAreas
 internal import SystemPackage
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Removing promoted files that are excluded from backups and have not been used for long.
 extension Engine {
     /// - Parameters:
@@ -36,7 +42,7 @@ extension Engine {
         }
 
         func note(_ error: CacheError) {
-            let location = destinations.opened(entry, isFirstOpen: false).location
+            let location = destinations.location(of: entry)
             report.failures.append(PurgeReport.Failure(key: entry.key, location: location, error: error))
         }
     }
@@ -46,7 +52,7 @@ extension Engine {
         _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
     ) throws(CacheError) {
         guard let folder = try destinations.existingFolder(of: entry),
-            let file = try openUnnoticed(entry, in: folder)
+            let file = try openWithoutAccessTime(entry, in: folder)
         else { return }
         defer { environment.fileSystem.close(file) }
         let found = try files.attributes(of: file)
@@ -54,17 +60,19 @@ extension Engine {
         let lastUse = try files.lastUse(file, of: entry)
         guard lastUse < time else { return }
         let purged = PurgeReport.File(
-            key: entry.key, location: destinations.opened(entry, isFirstOpen: false).location,
-            length: found.length, lastUse: lastUse)
+            key: entry.key, location: destinations.location(of: entry),
+            fileBytes: found.length, lastUsedAt: lastUse)
         guard try isUnchanged(file, found, entry) else { return report.changed.append(purged) }
-        guard try !isShared(file, entry) else { return report.shared.append(purged) }
+        guard try !promoter.isShared(found.identity, entry) else { return report.shared.append(purged) }
         guard !isDryRun else { return report.purged.append(purged) }
         let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
         // The file first: an entry without a file lets its key be stored again, but a file without an entry
         // would not be accounted for.
-        let removal = try destinations.onDestination(entry) { () throws(FileSystemError) in
-            try files.remove(
-                file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging)
+        let removal = try destinations.coordinated(.delete, entry) { () throws(CacheError) in
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
+                try files.remove(
+                    file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging)
+            }
         }
         switch removal {
         case .removed: report.purged.append(purged)
@@ -74,9 +82,9 @@ extension Engine {
             place.name = name
             return report.changed.append(
                 PurgeReport.File(
-                    key: entry.key, location: destinations.opened(place, isFirstOpen: false).location,
-                    length: try files.attributes(of: place, in: folder)?.length ?? found.length,
-                    lastUse: lastUse))
+                    key: entry.key, location: destinations.location(of: place),
+                    fileBytes: try files.attributes(of: place, in: folder)?.length ?? found.length,
+                    lastUsedAt: lastUse))
         }
         try destinations.onDestination(entry) { () throws(FileSystemError) in
             // Without an entry, a file that came back there would have no name to go back to.
@@ -86,22 +94,14 @@ extension Engine {
         try ledger.remove(entry)
     }
 
-    /// Whether another key was handed the same file: one that is identical is adopted rather than stored twice.
-    private func isShared(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
-        let identity = try files.attributes(of: file).identity
-        for other in try ledger.others(withContentOf: entry) {
-            // The names may differ: the file system may take them for one, or one of the folders be a link.
-            guard let folder = try destinations.existingFolder(of: other) else { continue }
-            if try files.attributes(of: other, in: folder)?.identity == identity { return true }
-        }
-        return false
-    }
-
-    private func openUnnoticed(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Descriptor? {
+    private func openWithoutAccessTime(_ entry: LedgerEntry, in folder: Directory) throws(CacheError)
+        -> Descriptor?
+    {
         do {
-            return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
+            return try environment.fileSystem.open(
+                entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else {
+            guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(destinations.path(of: entry), error)
             }
             return nil
@@ -112,7 +112,7 @@ extension Engine {
     private func isUnchanged(_ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry)
         throws(CacheError) -> Bool
     {
-        guard found.length == entry.contentLength else { return false }
+        guard found.length == entry.contentBytes else { return false }
         return try destinations.onDestination(entry) { () throws(FileSystemError) in
             guard try files.isOurs(file, by: entry) else { return false }
             return try environment.fileSystem.contentChecksum(of: file) == entry.contentChecksum
@@ -128,10 +128,12 @@ public struct PurgeReport: Hashable, Sendable {
         public let key: ItemKey
         /// The location of the file.
         public let location: AreaPath
-        /// The length of the file in bytes.
-        public let length: Int64
-        /// When the file was last used, in milliseconds since 1970.
-        public let lastUse: Int64
+        /// Bytes of the file.
+        public let fileBytes: Int64
+        package let lastUsedAt: Int64
+
+        /// When the file was last used.
+        public var lastUseDate: Date { Date(milliseconds: lastUsedAt) }
     }
 
     /// A file that could not be inspected or removed.
@@ -155,5 +157,5 @@ public struct PurgeReport: Hashable, Sendable {
     public internal(set) var failures: [Failure] = []
 
     /// The total length in bytes of the files that were removed, or would be.
-    public var purgedBytes: Int64 { purged.reduce(0) { $0 + $1.length } }
+    public var purgedBytes: Int64 { purged.reduce(0) { $0 + $1.fileBytes } }
 }

@@ -5,13 +5,13 @@ internal import SystemPackage
 
 /// Interrupted promotions, and the files in staging.
 extension Repair {
-    func settlePromotions() throws(CacheError) {
+    func resolvePromotions() throws(CacheError) {
         for intent in try engine.ledger.intents() {
-            let place = engine.destinations.opened(intent, isFirstOpen: false).location
+            let place = engine.destinations.location(of: intent)
             attempt(place) { () throws(CacheError) in
                 // A held lock means that a living process is at work.
                 try engine.promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
-                    try settle(intent, place)
+                    try resolve(intent, place)
                 }
             }
         }
@@ -52,16 +52,16 @@ extension Repair {
             let entry = try engine.ledger.entry(for: hash)
         else { return }
         if !isDryRun { try engine.promoter.recovery.leftovers.putBack(name, hash, from: folder) }
-        note(.promotionSettled, place, key: entry.key, "moved back, as it was not purged")
+        note(.promotionResolved, place, key: entry.key, "moved back, as it was not purged")
     }
 
-    private func settle(_ intent: LedgerEntry, _ place: AreaPath) throws(CacheError) {
+    private func resolve(_ intent: LedgerEntry, _ place: AreaPath) throws(CacheError) {
         guard try engine.ledger.entry(for: intent.key) == intent else { return }
-        guard !isDryRun else { return note(.promotionSettled, place, key: intent.key) }
+        guard !isDryRun else { return note(.promotionResolved, place, key: intent.key) }
         try engine.promoter.recovery.complete(intent)
         let entry = try engine.ledger.entry(for: intent.key)
-        let settled = entry.map { engine.destinations.opened($0, isFirstOpen: false).location } ?? place
-        note(.promotionSettled, settled, key: intent.key, entry == nil ? "taken back" : "completed")
+        let resolved = entry.map { engine.destinations.location(of: $0) } ?? place
+        note(.promotionResolved, resolved, key: intent.key, entry == nil ? "taken back" : "completed")
     }
 
     /// The staging folders, each with its location. The usual one comes first.
@@ -99,7 +99,7 @@ extension Repair {
             guard try fileSystem.attributes(of: file).kind == .regular else { return false }
             return try fileSystem.lock(file, waiting: false)
         } catch {
-            if error.isNotFound || error.isNoRegularFile { return false }
+            if error.isNotFound || error.isNotRegularFile { return false }
             guard error.isUnsupported else { throw .fileSystem(error) }
             return true
         }
@@ -115,7 +115,7 @@ extension Repair {
         }
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
             guard entry.backup == .exclude, entry.origin != .adopted else { return }
-            let place = engine.destinations.opened(entry, isFirstOpen: false).location
+            let place = engine.destinations.location(of: entry)
             attempt(place) { () throws(CacheError) in
                 try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
                     try renewMark(of: entry, at: place)
@@ -128,16 +128,16 @@ extension Repair {
         guard let folder = try engine.destinations.existingFolder(of: entry) else { return }
         let file: Descriptor
         do {
-            file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
+            file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else {
+            guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(engine.destinations.path(of: entry), error)
             }
             return
         }
         defer { fileSystem.close(file) }
         let attributes = try engine.files.attributes(of: file)
-        guard attributes.kind == .regular, attributes.length == entry.contentLength,
+        guard attributes.kind == .regular, attributes.length == entry.contentBytes,
             try !isMarked(file), try isOurs(file, entry)
         else { return }
         try renewMark(of: file, at: place, key: entry.key)
@@ -167,6 +167,6 @@ extension Repair {
             // The file system cannot store the mark.
             guard isMarked else { return }
         }
-        note(.markRenewed, place, key: key)
+        note(.markRestored, place, key: key)
     }
 }

@@ -21,13 +21,13 @@ public struct RepairReport: Hashable, Sendable {
     /// The kinds of repairs. The raw values are stable names.
     public enum Action: String, Hashable, Sendable, CaseIterable {
         /// A promotion that a crash interrupted is completed, or taken back if it came to nothing.
-        case promotionSettled
+        case promotionResolved
         /// A file in a staging folder that belongs to no promotion is removed.
         case stagedFileRemoved
         /// A partial of a dead writer, or a kept partial that can never be resumed, is removed.
         case partialRemoved
         /// An item with a damaged footer is moved to the quarantine.
-        case itemSetAside
+        case itemQuarantined
         /// An item that the system has emptied is removed.
         case purgedItemRemoved
         /// The catalog gets a row for an item that it lacked.
@@ -37,13 +37,13 @@ public struct RepairReport: Hashable, Sendable {
         /// The catalog's row of an item is made to match its file.
         case rowCorrected
         /// The catalog is rebuilt from the items.
-        case catalogRemade
+        case catalogRebuilt
         /// The sums of the catalog are made to match its rows, and these the smaller blocks of the volume.
         case statisticsCorrected
         /// A quarantined item is removed.
         case quarantinedItemRemoved
         /// A file or folder that is excluded from backups gets its mark again.
-        case markRenewed
+        case markRestored
     }
 
     /// A part that could not be inspected or repaired.
@@ -80,7 +80,7 @@ final class Repair {
     func run() throws(CacheError) -> RepairReport {
         let staging = AreaPath.ours(CacheLayout.staging, in: .applicationSupport)
         let incoming = AreaPath.ours(CacheLayout.incoming, in: .caches)
-        attempt(staging) { () throws(CacheError) in try settlePromotions() }
+        attempt(staging) { () throws(CacheError) in try resolvePromotions() }
         // Before anything else is removed, since the rows of those files are deleted with them.
         attempt(.catalog) { () throws(CacheError) in try forgetLostFiles() }
         attempt(incoming) { () throws(CacheError) in try removeOrphans() }
@@ -132,8 +132,8 @@ extension Repair {
         switch try CatalogView.look(in: engine.folders, isThorough: true) {
         case .usable(let view):
             guard try compare(view), !isDryRun else { return }
-            let census = engine.catalog.census
-            _ = try engine.catalog.transaction { try census.fill($0, ordering: .mostRecent) }
+            let reconciler = engine.catalog.reconciler
+            _ = try engine.catalog.transaction { try reconciler.fill($0, ordering: .mostRecent) }
         case .missing: try remake("there was none")
         case .unusable(let reason): try remake(reason)
         }
@@ -143,7 +143,7 @@ extension Repair {
         _ = try compare(nil)
         // An empty cache needs no catalog.
         if reason == "there was none", try isEmpty() { return }
-        note(.catalogRemade, .catalog, reason)
+        note(.catalogRebuilt, .catalog, reason)
         guard !isDryRun else { return }
         let root = engine.folders.current.root
         let identity = try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) }
@@ -231,7 +231,7 @@ extension Repair {
         do throws(ItemFormatError) {
             let footer = try ItemReader(opened, of: fileSystem, codecs: engine.codecs).footer
             guard footer.metadata.key.hash == file.hash else { throw .damaged(.key) }
-            if let row, row.storedLength == file.attributes.length { return false }
+            if let row, row.storedBytes == file.attributes.length { return false }
             let age = environment.now() - file.attributes.modified / 1_000_000
             guard hasCatalog, !(0..<Self.settlingMilliseconds).contains(age) else { return false }
             note(row == nil ? .rowAdded : .rowCorrected, .item(file.hash), key: footer.metadata.key)
@@ -245,11 +245,11 @@ extension Repair {
                 note(.purgedItemRemoved, .item(file.hash), key: row.flatMap { key($0.key) })
                 return false
             case .damaged:
-                if !isDryRun { try engine.setAside(file.hash, identity) }
-                note(.itemSetAside, .item(file.hash), key: row.flatMap { key($0.key) }, error.description)
+                if !isDryRun { try engine.moveToQuarantine(file.hash, identity) }
+                note(.itemQuarantined, .item(file.hash), key: row.flatMap { key($0.key) }, error.description)
                 // The next step removes quarantined items.
                 if isDryRun {
-                    let name = file.hash.setAside.hexadecimal
+                    let name = file.hash.inQuarantine.hexadecimal
                     note(
                         .quarantinedItemRemoved,
                         .ours(CacheLayout.quarantine.appending(name), in: .caches))
@@ -265,7 +265,7 @@ extension Repair {
     func recount() throws(CacheError) {
         if isDryRun {
             // A catalog that would be rebuilt has no sums to check.
-            guard !report.steps.contains(where: { $0.action == .catalogRemade }),
+            guard !report.steps.contains(where: { $0.action == .catalogRebuilt }),
                 case .usable(let view) = try CatalogView.look(in: engine.folders)
             else { return }
             return note(try view.read { try wrongSums($0) })
@@ -326,13 +326,14 @@ extension Repair {
     func removeUnusablePartials() throws(CacheError) {
         let incoming = engine.folders.current.incoming
         let files = PartialFiles(incoming: incoming)
-        let census = PartialCensus(folders: engine.folders, environment: environment, charge: engine.charge)
+        let reconciler = PartialReconciler(
+            folders: engine.folders, environment: environment, charge: engine.charge)
         let hashes = try onFiles { () throws(FileSystemError) in try files.hashes() }
         for hash in hashes {
             let place = AreaPath.ours(
                 CacheLayout.incoming.pushing(CacheLayout.keptPartial(of: hash)), in: .caches)
             attempt(place) { () throws(CacheError) in
-                guard try census.isUnusable(hash) else { return }
+                guard try reconciler.isUnusable(hash) else { return }
                 if !isDryRun {
                     let removal = try engine.locks.hold(hash.ofPartial) { () throws(CacheError) in
                         let removal = try onFiles { () throws(FileSystemError) in try files.remove(hash) }
@@ -397,10 +398,10 @@ extension Repair {
             return try engine.files.attributes(of: place(of: hash, kind), in: engine.folders.current.root)
                 == nil
         }
-        let standing = try onFiles { () throws(FileSystemError) in
-            try engine.catalog.files.standing(ofPartial: hash)
+        let state = try onFiles { () throws(FileSystemError) in
+            try engine.catalog.files.state(ofPartial: hash)
         }
-        if case .absent = standing { return true }
+        if case .absent = state { return true }
         return false
     }
 

@@ -46,7 +46,7 @@ public struct VerificationFinding: Hashable, Sendable {
     /// What is wrong with the file.
     public let verdict: Verdict
     /// Whether the file was moved to the quarantine.
-    public internal(set) var isSetAside = false
+    public internal(set) var isQuarantined = false
 }
 
 /// How far a verification has come.
@@ -89,5 +89,5 @@ public struct VerificationReport: Hashable, Sendable {
     /// The number of findings with the verdict ``VerificationFinding/Verdict/unreadable(_:)``.
     public var unreadable: Int { findings.count { if case .unreadable = $0.verdict { true } else { false } } }
     /// The number of files that were moved to the quarantine.
-    public var setAside: Int { findings.count(where: \.isSetAside) }
+    public var quarantined: Int { findings.count(where: \.isQuarantined) }
 }

@@ -70,7 +70,7 @@ final class Verifier: Sendable {
         var (files, bytes) = cataloged.flatMap(\.self) ?? (0, 0)
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
             files += 1
-            bytes += entry.contentLength
+            bytes += entry.contentBytes
         }
         let totals = (files, bytes)
         result.withLock { ($0.totalFiles, $0.totalBytes) = (totals.0, totals.1) }
@@ -142,21 +142,14 @@ final class Verifier: Sendable {
 
     /// Reads an item to its end.
     private func read(_ file: Descriptor, _ hash: KeyHash, _ key: inout ItemKey?) throws(CacheError) {
-        var failure: CacheError?
-        do throws(ItemFormatError) {
+        var pieces = try onItem { () throws(ItemFormatError) in
             let reader = try ItemReader(file, of: fileSystem, codecs: codecs)
             guard reader.footer.metadata.key.hash == hash else { throw .damaged(.key) }
             key = reader.footer.metadata.key
-            try reader.stream(0..<reader.footer.contentLength) { piece throws(ItemFormatError) in
-                do throws(CacheError) {
-                    try noteRead(piece.count)
-                } catch {
-                    failure = error
-                    throw .notAdmitted
-                }
-            }
-        } catch {
-            throw failure ?? .item(error)
+            return try reader.pieces(of: 0..<reader.footer.contentBytes)
+        }
+        while let piece = try onItem({ () throws(ItemFormatError) in try pieces.next() }) {
+            try noteRead(piece.count)
         }
     }
 
@@ -170,7 +163,7 @@ final class Verifier: Sendable {
             key: key, location: .item(hash), isPromoted: false, verdict: Self.verdict(on: error))
         if request.isRepairing {
             switch finding.verdict {
-            case .damaged: finding.isSetAside = try engine.setAside(hash, identity)
+            case .damaged: finding.isQuarantined = try engine.moveToQuarantine(hash, identity)
             case .missing: try engine.cachedCopies.remove(hash, identity)
             case .modified, .newerFormat, .unreadable: break
             }
@@ -190,7 +183,7 @@ final class Verifier: Sendable {
 
     /// Handles an item whose file is gone, which the catalog may not know yet.
     private func noteAbsent(_ hash: KeyHash, _ key: ItemKey?) throws(CacheError) {
-        guard let key, try !engine.promotedKeys.contains(hash) else { return }
+        guard let key, try engine.promotedKeys.entry(for: hash) == nil else { return }
         if request.isRepairing { engine.catalog.noteAbsent(hash) }
         note(VerificationFinding(key: key, location: .item(hash), isPromoted: false, verdict: .missing))
     }
@@ -209,7 +202,7 @@ final class Verifier: Sendable {
         guard let verdict else { return result.withLock { $0.report.verifiedFiles += 1 } }
         note(
             VerificationFinding(
-                key: entry.key, location: engine.destinations.opened(entry, isFirstOpen: false).location,
+                key: entry.key, location: engine.destinations.location(of: entry),
                 isPromoted: true, verdict: verdict))
     }
 
@@ -218,16 +211,16 @@ final class Verifier: Sendable {
         guard let folder = try engine.destinations.existingFolder(of: entry) else { return .missing }
         let file: Descriptor
         do {
-            file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readUnnoticed)
+            file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
         } catch {
             if error.isNotFound { return .missing }
-            if error.isNoRegularFile { return .modified }
+            if error.isNotRegularFile { return .modified }
             throw .destination(engine.destinations.path(of: entry), error)
         }
         defer { fileSystem.close(file) }
         let attributes = try engine.files.attributes(of: file)
         guard attributes.kind == .regular else { return .modified }
-        if attributes.length == entry.contentLength, try checksum(of: file) == entry.contentChecksum {
+        if attributes.length == entry.contentBytes, try checksum(of: file) == entry.contentChecksum {
             return nil
         }
         return try isUntouched(file, entry) ? .damaged(.damaged(.chunkContent)) : .modified
@@ -261,7 +254,7 @@ final class Verifier: Sendable {
             return false
         }
         let (margin, speed) = Self.handingOver
-        return attributes.modified / 1_000_000 <= entry.openedAt + margin + entry.contentLength / speed
+        return attributes.modified / 1_000_000 <= entry.openedAt + margin + entry.contentBytes / speed
     }
 }
 

@@ -1,7 +1,7 @@
 public import PrefetchFileSystem
 public import PrefetchItemFormat
 public import PrefetchStorageAreas
-public import SystemPackage
+internal import SystemPackage
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -23,18 +23,20 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The operating system refused a call on a file.
     case fileSystem(FileSystemError)
     /// A folder of the cache belongs to another user, or others may write to it.
-    case notOurs(FilePath)
+    case notOurs(String)
     /// The destination of an item cannot be written to. Nothing is lost: the item stays cached or, when the
     /// destination failed late, prepared for the next open.
-    case destination(FilePath, FileSystemError)
+    case destination(String, FileSystemError)
     /// The destination of an item is in an area that is unavailable: ``Area/iCloudDrive`` where the user is
     /// not signed in. Nothing is lost: the item stays cached, and a file that is there already stays.
     case destinationUnavailable(Area)
     /// The volume has too little room for what the user asked for, in bytes, even if cached items were
     /// evicted: `available` is the most that there could be. Nothing is lost.
     case insufficientSpace(needed: Int64, available: Int64)
+    /// The item has no destination: it can be read, and cannot be opened.
+    case noDestination(ItemKey)
     /// The item was opened before, and the user has since moved or deleted its file.
-    case movedOrDeleted(key: ItemKey, FilePath)
+    case movedOrDeleted(key: ItemKey, String)
     /// Another process has opened or forgotten the item at the same time, although it should have waited: a lock
     /// file was removed. Nothing is lost.
     case overtaken(ItemKey)
@@ -50,7 +52,7 @@ public enum CacheError: Error, Hashable, Sendable {
     case catalogOverBudget
     /// SQLite opens no database under so long a path: with all links followed it has `bytes` bytes, of at most
     /// `limit`. Nothing was created.
-    case pathTooLong(FilePath, bytes: Int, limit: Int)
+    case pathTooLong(String, bytes: Int, limit: Int)
     /// The ledger was written by a newer version of this package and was left alone.
     case newerLedger(version: Int)
     /// No further item can be pinned: a pin holds a file open, and the rest of the `openFiles` that this process
@@ -67,6 +69,16 @@ public enum CacheError: Error, Hashable, Sendable {
 }
 
 extension CacheError {
+    static func notOurs(_ path: FilePath) -> CacheError { .notOurs(path.string) }
+
+    static func destination(_ path: FilePath, _ error: FileSystemError) -> CacheError {
+        .destination(path.string, error)
+    }
+
+    static func movedOrDeleted(key: ItemKey, _ path: FilePath) -> CacheError {
+        .movedOrDeleted(key: key, path.string)
+    }
+
     /// Whether another process holds a lock.
     var isBusy: Bool {
         if case .busy = self { true } else { false }
@@ -106,6 +118,8 @@ extension CacheError: CustomStringConvertible {
                 + "open the item again when it is available"
         case .insufficientSpace(let needed, let available):
             "\(needed) bytes are needed, and \(available) bytes are available; make room on the volume"
+        case .noDestination(let key):
+            "'\(key)' has no destination: read it, or store it again with one"
         case .movedOrDeleted(let key, let path):
             "'\(key)' was opened before, and its file \(path) has since been moved or deleted"
         case .overtaken(let key):

@@ -17,7 +17,8 @@ public enum CacheEvent: Hashable, Sendable {
     case removed(ItemKey)
     /// An item was promoted: it is the user's file at this location.
     case promoted(ItemKey, AreaPath)
-    /// The record of a promotion was dropped; the file stays. The key may be stored again.
+    /// The record of a promotion was dropped, by ``PrefetchCache/forget(_:)`` or
+    /// ``PrefetchCache/deletePromotedFile(_:)``. The key may be stored again.
     case forgotten(ItemKey)
     /// The item's file did not hold what was stored. It was moved to the quarantine, and the read was a miss.
     case quarantined(ItemKey, ItemFormatError)

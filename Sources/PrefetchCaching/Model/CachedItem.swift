@@ -1,6 +1,12 @@
 public import PrefetchItemFormat
 public import PrefetchStorageAreas
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// One cached item, as the catalog lists it.
 public struct CachedItem: Hashable, Sendable {
     /// The key of the item.
@@ -9,26 +15,28 @@ public struct CachedItem: Hashable, Sendable {
     public let source: String
     /// Why the item was stored.
     public let intent: Intent
-    /// Where the item goes when it is opened.
-    public let destination: Destination
+    /// Where the item goes when it is opened; `nil` for an item that is only ever read.
+    public let destination: Destination?
     /// How the content is encoded in the item's file.
     public let encoding: ItemEncoding
     /// Bytes of content.
-    public let contentLength: Int64
+    public let contentBytes: Int64
     /// Stored bytes: the length of the item's file.
-    public let storedLength: Int64
+    public let storedBytes: Int64
     /// Charged bytes, which count against the budget: the stored bytes rounded up to whole blocks, and 512
     /// more.
-    public let chargedLength: Int64
+    public let chargedBytes: Int64
     /// The priority, from 0 to 1. Items of lower priority are evicted first.
     public let priority: Float
-    /// When the item was stored, in milliseconds since 1970.
-    public let storedAt: Int64
-    /// When the item expires, in milliseconds since 1970; `nil` for never.
-    public let expiresAt: Int64?
+    package let storedAt: Int64
+    package let expiresAt: Int64?
     /// The position in the order of use: the item with the smallest number was used the longest ago.
     public let lastUse: Int64
 
+    /// When the item was stored.
+    public var storedDate: Date { Date(milliseconds: storedAt) }
+    /// When the item expires; `nil` for never.
+    public var expirationDate: Date? { expiresAt.map(Date.init(milliseconds:)) }
     /// The location of the item's file.
     public var location: AreaPath { .item(key.hash) }
 }
@@ -38,7 +46,7 @@ public enum ItemStatus: Hashable, Sendable {
     /// The item is cached.
     case cached(CachedItem)
     /// The item was opened, and its file is the user's.
-    case promoted(OpenedItem)
+    case promoted(PromotedFile)
 }
 
 /// The result of looking an item up.
@@ -53,6 +61,17 @@ public enum Lookup<Value> {
         switch self {
         case .hit(let value): value
         case .miss: nil
+        }
+    }
+}
+
+extension Lookup {
+    func map<Other, Failure: Error>(_ transform: (Value) throws(Failure) -> Other) throws(Failure) -> Lookup<
+        Other
+    > {
+        switch self {
+        case .hit(let value): .hit(try transform(value))
+        case .miss(let miss): .miss(miss)
         }
     }
 }

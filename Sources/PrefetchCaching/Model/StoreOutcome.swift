@@ -6,7 +6,7 @@ public enum StoreOutcome: Hashable, Sendable {
     /// The item is in the cache.
     case stored(ItemSummary)
     /// The user had asked for the item, and it went straight to its destination.
-    case delivered(OpenedItem)
+    case delivered(PromotedFile)
     /// The item was not stored.
     case refused(Refusal)
 }

@@ -5,14 +5,14 @@ internal import PrefetchItemFormat
 extension Engine {
     private enum Found {
         case none, inUse
-        case kept(PartialItem)
+        case kept(ResumablePartial)
         case newer(UInt16)
         /// It can never be resumed.
         case unusable
     }
 
     /// Returns the partial of an item; `nil` when there is none, or a living process is writing it.
-    func partial(of key: ItemKey) throws(CacheError) -> PartialItem? {
+    func partial(of key: ItemKey) throws(CacheError) -> ResumablePartial? {
         var found = try find(key)
         if case .none = found, try folders.repair() { found = try find(key) }
         switch found {
@@ -57,7 +57,7 @@ extension Engine {
             guard journal.metadata.key == key, !journal.chunks.isEmpty,
                 PartialItem.expiry(keptAt: head.keptAt, now: now, of: journal.metadata) > now
             else { return .unusable }
-            return .kept(PartialItem(journal))
+            return .kept(ResumablePartial(journal))
         } catch {
             switch error {
             case .newerVersion(let version): return .newer(version)
@@ -92,7 +92,7 @@ extension Engine {
     ///     ``beginStore(_:encoding:expectedLength:keepingPartial:forgettingPromotion:)``.
     ///   - replay: Receives the kept content, in order.
     func resume(
-        _ partial: PartialItem, forgettingPromotion: Bool = false,
+        _ partial: ResumablePartial, forgettingPromotion: Bool = false,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> ResumedStore {
         try usage.requireOpen()
@@ -122,7 +122,7 @@ extension Engine {
     }
 
     private func resume(
-        _ taken: TakenPartial, as partial: PartialItem, charged: Int64, _ replaced: ReplacedPromotion,
+        _ taken: TakenPartial, as partial: ResumablePartial, charged: Int64, _ replaced: ReplacedPromotion,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> ResumedStore {
         let reservation = Reservation(
@@ -197,7 +197,7 @@ extension Engine {
             return try environment.fileSystem.open(
                 CacheLayout.keptPartial(of: taken.hash), in: taken.files.incoming.descriptor, .readWrite)
         } catch {
-            guard error.isOfSecondName else { throw .fileSystem(error) }
+            guard error.isHardLinked else { throw .fileSystem(error) }
             return nil
         }
     }
@@ -220,14 +220,14 @@ extension Engine {
     /// Reserves the worst case of the rest, if the length is known.
     private func reserve(_ journal: PartialJournal, _ reservation: Reservation) throws(CacheError) -> Refusal?
     {
-        reservation.journalBytes = charge(storedLength: journal.length)
+        reservation.journalBytes = charge(storedBytes: journal.length)
         guard let length = journal.expectedLength else { return nil }
-        let whole = max(length, journal.contentLength)
+        let whole = max(length, journal.contentBytes)
         PartialKeeper.reserve(reservation, journal.metadata, expectedLength: whole, charge: charge)
         do {
             try reservation.cover(
-                storedLength: ItemFooter.storedLengthBound(
-                    contentLength: whole, metadata: journal.metadata))
+                storedBytes: ItemFooter.storedBytesBound(
+                    contentBytes: whole, metadata: journal.metadata))
             return nil
         } catch {
             return refused(try reservation.denial(), journal.metadata.key)
@@ -249,7 +249,7 @@ extension Engine {
             throw .fileSystem(error)
         }
         journal.cut(to: sound)
-        let (contentEnd, journalEnd) = (journal.storedLength, journal.length)
+        let (contentEnd, journalEnd) = (journal.storedBytes, journal.length)
         try onFiles { () throws(FileSystemError) in
             if try fileSystem.attributes(of: file).length != contentEnd {
                 try fileSystem.resize(file, to: contentEnd)
@@ -266,7 +266,7 @@ extension Engine {
             try locks.hold(taken.hash.ofPartial) { () throws(FileSystemError) in
                 let row = CatalogRow(
                     partial: journal, keptAt: taken.keptAt, now: environment.now(),
-                    storedLength: try taken.files.lengthOfChunks(taken.hash) ?? 0,
+                    storedBytes: try taken.files.lengthOfChunks(taken.hash) ?? 0,
                     journalLength: try environment.fileSystem.attributes(of: taken.journal).length,
                     charge: charge)
                 try PartialHead.write(

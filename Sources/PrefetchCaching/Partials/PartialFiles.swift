@@ -23,12 +23,12 @@ struct PartialFiles: Sendable {
     }
 
     /// The state of the files under a hash.
-    enum Standing {
+    enum State {
         case absent
         /// A living process is writing it.
         case held(session: String)
         /// It is not being written. The chunks take this many bytes, none when only the journal is left.
-        case kept(storedLength: Int64)
+        case kept(storedBytes: Int64)
     }
 
     /// Takes the lock of a partial, without waiting. A partial whose journal has a second name is removed,
@@ -42,11 +42,11 @@ struct PartialFiles: Sendable {
             do {
                 journal = try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, mode)
             } catch {
-                if error.isOfSecondName {
+                if error.isHardLinked {
                     try unlink(hash)
                     continue
                 }
-                guard error.isNotFound && !creating || error.isNoRegularFile else { throw error }
+                guard error.isNotFound && !creating || error.isNotRegularFile else { throw error }
                 return .absent
             }
             let attributes: FileAttributes
@@ -103,7 +103,7 @@ struct PartialFiles: Sendable {
         do {
             try fileSystem.unlink(name, in: incoming.descriptor)
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            guard error.isNotFound || error.isNotRegularFile else { throw error }
         }
     }
 
@@ -114,16 +114,16 @@ struct PartialFiles: Sendable {
         return attributes?.kind == .regular ? attributes?.length : nil
     }
 
-    func standing(of hash: KeyHash) throws(FileSystemError) -> Standing {
+    func state(of hash: KeyHash) throws(FileSystemError) -> State {
         let length = try lengthOfChunks(hash)
         guard let journal = try openJournal(hash) else {
-            return length.map { .kept(storedLength: $0) } ?? .absent
+            return length.map { .kept(storedBytes: $0) } ?? .absent
         }
         defer { fileSystem.close(journal) }
         if let head = try PartialHead(of: journal, in: fileSystem), let session = try livingWriter(head) {
             return .held(session: session)
         }
-        return .kept(storedLength: length ?? 0)
+        return .kept(storedBytes: length ?? 0)
     }
 
     /// Opens a journal for reading, or returns `nil` when there is none.
@@ -139,7 +139,7 @@ struct PartialFiles: Sendable {
             fileSystem.close(journal)
             return nil
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else { throw error }
+            guard error.isNotFound || error.isNotRegularFile else { throw error }
             return nil
         }
     }

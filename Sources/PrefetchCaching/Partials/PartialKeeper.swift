@@ -30,7 +30,7 @@ final class PartialKeeper {
     private(set) var name: FilePath
     /// The length of the file of the chunks in bytes.
     /// Bytes of the chunks that the journal has.
-    private(set) var storedLength: Int64 = 0
+    private(set) var storedBytes: Int64 = 0
 
     private var fileSystem: any FileSystem { environment.fileSystem }
     private var hash: KeyHash { metadata.key.hash }
@@ -66,28 +66,28 @@ final class PartialKeeper {
         self.reservation = reservation
         generation = journal.generation
         name = CacheLayout.keptPartial(of: journal.metadata.key.hash)
-        storedLength = journal.storedLength
+        storedBytes = journal.storedBytes
         state = .keeping(journal, partial.journal)
     }
 
     /// The partial, or `nil` when nothing is kept.
-    var kept: PartialItem? {
+    var kept: ResumablePartial? {
         guard case .keeping(let journal, _) = state else { return nil }
-        return PartialItem(journal)
+        return ResumablePartial(journal)
     }
 
     /// Reserves space for a journal ahead of need.
     static func reserve(
         _ reservation: Reservation, _ metadata: ItemMetadata, expectedLength: Int64?, charge: ChargedLength
     ) {
-        guard let expectedLength, expectedLength >= Int64(ItemLimits.chunkLength) else { return }
+        guard let expectedLength, expectedLength >= Int64(ItemLimits.chunkBytes) else { return }
         reservation.journalBytes = charge(
-            storedLength: PartialJournal.length(metadata: metadata, contentLength: expectedLength))
+            storedBytes: PartialJournal.length(metadata: metadata, contentBytes: expectedLength))
     }
 
     /// Enters whole chunks that have been written.
     func note(_ chunks: ArraySlice<Chunk>, _ encoding: ItemEncoding) throws(ItemFormatError) {
-        storedLength += chunks.reduce(0) { $0 + Int64($1.storedLength) }
+        storedBytes += chunks.reduce(0) { $0 + Int64($1.storedBytes) }
         if case .waiting = state { try begin(encoding, chunks.count) }
         guard case .keeping(var journal, let file) = state else { return }
         try cover(chunkCount: journal.chunks.count + chunks.count)
@@ -99,10 +99,10 @@ final class PartialKeeper {
 
     private func cover(chunkCount: Int) throws(ItemFormatError) {
         let needed = charge(
-            storedLength: PartialJournal.length(metadata: metadata, chunkCount: chunkCount))
+            storedBytes: PartialJournal.length(metadata: metadata, chunkCount: chunkCount))
         guard needed > reservation.journalBytes else { return }
         reservation.journalBytes = needed
-        try reservation.cover(storedLength: storedLength)
+        try reservation.cover(storedBytes: storedBytes)
     }
 
     private func begin(_ encoding: ItemEncoding, _ chunkCount: Int) throws(ItemFormatError) {
@@ -119,7 +119,7 @@ final class PartialKeeper {
             if try !begin(journal, in: file, session) { close() }
         } catch {
             // A name that we may not use does not keep an item from being stored.
-            guard error.isNoRegularFile || error.isNotPermitted else { throw .fileSystem(error) }
+            guard error.isNotRegularFile || error.isNotPermitted else { throw .fileSystem(error) }
             do { try removeJournal() } catch { throw .fileSystem(error) }
             close()
         }
@@ -151,7 +151,7 @@ final class PartialKeeper {
         let now = environment.now()
         try PartialHead.write(writer: 0, keptAt: now, to: file, in: fileSystem)
         return CatalogRow(
-            partial: journal, keptAt: now, now: now, storedLength: storedLength,
+            partial: journal, keptAt: now, now: now, storedBytes: storedBytes,
             journalLength: journal.length, charge: charge)
     }
 

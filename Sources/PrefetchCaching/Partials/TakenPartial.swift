@@ -18,7 +18,7 @@ struct TakenPartial: Sendable {
 /// The result of taking a partial over.
 enum TakeOver {
     /// Its bytes are reserved.
-    case taken(TakenPartial, chargedLength: Int64)
+    case taken(TakenPartial, chargedBytes: Int64)
     case refused(Refusal)
     /// It is being written, or there is none that could be resumed.
     case gone
@@ -49,7 +49,7 @@ extension Admission {
                 if case .granted(let bytes) = decision { _ = allowance.reserve(bytes) }
             }
             if case .granted(let bytes) = decision, let taken {
-                return .taken(taken, chargedLength: bytes)
+                return .taken(taken, chargedBytes: bytes)
             }
             if let taken { giveBack(taken) }
             guard case .refused(let refusal) = decision else { return .gone }
@@ -82,14 +82,14 @@ extension Admission {
         _ transaction: CatalogTransaction
     ) throws -> Decision {
         let environment = catalog.environment
-        guard let storedLength = try partial.files.lengthOfChunks(partial.hash) else { return .gone }
+        guard let storedBytes = try partial.files.lengthOfChunks(partial.hash) else { return .gone }
         let journalLength = try environment.fileSystem.attributes(of: partial.journal).length
-        let charged = charge(storedLength: storedLength) + charge(storedLength: journalLength)
+        let charged = charge(storedBytes: storedBytes) + charge(storedBytes: journalLength)
 
-        var known = try transaction.chargedLength(ofPartial: partial.hash)
+        var known = try transaction.chargedBytes(ofPartial: partial.hash)
         // Its writer may have died, and then still holds it.
-        if known == nil, try catalog.settleDeadWriters(transaction) {
-            known = try transaction.chargedLength(ofPartial: partial.hash)
+        if known == nil, try catalog.reclaimDeadWriters(transaction) {
+            known = try transaction.chargedBytes(ofPartial: partial.hash)
         }
         let used = try transaction.usedBytes()
         let ceiling = try watch.snapshot(transaction).ceiling

@@ -17,6 +17,7 @@ final class Delivery: StoreUnderWay {
 
     private let engine: Engine
     private let metadata: ItemMetadata
+    private let target: Destination
     private let forgetsPromotion: Bool
     /// The path of the folder that it goes to.
     private let path: FolderPath?
@@ -26,14 +27,14 @@ final class Delivery: StoreUnderWay {
     private var checksum = ContentChecksum()
     private var length: Int64 = 0
     /// The length that there should be room for …
-    private var setAside: Int64 = 0
+    private var reservedBytes: Int64 = 0
     /// … and the length that the volume has allocated.
     private var allocated: Int64 = 0
     private var step = steps.lowerBound
     private var isFinished = false
 
-    var contentLength: Int64 { length }
-    private var destination: FilePath { engine.destinations.path(of: metadata.destination) }
+    var contentBytes: Int64 { length }
+    private var destination: FilePath { engine.destinations.path(of: target) }
     private var fileSystem: any FileSystem { engine.environment.fileSystem }
 
     /// - Parameters:
@@ -50,7 +51,8 @@ final class Delivery: StoreUnderWay {
         forgetsPromotion = forgettingPromotion
         try onItem { () throws(ItemFormatError) in try metadata.validate() }
         // Created at once, so that a destination that refuses the item does so before the download.
-        let target = metadata.destination
+        guard let target = metadata.destination else { throw .noDestination(metadata.key) }
+        self.target = target
         var path = target.folder
         let folder = try engine.destinations.destination(in: target.area, &path)
         staging = try engine.destinations.stagingFolder(for: folder, target.area, path)
@@ -61,7 +63,7 @@ final class Delivery: StoreUnderWay {
         do {
             (name, file) = try Self.create(in: staging) { engine.files.nextStagedName(metadata.key) }
         } catch {
-            throw .destination(engine.destinations.path(of: metadata.destination), error)
+            throw .destination(engine.destinations.path(of: target), error)
         }
         if let expectedLength { try makeRoom(for: expectedLength) }
     }
@@ -99,9 +101,9 @@ final class Delivery: StoreUnderWay {
         guard !isFinished else { throw .writerIsFinished }
         do {
             let end = length + Int64(bytes.count)
-            if end > setAside {
+            if end > reservedBytes {
                 do {
-                    try makeRoom(for: max(end, setAside + step))
+                    try makeRoom(for: max(end, reservedBytes + step))
                 } catch .insufficientSpace {
                     // The item may fit where a whole step does not.
                     try makeRoom(for: end)
@@ -120,7 +122,7 @@ final class Delivery: StoreUnderWay {
         guard !isFinished else { throw .writerIsFinished }
         do {
             let end = length + Int64(last.count)
-            if end > setAside { try makeRoom(for: end) }
+            if end > reservedBytes { try makeRoom(for: end) }
             try write(last)
             try makeDurable()
         } catch {
@@ -151,7 +153,7 @@ final class Delivery: StoreUnderWay {
     /// that.
     private func makeRoom(for end: Int64) throws(CacheError) {
         try engine.admission.makeImportantRoom(end - max(length, allocated), in: staging)
-        setAside = end
+        reservedBytes = end
         // A small file is written before others could take its space.
         guard end > Self.steps.lowerBound else { return }
         try makingWay(for: end - length) { () throws(FileSystemError) in
@@ -165,7 +167,7 @@ final class Delivery: StoreUnderWay {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) {
-        try makingWay(for: max(setAside - length, Int64(bytes.count))) { () throws(FileSystemError) in
+        try makingWay(for: max(reservedBytes - length, Int64(bytes.count))) { () throws(FileSystemError) in
             try fileSystem.writeAll(bytes, to: file, at: length)
         }
         checksum.update(bytes)
@@ -199,7 +201,7 @@ final class Delivery: StoreUnderWay {
         do {
             // Returns the space that was allocated and not needed.
             if allocated > length { try fileSystem.resize(file, to: length) }
-            try engine.files.mark(file, metadata.destination.backup)
+            try engine.files.mark(file, target.backup)
             try fileSystem.synchronize(file)
             try fileSystem.synchronize(staging.descriptor)
         } catch {
@@ -209,9 +211,9 @@ final class Delivery: StoreUnderWay {
 
     private func entry() throws(CacheError) -> LedgerEntry {
         LedgerEntry(
-            key: metadata.key, state: .intent, mode: .decode, area: metadata.destination.area,
-            folder: path, name: metadata.destination.name,
-            plainName: metadata.destination.name, backup: metadata.destination.backup, contentLength: length,
+            key: metadata.key, state: .intent, mode: .decode, area: target.area,
+            folder: path, name: target.name,
+            plainName: target.name, backup: target.backup, contentBytes: length,
             contentChecksum: checksum.finalize(), stagedName: name,
             inode: try engine.files.attributes(of: file).identity.inode,
             birthTime: try engine.files.birthTime(of: file), openedAt: engine.environment.now())

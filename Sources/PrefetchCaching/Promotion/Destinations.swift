@@ -127,14 +127,25 @@ struct Destinations: Sendable {
         path(of: entry.area, entry.folder).pushing(entry.name.path)
     }
 
-    func opened(_ entry: LedgerEntry, isFirstOpen: Bool) -> OpenedItem {
+    func location(of entry: LedgerEntry) -> AreaPath {
         let relative = support.relativePath(in: entry.area, entry.folder).pushing(entry.name.path)
         guard let location = AreaPath(area: entry.area, relative: relative) else {
             preconditionFailure("neither a file name nor a folder has a component '..'")
         }
-        return OpenedItem(
-            key: entry.key, path: path(of: entry), location: location, folder: entry.folder,
-            contentLength: entry.contentLength, isFirstOpen: isFirstOpen)
+        return location
+    }
+
+    /// - Parameter presentBytes: The present length of the file; `nil` when it is not there.
+    func promotedFile(_ entry: LedgerEntry, presentBytes: Int64?, isFirstOpen: Bool = false) -> PromotedFile {
+        PromotedFile(
+            key: entry.key, path: path(of: entry), location: location(of: entry), folder: entry.folder,
+            backup: entry.backup, contentBytes: entry.contentBytes, openedAt: entry.openedAt,
+            presentBytes: presentBytes, isFirstOpen: isFirstOpen)
+    }
+
+    /// The file of a promotion that was just committed.
+    func firstOpened(_ entry: LedgerEntry) -> PromotedFile {
+        promotedFile(entry, presentBytes: entry.contentBytes, isFirstOpen: true)
     }
 }
 

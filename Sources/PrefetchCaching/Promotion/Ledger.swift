@@ -109,7 +109,7 @@ final class Ledger: PromotionLedger {
                     sql: LedgerEntry.select
                         + " WHERE contentChecksum = ? AND contentLength = ? AND hash <> ?"),
                 arguments: [
-                    Int64(bitPattern: entry.contentChecksum), entry.contentLength, entry.key.hash.data,
+                    Int64(bitPattern: entry.contentChecksum), entry.contentBytes, entry.key.hash.data,
                 ]
             ).compactMap(LedgerEntry.init)
         } ?? []
@@ -138,9 +138,9 @@ final class Ledger: PromotionLedger {
         throw CacheError.overtaken(key)
     }
 
-    var isUntidy: Bool { isLogWritten.load(ordering: .relaxed) }
+    var needsCheckpoint: Bool { isLogWritten.load(ordering: .relaxed) }
 
-    func tidy() throws(CacheError) {
+    func checkpoint() throws(CacheError) {
         guard isLogWritten.exchange(false, ordering: .relaxed) else { return }
         do throws(CacheError) {
             try write(creating: false) { database, log in try log.copy(in: database) }
@@ -262,7 +262,7 @@ final class Ledger: PromotionLedger {
     /// SQLite does not say why it cannot create the index of the log: it then tries to open one that exists, and keeps
     /// the error of that.
     private func requireRoomForFile() throws(FileSystemError) {
-        let name = CacheLayout.nobody
+        let name = CacheLayout.nonexistent
         try folder.fileSystem.withFile(
             name, in: folder.descriptor, .createIfMissing(CacheLayout.filePermissions)
         ) { _ in }

@@ -51,7 +51,7 @@ struct LedgerEntry: Sendable, Hashable {
     var plainName: FileName
     var backup: BackupPolicy
     /// Bytes of content.
-    var contentLength: Int64
+    var contentBytes: Int64
     var contentChecksum: UInt64
     /// The file's name in the staging folder of its volume.
     var stagedName: String
@@ -83,20 +83,20 @@ extension LedgerEntry {
             let name = try FileName(try row.value(4))
             let folder = try FolderPath?(stored: try row.value(11))
             let plainName: String = try row.value(12)
-            let contentLength: Int64 = try row.value(6)
+            let contentBytes: Int64 = try row.value(6)
             let stagedName: String = try row.value(8)
             guard let state = State(rawValue: try row.value(1)), let mode = Mode(rawValue: try row.value(2)),
                 let area = Area(rawValue: try row.value(3)),
                 let origin = Origin(rawValue: try row.value(15)),
                 let backup = BackupPolicy(rawValue: try row.value(5)),
-                (0...Self.longestContent).contains(contentLength),
+                (0...Self.longestContent).contains(contentBytes),
                 let component = FilePath.Component(stagedName),
                 CacheLayout.hash(ofStaged: component) == key.hash
             else { return nil }
             self.init(
                 key: key, state: state, mode: mode, area: area, folder: folder, name: name,
                 plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
-                contentLength: contentLength, contentChecksum: UInt64(bitPattern: try row.value(7)),
+                contentBytes: contentBytes, contentChecksum: UInt64(bitPattern: try row.value(7)),
                 stagedName: stagedName, inode: UInt64(bitPattern: try row.value(9)),
                 birthTime: try row.value(13), openedAt: try row.value(10), origin: origin)
         } catch {
@@ -142,7 +142,7 @@ extension LedgerEntry {
         ).execute(
             arguments: [
                 key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue), name.string,
-                Int(backup.rawValue), contentLength, Int64(bitPattern: contentChecksum), stagedName,
+                Int(backup.rawValue), contentBytes, Int64(bitPattern: contentChecksum), stagedName,
                 Int64(bitPattern: inode), openedAt, folder?.string ?? "", plainName.string,
                 birthTime, origin.rawValue, isForced, old?.stagedName ?? "", old?.state.rawValue ?? 0,
             ])

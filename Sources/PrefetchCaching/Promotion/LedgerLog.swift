@@ -69,7 +69,7 @@ final class LedgerLog: Sendable {
         do {
             try copy(in: database)
         } catch {
-            // The entries are durable all the same. ``Ledger/tidy()`` tries again, and throws.
+            // The entries are durable all the same. ``Ledger/checkpoint()`` tries again, and throws.
         }
     }
 

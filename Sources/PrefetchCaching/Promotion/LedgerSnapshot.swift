@@ -14,7 +14,7 @@ package struct LedgerSnapshot: Sendable {
         /// The policy for the file. One that was adopted is the user's, and the item's policy does not apply to it.
         package let backup: BackupPolicy
         /// Bytes of content.
-        package let contentLength: Int64
+        package let contentBytes: Int64
         /// When the item was opened, in milliseconds since 1970.
         package let openedAt: Int64
         package let isCommitted: Bool
@@ -68,7 +68,7 @@ extension LedgerSnapshot.Entry {
         key = entry.key.string
         location = entry.fileLocation
         backup = entry.origin == .adopted ? .include : entry.backup
-        contentLength = entry.contentLength
+        contentBytes = entry.contentBytes
         openedAt = entry.openedAt
         isCommitted = entry.state == .committed
         stagedName = entry.stagedName

@@ -78,12 +78,16 @@ struct Leftovers: Sendable {
     /// Removes a staged file, unless it is still being written. The file of an item that goes straight to its
     /// destination is staged for as long as it is downloaded; it is locked itself, and its key is not.
     ///
-    /// It may stand for a file of its key that was moved back and not flushed, see ``PromotedFiles/putBack(_:as:from:in:)``.
+    /// An empty one may stand for a file that was moved back and not flushed, see
+    /// ``PromotedFiles/putBack(_:as:from:in:)``.
     func discardLeftover(_ name: FilePath, _ hash: KeyHash, in staging: Directory) throws(CacheError) {
         let fileSystem = fileSystem
-        if let entry = try ledger.entry(for: hash), let folder = try destinations.existingFolder(of: entry) {
-            try destinations.onDestination(entry) { () throws(FileSystemError) in
-                try fileSystem.synchronize(folder.descriptor)
+        if try files.attributes(of: name, in: staging)?.length == 0, let entry = try ledger.entry(for: hash) {
+            try destinations.coordinated(.write, entry) { () throws(CacheError) in
+                guard let folder = try destinations.existingFolder(of: entry) else { return }
+                try destinations.onDestination(entry) { () throws(FileSystemError) in
+                    try fileSystem.synchronize(folder.descriptor)
+                }
             }
         }
         do {
@@ -95,7 +99,7 @@ struct Leftovers: Sendable {
             }
         } catch {
             guard !error.isNotFound else { return }
-            guard error.isUnsupported || error.isNoRegularFile else { throw .fileSystem(error) }
+            guard error.isUnsupported || error.isNotRegularFile else { throw .fileSystem(error) }
             try files.discard(name, in: staging)
         }
     }

@@ -3,14 +3,14 @@ internal import PrefetchItemFormat
 /// Observes the opening of an item: receives its progress, and may cancel it.
 struct OpenWatcher: Sendable {
     /// Never cancels, and wants no progress.
-    static let patient = OpenWatcher(hasLeft: { false }, report: nil)
+    static let never = OpenWatcher(isCancelled: { false }, report: nil)
 
-    let hasLeft: @Sendable () -> Bool
+    let isCancelled: @Sendable () -> Bool
     let report: (@Sendable (OpenProgress) -> Void)?
 
     /// - Throws: ``CacheError/cancelled``.
-    func requireInterest() throws(CacheError) {
-        if hasLeft() { throw .cancelled }
+    func checkCancellation() throws(CacheError) {
+        if isCancelled() { throw .cancelled }
     }
 }
 
@@ -19,6 +19,6 @@ extension OpenWatcher {
     ///
     /// - Parameter report: Called in the middle of a promotion.
     static func currentTask(_ report: (@Sendable (OpenProgress) -> Void)?) -> OpenWatcher {
-        OpenWatcher(hasLeft: { Task.isCancelled }, report: report)
+        OpenWatcher(isCancelled: { Task.isCancelled }, report: report)
     }
 }

@@ -22,12 +22,15 @@ final class PromotedFiles: Sendable {
     // MARK: What is there
 
     /// The file of a committed promotion, or `nil` when it is no longer there.
-    func existingFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
-        let isInPlace = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
-            guard let folder = try destinations.existingFolder(of: entry) else { return false }
-            return try attributes(of: entry, in: folder)?.kind == .regular
+    func existingFile(of entry: LedgerEntry) throws(CacheError) -> PromotedFile? {
+        let file = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
+            guard let folder = try destinations.existingFolder(of: entry) else {
+                return nil as FileAttributes?
+            }
+            return try attributes(of: entry, in: folder)
         }
-        return isInPlace ? destinations.opened(entry, isFirstOpen: false) : nil
+        guard let file, file.kind == .regular else { return nil }
+        return destinations.promotedFile(entry, presentBytes: file.length)
     }
 
     func attributes(of file: Descriptor) throws(CacheError) -> FileAttributes {
@@ -63,12 +66,12 @@ final class PromotedFiles: Sendable {
     /// Whether the file under the entry's name holds exactly the content of the item.
     func isIdentical(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Bool {
         guard let attributes = try attributes(of: entry, in: folder),
-            attributes.kind == .regular, attributes.length == entry.contentLength
+            attributes.kind == .regular, attributes.length == entry.contentBytes
         else { return false }
         do throws(FileSystemError) {
             return try checksum(of: entry.name.path, in: folder) == entry.contentChecksum
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else {
+            guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(destinations.path(of: entry), error)
             }
             return false
@@ -90,7 +93,7 @@ final class PromotedFiles: Sendable {
         do {
             return try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read, body)
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else {
+            guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(destinations.path(of: entry), error)
             }
             return nil
@@ -184,7 +187,7 @@ final class PromotedFiles: Sendable {
             let (now, isTooLate) = environment.now().multipliedReportingOverflow(by: 1_000_000)
             guard !isTooLate else { return }
             try destinations.onDestination(entry) { () throws(FileSystemError) in
-                try fileSystem.withFile(entry.name.path, in: folder.descriptor, .readUnnoticed) {
+                try fileSystem.withFile(entry.name.path, in: folder.descriptor, .readWithoutAccessTime) {
                     file throws(FileSystemError) in
                     guard let last = try fileSystem.accessTime(of: file), last < now - Self.dayInNanoseconds
                     else { return }
@@ -223,7 +226,7 @@ final class PromotedFiles: Sendable {
         let found = try findUnderWay(intent) { name, folder throws(FileSystemError) -> FileAttributes? in
             let file = try fileSystem.attributes(of: name, in: folder.descriptor)
             // The footer may not be cut off yet.
-            return file?.kind == .regular && file?.length ?? 0 >= intent.contentLength ? file : nil
+            return file?.kind == .regular && file?.length ?? 0 >= intent.contentBytes ? file : nil
         }
         return found != nil
     }
@@ -235,7 +238,7 @@ final class PromotedFiles: Sendable {
             do {
                 return try look(name, folder)
             } catch {
-                guard error.isNotFound || error.isNoRegularFile || error.isRefusedName else {
+                guard error.isNotFound || error.isNotRegularFile || error.isRefusedName else {
                     throw .fileSystem(error)
                 }
                 return nil
@@ -255,7 +258,7 @@ final class PromotedFiles: Sendable {
         let file = try fileSystem.open(name, in: folder.descriptor, .read)
         do {
             var checksum = ContentChecksum()
-            try fileSystem.forEachPiece(of: file, count: intent.contentLength) { piece, _ in
+            try fileSystem.forEachPiece(of: file, count: intent.contentBytes) { piece, _ in
                 checksum.update(piece)
             }
             if checksum.finalize() == intent.contentChecksum { return file }
@@ -282,6 +285,29 @@ final class PromotedFiles: Sendable {
     func nextStagedName(_ key: ItemKey) -> String {
         let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         return CacheLayout.staged(key.hash, session: environment.session, number: number).string
+    }
+
+    /// Removes whatever regular file has the name of a promotion, durably.
+    ///
+    /// - Parameter isKept: Whether the file stays nevertheless.
+    /// - Returns: Whether it was there and was removed.
+    func delete(
+        _ entry: LedgerEntry, unless isKept: (FileAttributes.Identity) throws(CacheError) -> Bool
+    ) throws(CacheError) -> Bool {
+        try destinations.coordinated(.delete, entry) { () throws(CacheError) in
+            guard let folder = try destinations.existingFolder(of: entry),
+                let file = try attributes(of: entry, in: folder), file.kind == .regular,
+                try !isKept(file.identity)
+            else { return false }
+            do throws(FileSystemError) {
+                try fileSystem.unlink(entry.name.path, in: folder.descriptor)
+                try fileSystem.synchronize(folder.descriptor)
+                return true
+            } catch {
+                guard error.isNotFound else { throw .destination(destinations.path(of: entry), error) }
+                return false
+            }
+        }
     }
 
     enum Removal {

@@ -13,7 +13,7 @@ final class PromotedKeys: Sendable {
 
     /// Time stamps are as coarse as the kernel's clock tick, at most 10 ms: a file that was changed just now
     /// may change again without a new time stamp.
-    private static let settlingMilliseconds: Int64 = 20
+    private static let unstableMilliseconds: Int64 = 20
 
     private let ledger: any PromotionLedger
     private let now: @Sendable () -> Int64
@@ -25,12 +25,14 @@ final class PromotedKeys: Sendable {
         self.now = now
     }
 
-    func contains(_ hash: KeyHash) throws(CacheError) -> Bool {
+    /// The promotion of a key, complete or under way.
+    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
         let fingerprint = try ledger.fingerprint()
-        if let hashes = known(at: fingerprint) { return hashes.contains(hash) }
-        // Until it settles, each lookup would read them all.
-        guard isSettled(fingerprint) else { return try ledger.contains(hash) }
-        return try read(at: fingerprint).contains(hash)
+        var hashes = known(at: fingerprint)
+        // While it is not stable, each lookup would read them all.
+        if hashes == nil, isStable(fingerprint) { hashes = try read(at: fingerprint) }
+        if let hashes, !hashes.contains(hash) { return nil }
+        return try ledger.entry(for: hash)
     }
 
     func all() throws(CacheError) -> Set<KeyHash> {
@@ -43,15 +45,15 @@ final class PromotedKeys: Sendable {
         snapshot.withLock { $0?.fingerprint == fingerprint ? $0?.hashes : nil }
     }
 
-    private func isSettled(_ fingerprint: LedgerFingerprint?) -> Bool {
-        fingerprint?.lastChange ?? 0 < now() - Self.settlingMilliseconds
+    private func isStable(_ fingerprint: LedgerFingerprint?) -> Bool {
+        fingerprint?.lastChange ?? 0 < now() - Self.unstableMilliseconds
     }
 
     private func read(at fingerprint: LedgerFingerprint?) throws(CacheError) -> Set<KeyHash> {
         // The fingerprint is from before the reading, so a change in between is read again.
         let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.hashes())
-        let isSettled = isSettled(fingerprint)
-        snapshot.withLock { $0 = isSettled ? fresh : nil }
+        let isStable = isStable(fingerprint)
+        snapshot.withLock { $0 = isStable ? fresh : nil }
         return fresh.hashes
     }
 }

@@ -39,7 +39,7 @@ final class Promoter: Sendable {
     ///   cached copy; ``CacheError/destination(_:_:)`` when the file cannot be written to its destination;
     ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/insufficientSpace(needed:available:)``;
     ///   ``CacheError/cancelled``.
-    func open(_ key: ItemKey, for watcher: OpenWatcher = .patient) throws(CacheError) -> Lookup<OpenedItem> {
+    func open(_ key: ItemKey, for watcher: OpenWatcher = .never) throws(CacheError) -> Lookup<PromotedFile> {
         // Whether an item was handed over can be seen without a lock, but not with certainty. One with a
         // cached copy most probably was not.
         if try !copies.isThere(key), let entry = try ledger.entry(for: key), entry.state == .committed,
@@ -56,10 +56,10 @@ final class Promoter: Sendable {
     }
 
     private func openUnderLock(_ key: ItemKey, _ watcher: OpenWatcher)
-        throws(CacheError) -> Lookup<OpenedItem>
+        throws(CacheError) -> Lookup<PromotedFile>
     {
         try locks.hold(key.hash) { () throws(CacheError) in
-            guard let entry = try settledEntry(of: key) else { return try promote(key, for: watcher) }
+            guard let entry = try resolvedEntry(of: key) else { return try promote(key, for: watcher) }
             let opened = try recoveredFile(of: entry)
             // A leftover, whether its user has kept the file or not: a store of a key whose file is gone drops the
             // entry.
@@ -72,7 +72,7 @@ final class Promoter: Sendable {
 
     /// The entry of a key after its promotion was completed or undone, if a crash interrupted it. The caller holds
     /// the lock of the key.
-    private func settledEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
+    private func resolvedEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
         let entry = try ledger.entry(for: key)
         guard let entry, entry.state == .intent else { return entry }
         try recovery.complete(entry)
@@ -94,7 +94,7 @@ final class Promoter: Sendable {
         guard try ledger.entry(for: key) != nil else { return false }
         return try locks.hold(key.hash) { () throws(CacheError) in
             do throws(CacheError) {
-                guard let entry = try settledEntry(of: key) else { return false }
+                guard let entry = try resolvedEntry(of: key) else { return false }
                 _ = try recoveredFile(of: entry)
                 try ledger.remove(entry)
             } catch .destination(_, let error) where error.isRefusedName {
@@ -103,6 +103,35 @@ final class Promoter: Sendable {
             }
             return true
         }
+    }
+
+    /// Removes the file of a promotion, whether its user has changed it or not, and then the record. A file that another
+    /// key was handed as well stays.
+    ///
+    /// - Returns: Whether there was a record, and whether a file was removed.
+    func deleteFile(of key: ItemKey) throws(CacheError) -> (wasKnown: Bool, isDeleted: Bool) {
+        guard try ledger.entry(for: key) != nil else { return (false, false) }
+        return try locks.hold(key.hash) { () throws(CacheError) in
+            guard let entry = try resolvedEntry(of: key) else { return (false, false) }
+            // What a purge had moved aside would come back.
+            _ = try recoveredFile(of: entry)
+            let isDeleted = try files.delete(entry) { identity throws(CacheError) in
+                try isShared(identity, entry)
+            }
+            copies.drop(key)
+            try ledger.remove(entry)
+            return (true, isDeleted)
+        }
+    }
+
+    /// Whether another key was handed the same file: one that is identical is adopted rather than stored twice.
+    func isShared(_ identity: FileAttributes.Identity, _ entry: LedgerEntry) throws(CacheError) -> Bool {
+        for other in try ledger.others(withContentOf: entry) {
+            // The names may differ: the file system may take them for one, or one of the folders be a link.
+            guard let folder = try files.destinations.existingFolder(of: other) else { continue }
+            if try files.attributes(of: other, in: folder)?.identity == identity { return true }
+        }
+        return false
     }
 
     /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion: until the item
@@ -114,7 +143,7 @@ final class Promoter: Sendable {
         throws(CacheError) -> Bool
     {
         try locks.hold(key.hash) { () throws(CacheError) in
-            let entry = try settledEntry(of: key)
+            let entry = try resolvedEntry(of: key)
             if let lost, let entry {
                 guard entry == lost, try recoveredFile(of: entry) == nil else { return false }
             }
@@ -135,10 +164,11 @@ final class Promoter: Sendable {
     /// The destination folder is opened again: while the item was written it may have been moved or removed.
     ///
     /// - Parameter isAnew: Whether the file takes the place of one that was handed over before, in the ledger.
-    func deliver(_ entry: LedgerEntry, from staging: Directory, isAnew: Bool) throws(CacheError) -> OpenedItem
+    func deliver(_ entry: LedgerEntry, from staging: Directory, isAnew: Bool) throws(CacheError)
+        -> PromotedFile
     {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
-            let earlier = try settledEntry(of: entry.key)
+            let earlier = try resolvedEntry(of: entry.key)
             if !isAnew, let earlier, let opened = try files.existingFile(of: earlier) {
                 try files.discard(FilePath(entry.stagedName), in: staging)
                 return opened
@@ -147,13 +177,13 @@ final class Promoter: Sendable {
             var entry = entry
             let folder = try stager.destination(of: &entry)
             let committed = try publisher.publish(entry, from: staging, in: folder)
-            return files.destinations.opened(committed, isFirstOpen: true)
+            return files.destinations.firstOpened(committed)
         }
     }
 
     /// As ``existingFile(of:)``, after a file that a purge had moved aside when its process died was moved back: with
     /// its entry it would lose its name. The caller holds the lock of the key.
-    private func recoveredFile(of entry: LedgerEntry) throws(CacheError) -> OpenedItem? {
+    private func recoveredFile(of entry: LedgerEntry) throws(CacheError) -> PromotedFile? {
         if let opened = try files.existingFile(of: entry) { return opened }
         return try recovery.leftovers.putBack(entry.key.hash) ? files.existingFile(of: entry) : nil
     }
@@ -161,9 +191,10 @@ final class Promoter: Sendable {
     /// How often an item that was replaced while it was being promoted is looked up again.
     private static let attempts = 3
 
-    private func promote(_ key: ItemKey, for watcher: OpenWatcher) throws(CacheError) -> Lookup<OpenedItem> {
+    private func promote(_ key: ItemKey, for watcher: OpenWatcher) throws(CacheError) -> Lookup<PromotedFile>
+    {
         for _ in 0..<Self.attempts {
-            try watcher.requireInterest()
+            try watcher.checkCancellation()
             switch Promotion(of: [key], stager, publisher, for: watcher).run()[0] {
             case .ended(let result): return try result.get()
             case .again(leasing: nil): return .miss(.absent)

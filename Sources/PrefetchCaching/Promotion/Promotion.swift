@@ -13,7 +13,7 @@ internal import SystemPackage
 /// opened again, alone.
 struct Promotion {
     enum Outcome {
-        case ended(Result<Lookup<OpenedItem>, CacheError>)
+        case ended(Result<Lookup<PromotedFile>, CacheError>)
         /// It has to be opened by itself, or again: there is none, or it was evicted or replaced in the meantime. While
         /// the item is leased, it does not make way for others.
         case again(leasing: Descriptor?)
@@ -60,7 +60,7 @@ struct Promotion {
     private var leases: [Int: Descriptor] = [:]
     private var places: [Site: PromotionPlace] = [:]
     private var areIntentsEntered = false
-    private var results: [Result<Lookup<OpenedItem>, CacheError>?]
+    private var results: [Result<Lookup<PromotedFile>, CacheError>?]
 
     private var files: PromotedFiles { stager.files }
     private var destinations: Destinations { files.destinations }
@@ -132,13 +132,14 @@ struct Promotion {
             if !isJoint { results[index] = .success(.miss(miss)) }
             return nil
         }
+        guard let target = reader.footer.metadata.destination else { throw .noDestination(key) }
         // Coordination works file by file.
-        guard !isJoint || reader.footer.metadata.destination.area != .iCloudDrive else { return nil }
-        let place = try place(for: reader.footer.metadata.destination)
-        let (entry, item) = try stager.intent(reader.footer, of: file, to: place)
+        guard !isJoint || target.area != .iCloudDrive else { return nil }
+        let place = try place(for: target)
+        let (entry, item) = try stager.intent(reader.footer, of: file, to: target, in: place)
         switch entry.mode {
         case .decode:
-            guard !isJoint || entry.contentLength <= Self.longestDecoded else { return nil }
+            guard !isJoint || entry.contentBytes <= Self.longestDecoded else { return nil }
         case .rename:
             try destinations.requireWritable(place, for: entry)
         }
@@ -159,16 +160,16 @@ struct Promotion {
     private mutating func stage() {
         let (stager, watcher, isJoint) = (stager, watcher, isJoint)
         forEach { member throws(CacheError) in
-            try watcher.requireInterest()
+            try watcher.checkCancellation()
             guard member.entry.mode == .decode else {
                 return try stager.damage(member.reader, for: watcher).map(Fate.missed) ?? .stays
             }
             if isJoint {
                 // One after the other they need less room: each makes some for the next when it leaves the cache.
-                guard try stager.admission.hasRoomToOpen(member.entry.contentLength, in: member.place.staging)
+                guard try stager.admission.hasRoomToOpen(member.entry.contentBytes, in: member.place.staging)
                 else { return .again }
             } else {
-                try stager.admission.makeRoomToOpen(member.entry.contentLength, in: member.place.staging)
+                try stager.admission.makeRoomToOpen(member.entry.contentBytes, in: member.place.staging)
             }
             do throws(CacheError) {
                 try stager.decode(
@@ -271,7 +272,7 @@ struct Promotion {
         if let failure = put(replacing: .intent) { leave(failure) }
         for member in members {
             publisher.removeCommitted(member.entry.key)
-            results[member.index] = .success(.hit(destinations.opened(member.entry, isFirstOpen: true)))
+            results[member.index] = .success(.hit(destinations.firstOpened(member.entry)))
         }
         members = waiting
     }
@@ -281,7 +282,7 @@ struct Promotion {
             results[member.index] = Result { () throws(CacheError) in
                 let committed = try publisher.publish(
                     member.entry, from: member.place.staging, in: member.place.folder)
-                return .hit(destinations.opened(committed, isFirstOpen: true))
+                return .hit(destinations.firstOpened(committed))
             }
         }
     }

@@ -8,9 +8,6 @@ protocol PromotionLedger: Sendable {
 
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry?
 
-    /// Whether a key is or was handed over, completely or not yet.
-    func contains(_ hash: KeyHash) throws(CacheError) -> Bool
-
     /// The promotions that were begun and not completed.
     func intents() throws(CacheError) -> [LedgerEntry]
 
@@ -29,11 +26,11 @@ protocol PromotionLedger: Sendable {
     /// - Throws: ``CacheError/overtaken(_:)`` when an entry is not what was expected; nothing has changed then.
     func make(_ changes: [LedgerChange]) throws(CacheError)
 
-    /// Whether there is anything for ``tidy()`` to do.
-    var isUntidy: Bool { get }
+    /// Whether there is anything for ``checkpoint()`` to do.
+    var needsCheckpoint: Bool { get }
 
     /// Copies the log into the main file. Durability does not depend on it.
-    func tidy() throws(CacheError)
+    func checkpoint() throws(CacheError)
 
     func close() throws(CacheError)
 }
@@ -47,8 +44,6 @@ struct LedgerFingerprint: Sendable, Hashable {
 }
 
 extension PromotionLedger {
-    func contains(_ hash: KeyHash) throws(CacheError) -> Bool { try entry(for: hash) != nil }
-
     func entry(for key: ItemKey) throws(CacheError) -> LedgerEntry? {
         try entry(for: key.hash).flatMap { $0.key == key ? $0 : nil }
     }

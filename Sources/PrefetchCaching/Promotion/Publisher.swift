@@ -55,7 +55,7 @@ struct Publisher: Sendable {
             try files.attributes(of: entry, in: folder)
         }
         guard let found else { return false }
-        return found.kind != .regular || found.length != entry.contentLength
+        return found.kind != .regular || found.length != entry.contentBytes
     }
 
     enum Placing {

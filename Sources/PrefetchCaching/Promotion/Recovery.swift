@@ -162,7 +162,7 @@ struct Recovery: Sendable {
                 return try files.isOurs(opened, by: intent)
             }
         } catch {
-            guard error.isNotFound || error.isNoRegularFile else {
+            guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(destinations.path(of: intent), error)
             }
             return false

@@ -77,11 +77,13 @@ struct Stager: Sendable {
     /// The bytes of content that opening an item writes to the volume of the items; `nil` when they go to another
     /// volume, the item cannot be opened at all, or this process has entered its intent: the rest makes way for itself.
     func bytesToOpen(_ key: ItemKey, _ file: Descriptor) throws(CacheError) -> Int64? {
-        guard case .hit(let reader) = try reader(of: file, for: key) else { return nil }
-        guard try isOnVolumeOfItems(reader.footer.metadata.destination),
+        guard case .hit(let reader) = try reader(of: file, for: key),
+            let target = reader.footer.metadata.destination
+        else { return nil }
+        guard try isOnVolumeOfItems(target),
             try ledger.entry(for: key)?.stagedName.contains(environment.session) != true
         else { return nil }
-        return reader.footer.encoding == .identity ? 0 : reader.footer.contentLength
+        return reader.footer.encoding == .identity ? 0 : reader.footer.contentBytes
     }
 
     func isOnVolumeOfItems(_ target: Destination) throws(CacheError) -> Bool {
@@ -98,18 +100,17 @@ struct Stager: Sendable {
     }
 
     /// The intent to promote an item, and the attributes of its file.
-    func intent(_ footer: ItemFooter, of file: Descriptor, to place: PromotionPlace)
-        throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes)
-    {
+    func intent(
+        _ footer: ItemFooter, of file: Descriptor, to target: Destination, in place: PromotionPlace
+    ) throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes) {
         let key = footer.metadata.key
-        let target = footer.metadata.destination
         let item = try files.attributes(of: file)
         // A file with a second name must not be cut under that name.
         let isRenamed = footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
         let entry = LedgerEntry(
             key: key, state: .intent, mode: isRenamed ? .rename : .decode,
             area: target.area, folder: place.path, name: target.name,
-            plainName: target.name, backup: target.backup, contentLength: footer.contentLength,
+            plainName: target.name, backup: target.backup, contentBytes: footer.contentBytes,
             contentChecksum: footer.contentChecksum, stagedName: files.nextStagedName(key),
             inode: item.identity.inode, birthTime: isRenamed ? try files.birthTime(of: file) : nil,
             openedAt: environment.now())
@@ -127,7 +128,7 @@ struct Stager: Sendable {
     // MARK: Staging
 
     /// Verifies an identity item, unless it is large and was written since the machine was started, see
-    /// ``ItemFormat/ItemFooter/recordsBoot(_:contentLength:)``.
+    /// ``ItemFormat/ItemFooter/recordsBoot(_:contentBytes:)``.
     func damage(_ reader: ItemReader, for watcher: OpenWatcher) throws(CacheError) -> Miss? {
         let isIntact = reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
         guard !isIntact else { return nil }
@@ -221,23 +222,15 @@ struct Stager: Sendable {
     ) throws(CacheError) {
         let footer = reader.footer
         var offset: Int64 = 0
-        var failure: CacheError?
-        do throws(ItemFormatError) {
-            try reader.stream(0..<footer.contentLength) { piece throws(ItemFormatError) in
-                do throws(CacheError) {
-                    try watcher.requireInterest()
-                    try body(piece, offset)
-                } catch {
-                    failure = error
-                    throw .notAdmitted
-                }
-                offset += Int64(piece.count)
-                watcher.report?(
-                    OpenProgress(
-                        key: footer.metadata.key, completedBytes: offset, totalBytes: footer.contentLength))
-            }
-        } catch {
-            throw failure ?? .item(error)
+        var pieces = try onItem { () throws(ItemFormatError) in try reader.pieces(of: 0..<footer.contentBytes)
+        }
+        while let piece = try onItem({ () throws(ItemFormatError) in try pieces.next() }) {
+            try watcher.checkCancellation()
+            try body(piece, offset)
+            offset += Int64(piece.count)
+            watcher.report?(
+                OpenProgress(
+                    key: footer.metadata.key, completedBytes: offset, totalBytes: footer.contentBytes))
         }
     }
 
@@ -276,14 +269,14 @@ struct Stager: Sendable {
     {
         let origin = FilePath(intent.stagedName)
         var checksum = ContentChecksum()
-        try admission.makeRoomToOpen(intent.contentLength, in: staging)
+        try admission.makeRoomToOpen(intent.contentBytes, in: staging)
         var copy = intent
         copy.stagedName = files.nextStagedName(intent.key)
         try stage(&copy, in: staging) { copy, file throws(CacheError) in
             try destinations.onDestination(intent) { () throws(FileSystemError) in
                 try fileSystem.withFile(origin, in: folder.descriptor, .read) {
                     source throws(FileSystemError) in
-                    try fileSystem.forEachPiece(of: source, count: intent.contentLength) {
+                    try fileSystem.forEachPiece(of: source, count: intent.contentBytes) {
                         piece, offset throws(FileSystemError) in
                         checksum.update(piece)
                         try fileSystem.writeAll(piece, to: file, at: offset)
@@ -352,7 +345,7 @@ struct Stager: Sendable {
             try fileSystem.withFile(name, in: staging.descriptor, .readWrite) {
                 file throws(FileSystemError) in
                 guard try fileSystem.attributes(of: file).length == item.length else { return false }
-                try fileSystem.resize(file, to: entry.contentLength)
+                try fileSystem.resize(file, to: entry.contentBytes)
                 try files.mark(file, entry.backup)
                 try fileSystem.synchronize(file)
                 return true
@@ -373,7 +366,7 @@ extension Miss {
         case .damaged: self = .damaged(error)
         case .newerVersion(let version): self = .newerFormat(version: version)
         case .fileSystem(let error):
-            guard error.isNoRegularFile else { throw .fileSystem(error) }
+            guard error.isNotRegularFile else { throw .fileSystem(error) }
             self = .absent
         default: throw .item(error)
         }

@@ -1,18 +1,18 @@
-/// A date of HTTP, in seconds since 1970 (RFC 9110, section 5.6.7). Foundation's own style for it requires
-/// newer systems than this package.
+/// HTTP dates, in seconds since 1970 (RFC 9110, section 5.6.7). Foundation's format style for them requires newer
+/// systems than this package does.
 enum HTTPDate {
-    /// Parses the three forms that a recipient must accept:
+    /// Parses the three formats that a recipient must accept:
     ///
     ///     Sun, 06 Nov 1994 08:49:37 GMT
     ///     Sunday, 06-Nov-94 08:49:37 GMT
     ///     Sun Nov  6 08:49:37 1994
     ///
-    /// The name of the day is not compared with the date.
+    /// The day name is not validated against the date.
     ///
-    /// - Parameter now: Seconds since 1970. Determines the century of a two-digit year, which is at most 50
-    ///   years ahead.
+    /// - Parameter now: Seconds since 1970. Determines the century of a two-digit year, which is at most 50 years in
+    ///   the future.
     static func parse(_ text: String, now: Int64) -> Int64? {
-        // The text of an accepted date is repeated in the headers of later requests.
+        // An accepted date is sent back in the headers of later requests.
         guard text.utf8.count <= 40, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else { return nil }
         var words = text.split(separator: " ").map(String.init)
@@ -57,7 +57,7 @@ enum HTTPDate {
         return days * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
     }
 
-    /// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `days_from_civil`. For years from 1 on.
+    /// `days_from_civil` from Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms". Valid from year 1.
     private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = year / 400
@@ -70,8 +70,7 @@ enum HTTPDate {
 
 /// The `Retry-After` header: seconds, or a date (RFC 9110, section 10.2.3).
 enum RetryAfter {
-    /// Returns how long the server asks to wait, at most a year; zero for a date that has passed, and `nil`
-    /// for a header that is neither.
+    /// Returns the requested delay, at most a year; zero for a date in the past, and `nil` for an invalid header.
     ///
     /// - Parameter now: Seconds since 1970.
     static func parse(_ text: String, now: Int64) -> Duration? {

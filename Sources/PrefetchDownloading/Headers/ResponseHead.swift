@@ -3,7 +3,7 @@ internal import PrefetchCaching
 /// The status and the headers of a response.
 struct ResponseHead: Sendable {
     let status: Int
-    /// The values by lower-case names.
+    /// The values by lowercase name.
     private let fields: [String: String]
 
     init(status: Int, fields: [(name: String, value: String)]) {
@@ -15,32 +15,32 @@ struct ResponseHead: Sendable {
 
     subscript(name: String) -> String? { fields[name] }
 
-    /// Bytes of the body of this response; `nil` if not reported.
+    /// The length of this response's body in bytes; `nil` if not reported.
     var contentLength: Int64? { self["content-length"].flatMap(ByteNumber.contentLength) }
 
     var contentRange: ContentRange? { self["content-range"].flatMap(ContentRange.init) }
 
     var entityTag: EntityTag? { self["etag"].flatMap(EntityTag.init) }
 
-    /// Whether a body that is cut short can be told from a complete one: it has a length, or is sent in chunks
-    /// of which the last is marked, or in the frames of HTTP/2 or later (RFC 9112, section 8). The end of a
-    /// connection proves nothing: not every library of TLS reports one that was cut.
+    /// Whether a truncated body can be distinguished from a complete one: it has a length, uses chunked encoding, or
+    /// is framed by HTTP/2 or later (RFC 9112, section 8). The end of a connection proves nothing, since not every TLS
+    /// library reports truncation.
     ///
-    /// - Parameter isSecure: Whether the response comes over TLS. Only then it may be HTTP/2 or later, which
-    ///   does not show but in the absence of `Connection`, a header that these versions forbid.
+    /// - Parameter isSecure: Whether the response uses TLS. Only then can it be HTTP/2 or later, which is recognisable
+    ///   only by the absence of `Connection`, a header that these versions forbid.
     func marksEnd(isSecure: Bool) -> Bool {
         if contentLength != nil { return true }
         guard let codings = self["transfer-encoding"]?.lowercased() else {
             return isSecure && self["connection"] == nil
         }
         #if canImport(Darwin)
-            // The system removes the chunks and says so.
+            // The system decodes the chunks and reports `identity`.
             if codings.trimmed == "identity" { return true }
         #endif
         return codings.trimmed.hasSuffix("chunked")
     }
 
-    /// The encoding that the server applied although it was asked not to.
+    /// The encoding that the server applied despite `Accept-Encoding: identity`.
     var contentEncoding: String? {
         guard let encoding = self["content-encoding"]?.trimmed, !encoding.isEmpty,
             encoding.lowercased() != "identity"
@@ -57,8 +57,7 @@ enum ContentRange: Hashable, Sendable {
     /// `bytes */4194304`
     case unsatisfied(total: Int64)
 
-    /// Returns `nil` for anything that the RFC does not allow: a misread header would put bytes in the wrong
-    /// place.
+    /// Returns `nil` for anything that the RFC does not allow: a misread header would put bytes at the wrong offset.
     init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
@@ -81,13 +80,13 @@ enum ContentRange: Hashable, Sendable {
 
 /// The `ETag` header (RFC 9110, section 8.8.3).
 struct EntityTag: Hashable, Sendable {
-    /// The tag as received, with its quotes and, when weak, its prefix.
+    /// The tag as received, with its quotes and, if weak, its `W/` prefix.
     let text: String
 
-    /// Whether equal tags mean equal bytes. Only then may it be used to resume a download.
+    /// Whether equal tags mean equal bytes, as required for resuming a download.
     var isStrong: Bool { !text.hasPrefix("W/") }
 
-    /// Returns `nil` for anything but a valid entity tag: it is repeated in the headers of later requests.
+    /// Returns `nil` for an invalid entity tag, since it is sent back in the headers of later requests.
     init?(_ text: String) {
         let text = String(text.trimmed)
         let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
@@ -103,12 +102,12 @@ struct EntityTag: Hashable, Sendable {
 }
 
 extension Validator {
-    /// Takes the validator of the version that a response carries. Values that an item cannot store, or a
-    /// request cannot repeat, are left out.
+    /// Creates the validator of a response's version. Omits values that an item cannot store or a request cannot send
+    /// back.
     ///
     /// - Parameter now: Seconds since 1970.
     init(_ head: ResponseHead, now: Int64) {
-        let limit = ItemLimits.validatorLength
+        let limit = ItemLimits.validatorBytes
         let tag = head.entityTag?.text
         let date = head["last-modified"].map { String($0.trimmed) }
         self.init(
@@ -116,16 +115,16 @@ extension Validator {
             lastModified: date.flatMap { HTTPDate.parse($0, now: now) == nil ? nil : $0 })
     }
 
-    /// The seconds that must lie between the last change of a resource and the response for the date of the
-    /// change, which has a resolution of one second, to distinguish two versions. RFC 9110, section 8.8.2.2,
-    /// demands one if the server took both from one clock; the margin of RFC 7232 allows for two that differ.
+    /// The minimum number of seconds between `Last-Modified` and `Date` for `Last-Modified`, which has a resolution of
+    /// one second, to be a strong validator. RFC 9110, section 8.8.2.2, requires one second if both are from the same
+    /// clock; the 60 seconds of RFC 7232 also allow for two clocks that differ.
     static let margin: Int64 = 60
 
-    /// Whether equal validators mean equal bytes, so that a download can be resumed: the entity tag is strong,
-    /// or the resource had long been unchanged when the server sent the response. That is judged by the
-    /// server's clock alone: the client's may be wrong.
+    /// Whether equal validators mean equal bytes, so that a download can be resumed: the entity tag is strong, or the
+    /// resource had been unchanged for ``margin`` when the server sent the response. Only the server's clock is used,
+    /// since the client's may be wrong.
     ///
-    /// - Parameter head: The response that the validator is from.
+    /// - Parameter head: The response that the validator came from.
     func isStrong(in head: ResponseHead, now: Int64) -> Bool {
         if strongTag != nil { return true }
         guard let changed = lastModified.flatMap({ HTTPDate.parse($0, now: now) }),
@@ -134,8 +133,7 @@ extension Validator {
         return changed + Self.margin <= sent
     }
 
-    /// The value for `If-Range`, which requests the rest of exactly the same bytes, if the validator is
-    /// strong.
+    /// The value for `If-Range`, assuming that the validator is strong; `nil` if there is none.
     ///
     /// - Parameter now: Seconds since 1970.
     func rangeCondition(now: Int64) -> String? {
@@ -149,18 +147,18 @@ extension Validator {
     var isEmpty: Bool { entityTag == nil && lastModified == nil }
 }
 
-/// A number of bytes in a header: digits and nothing else, at most `Int64.max`.
+/// A number of bytes in a header: only digits, at most `Int64.max`.
 enum ByteNumber {
     static func parse(_ text: some StringProtocol) -> Int64? {
-        // `Int64.init` accepts a sign, which no header has.
+        // `Int64.init` would accept a sign.
         guard !text.isEmpty, text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
             return nil
         }
         return Int64(text)
     }
 
-    /// Parses the `Content-Length` header. Several equal values, which a proxy may have joined with commas,
-    /// count as one (RFC 9110, section 8.6); different values are invalid.
+    /// Parses the `Content-Length` header. Repeated equal values, which a proxy may have joined with commas, are
+    /// accepted (RFC 9110, section 8.6); different values are invalid.
     static func contentLength(_ text: String) -> Int64? {
         let values = Set(text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed))
         guard values.count == 1, let value = values.first else { return nil }
@@ -169,7 +167,7 @@ enum ByteNumber {
 }
 
 extension StringProtocol {
-    /// The text without the white space that HTTP allows around a value.
+    /// The text without the optional whitespace that HTTP allows around a value.
     var trimmed: SubSequence {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank })
         else { return self[startIndex..<startIndex] }

@@ -2,12 +2,11 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// One response on its way from the thread that reads the network to the task that stores it.
+/// A bounded pipe for one response, from the thread that reads the network to the task that stores the body.
 ///
-/// The thread waits while more than ``capacity`` bytes have not been taken, and until the first byte is
-/// requested.
+/// The thread blocks while the pipe holds ``capacity`` bytes or more, and until the first byte is requested.
 final class BodyPipe: Sendable {
-    /// The most bytes that wait in the pipe, not counting one read of the network.
+    /// The maximum number of buffered bytes, not counting one network read.
     static let capacity = 2 << 20
 
     private struct State {
@@ -23,7 +22,7 @@ final class BodyPipe: Sendable {
     private let state = Mutex(State())
     private let room = DispatchSemaphore(value: 0)
 
-    // MARK: The thread that reads the network
+    // MARK: Network thread
 
     func receive(_ head: ResponseHead) {
         change { state in
@@ -31,7 +30,7 @@ final class BodyPipe: Sendable {
         }
     }
 
-    /// Blocks until there is room.
+    /// Blocks until the pipe has room.
     func receive(_ bytes: Data) {
         while true {
             let isDone = change { state in
@@ -57,7 +56,7 @@ final class BodyPipe: Sendable {
         }
     }
 
-    // MARK: The task that stores it
+    // MARK: Storing task
 
     func head() async throws(TransferFailure) -> ResponseHead {
         while true {
@@ -96,8 +95,7 @@ final class BodyPipe: Sendable {
         }
     }
 
-    /// - Returns: Whether there is a transfer to cancel: the response is incomplete and was not cancelled
-    ///   before.
+    /// - Returns: Whether there is a transfer to cancel: the response is incomplete and not yet cancelled.
     func cancel() -> Bool {
         let (isNeeded, isWriterWaiting) = change { state in
             defer {
@@ -111,7 +109,7 @@ final class BodyPipe: Sendable {
         return isNeeded
     }
 
-    /// Changes the state, and wakes the reader to look at it.
+    /// Changes the state and wakes the reader.
     @discardableResult
     private func change<Result>(_ body: (inout sending State) -> sending Result) -> sending Result {
         var reader: CheckedContinuation<Void, Never>?
@@ -124,7 +122,7 @@ final class BodyPipe: Sendable {
         return result
     }
 
-    /// Waits for the next change, unless there has been one already.
+    /// Waits for the next change, unless the reader can already proceed.
     private func change() async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -5,10 +5,10 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// A response that is being received, under the watch for silent servers.
+/// A response being received, with stall detection.
 final class Reception: Sendable {
     let head: ResponseHead
-    /// Whether it comes over TLS.
+    /// Whether the response uses TLS.
     let isSecure: Bool
     private let exchange: WatchedExchange
     private let watching: Task<Void, Never>
@@ -40,28 +40,28 @@ final class Reception: Sendable {
     /// - Returns: The next bytes of the body, or `nil` after the last byte.
     func next() async throws(Interruption) -> Data? { try await exchange.next() }
 
-    /// Waits for the end of a response without a body, so that its connection can serve the next request.
+    /// Waits for the end of a response without a body, so that its connection can be reused.
     func drain() async {
         do {
             if try await next() == nil { return }
         } catch {
-            // Everything that matters was in the head.
+            // The head was all that mattered.
         }
         end()
     }
 
-    /// Ends the exchange. Does nothing when it is over.
+    /// Ends the exchange. Does nothing if it is over.
     func end() {
         watching.cancel()
         exchange.cancel()
     }
 }
 
-/// An exchange that ends when the server is silent. Only time spent waiting for the server counts.
+/// An exchange that is cancelled when the server stalls. Only time spent waiting for the server counts.
 private final class WatchedExchange: Sendable {
     private let exchange: any Exchange
     private let timeout: Duration
-    /// Even while the downloader is not waiting. Incremented at the beginning and the end of every wait.
+    /// Odd while waiting for the server: incremented at the beginning and the end of every wait.
     private let turns = Atomic<Int>(0)
     private let hasStalled = Atomic<Bool>(false)
 
@@ -93,8 +93,8 @@ private final class WatchedExchange: Sendable {
         }
     }
 
-    /// Checks at intervals of the timeout whether the wait is still the same, and then cancels the exchange. So
-    /// a server may be silent for one to two times that duration.
+    /// Cancels the exchange if the same wait is still in progress after a full timeout interval. So a stall is detected
+    /// after one to two times the timeout.
     func watch(sleep: @Sendable (Duration) async throws -> Void) async {
         var seen = turns.load(ordering: .relaxed)
         while true {

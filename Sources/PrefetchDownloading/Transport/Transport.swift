@@ -6,44 +6,44 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// Speaks HTTP, one request and one response at a time. Follows no redirects and retries nothing.
+/// An HTTP client for single requests. Does not follow redirects or retry.
 protocol Transport: Sendable {
     /// Sends a request.
     func start(_ request: URLRequest) -> any Exchange
 }
 
-/// A request under way, and its response. Dropping it cancels it.
+/// A request in progress and its response. Releasing it cancels it.
 protocol Exchange: AnyObject, Sendable {
     /// Waits for the head of the response.
     func head() async throws(TransferFailure) -> ResponseHead
 
-    /// Returns what has arrived of the body since the last call, a few mebibytes at most; `nil` after the
-    /// last byte.
+    /// Returns the part of the body that has arrived since the last call, a few mebibytes at most; `nil` after the last
+    /// byte.
     ///
-    /// Before the first call nothing is read ahead except by the operating system, and the server is held up
-    /// while there are no calls.
+    /// Applies back-pressure: before the first call only the operating system reads ahead, and while there are no
+    /// calls the server is throttled.
     ///
     /// - Throws: Why the body ends early; ``TransferFailure/cancelled`` after ``cancel()``.
     func next() async throws(TransferFailure) -> Data?
 
-    /// Ends the exchange. Does nothing when it is over.
+    /// Ends the exchange. Does nothing if it is over.
     func cancel()
 }
 
-/// HTTP by `URLSession`.
+/// A transport that uses `URLSession`.
 final class SessionTransport: Transport {
-    /// In seconds. The downloader detects silent servers itself, and this would also run while waiting for the disk.
+    /// In seconds. Effectively disabled: the downloader detects stalls itself, and this also counts waits for the disk.
     static let timeout: TimeInterval = 86_400
 
     private let session: URLSession
     private let delegate = SessionDelegate()
-    /// Calls of a session wait for its own queue, where a delegate may be waiting for the disk. They are made
-    /// on this queue, not on a cooperative thread, which the writing to disk may need.
+    /// Calls to a session block on its work queue, where a delegate may be waiting for the disk. They are made on this
+    /// queue rather than on a cooperative thread, which the disk write may need.
     private let calls = DispatchQueue(label: "PrefetchDownloader.SessionTransport")
 
     init() {
         let configuration = URLSessionConfiguration.ephemeral
-        // Storing is up to the cache, and nothing that a server sends is sent back to it.
+        // The cache does the storing, and no cookies or credentials are kept.
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
@@ -63,8 +63,7 @@ final class SessionTransport: Transport {
     }
 
     deinit {
-        // After the requests that are waiting: an invalidated session accepts none, and would end the
-        // process.
+        // After pending requests: creating a task in an invalidated session crashes.
         calls.async { [session] in session.finishTasksAndInvalidate() }
     }
 
@@ -79,7 +78,7 @@ final class SessionTransport: Transport {
     }
 }
 
-/// A task of a session, and the pipe for its response.
+/// A session task and the pipe for its response.
 private final class SessionExchange: Exchange {
     let pipe = BodyPipe()
     private let calls: DispatchQueue
@@ -108,7 +107,7 @@ private final class SessionExchange: Exchange {
         try await untilCancelled { () async throws(TransferFailure) in try await pipe.next() }
     }
 
-    /// Runs a wait that ends when the task is cancelled.
+    /// Runs `body`, and cancels the exchange if the task is cancelled.
     private func untilCancelled<Value: Sendable>(
         _ body: () async throws(TransferFailure) -> Value
     ) async throws(TransferFailure) -> Value {
@@ -130,7 +129,7 @@ private final class SessionExchange: Exchange {
     }
 }
 
-/// Passes the events of a session to the pipe of the task concerned.
+/// Forwards the events of a session to the pipes of its tasks.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     private let pipes = Mutex<[Int: BodyPipe]>([:])
 
@@ -155,7 +154,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         #if canImport(FoundationNetworking)
             pipe.receive(data)
         #else
-            // A suspended task reads nothing.
+            // A suspended task stops reading from the network.
             let isFull = pipe.isFull
             if isFull { dataTask.suspend() }
             pipe.receive(data)
@@ -163,7 +162,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         #endif
     }
 
-    /// Treats the redirect itself as the response: whether to follow it is the downloader's decision.
+    /// Treats the redirect itself as the response: the downloader decides whether to follow it.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
@@ -198,12 +197,12 @@ extension ResponseHead {
 }
 
 extension TransferFailure {
-    /// Leaves out the message of the error, which may contain the URL.
+    /// Drops the message of the error, which may contain the URL.
     init(_ error: any Error) {
         switch (error as? URLError)?.code {
         case .cannotFindHost?, .dnsLookupFailed?: self = .cannotFindHost
         case .cannotConnectToHost?: self = .cannotConnect
-        // libcurl reports a connection that is closed before the response as a bad response.
+        // libcurl reports a connection closed before the response as a bad response.
         case .networkConnectionLost?, .badServerResponse?: self = .connectionLost
         case .timedOut?: self = .timedOut
         case .notConnectedToInternet?: self = .offline
@@ -220,20 +219,19 @@ extension TransferFailure {
 #if canImport(FoundationNetworking)
     internal import Foundation
 
-    /// Runs operations at once, on the thread that adds them.
+    /// Runs operations synchronously on the calling thread, to apply back-pressure.
     ///
-    /// This is what holds a server up. The `URLSession` of swift-corelibs-foundation adds every piece that
-    /// libcurl has read to its delegate's queue and reads on, however long the queue is: 1 GiB for a sink
-    /// that takes 160 MB/s grew the process by 560 MB. Its `suspend()` closes the connection, and it does not
-    /// wait for the decision about a response (`allow` or `cancel`). With this queue the delegate is called
-    /// where libcurl hands its bytes over, so that a waiting delegate keeps libcurl from reading, and TCP
-    /// slows the server down.
+    /// The `URLSession` of swift-corelibs-foundation enqueues everything that libcurl reads on its delegate's queue and
+    /// keeps reading, however long the queue gets: downloading 1 GiB to a sink that takes 160 MB/s grew the process by
+    /// 560 MB. Its `suspend()` closes the connection, and it does not wait for the disposition of a response (`allow`
+    /// or `cancel`). With this queue the delegate is called from libcurl's write callback, so that a blocked delegate
+    /// stops libcurl from reading, and TCP flow control slows the server down.
     ///
-    /// - Important: That thread is the work queue of the session, which all sessions of a process share:
-    ///   while a delegate waits, no session of the process makes progress. The delegate waits for the disk
-    ///   only, which they would all have to wait for, and nothing that it waits for may wait for a session.
+    /// - Important: That thread is the session's work queue, which all sessions of a process share: while a delegate
+    ///   blocks, no session in the process makes progress. The delegate waits only for the disk, which all of them
+    ///   would have to wait for anyway, and nothing that it waits for may wait for a session.
     final class InlineQueue: OperationQueue, @unchecked Sendable {
-        // Unchecked because the superclass is; there is no further state.
+        // Unchecked because the superclass is; there is no additional state.
 
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
             block()

@@ -34,7 +34,7 @@ extension CapacityReport {
         return [
             "totalBytes": state.total, "availableBytes": state.available, "evictableBytes": state.evictable,
             "purgeableBytes": state.purgeable, "pressure": pressure.rawValue,
-            // The available bytes at which the level ends; `null` for the normal level.
+            // Available bytes at which the level ends; `null` for the normal level.
             "pressureEndsAtBytes": capacity.thresholds.end(of: pressure).orNull,
             "thresholds": capacity.thresholds.json, "derivation": capacity.json(model),
             "budget": configuredBudget.name, "budgetBytes": budgetBytes,
@@ -60,7 +60,7 @@ extension PressureThresholds.Band {
 }
 
 extension Capacity {
-    /// Every step from the free space to an automatic budget, whether or not it is in force.
+    /// Every step from free space to an automatic budget, even if the budget is fixed.
     fileprivate func json(_ model: CapacityModel) -> JSONObject {
         [
             "lowBytes": low, "reserveBytes": reserve, "importantBytes": important,
@@ -82,7 +82,7 @@ extension ShareTier {
     }
 }
 
-/// Why no item at all is admitted.
+/// Why no item is admitted.
 struct AdmissionBlock {
     /// The name under which a refusal is counted.
     let reason: String
@@ -127,21 +127,21 @@ extension Pressure {
 }
 
 extension PressureThresholds {
-    /// The levels with their thresholds, the mildest first.
+    /// The levels with their thresholds, mildest first.
     var bands: [(level: Pressure, band: Band)] {
         [(.elevated, elevated), (.low, low), (.critical, critical)]
     }
 
-    /// The available bytes at which a level ends; `nil` for the normal level, which does not end.
+    /// Available bytes at which a level ends; `nil` for the normal level.
     func end(of level: Pressure) -> Int64? { bands.first { $0.level == level }.map { $0.band.end } }
 
-    /// The level that follows `level` when the available bytes reach its end.
+    /// The level that applies once the available bytes reach the end of `level`.
     func successor(of level: Pressure) -> Pressure {
         end(of: level).map { self.level(at: $0, after: level) } ?? .normal
     }
 }
 
 extension PressureThresholds.Band {
-    /// The available bytes at which the level ends, once begun.
+    /// Available bytes at which the level ends once entered.
     var end: Int64 { max(enter, leave) }
 }

@@ -1,6 +1,6 @@
 internal import PrefetchCaching
 
-/// How much of its volume the cache may take, and why, as text.
+/// How much of the volume the cache may use, and why, as text.
 struct CapacityTable {
     private typealias Row = Derivation.Step
 
@@ -9,7 +9,7 @@ struct CapacityTable {
     private var capacity: Capacity { report.capacity }
 
     var lines: [String] {
-        // One table, so that all sizes are aligned.
+        // One table, so that sizes align across sections.
         let sections = [
             ("VOLUME", volume),
             ("AUTOMATIC BUDGET", Derivation(capacity: capacity, model: configuration.capacityModel).steps),
@@ -76,11 +76,12 @@ struct CapacityTable {
         }
     }
 
-    /// Why the budget in force differs from the derived one.
+    /// Why the effective budget differs from the derived one.
     private var hysteresis: String {
         guard report.budgetBytes != capacity.budget else { return "" }
         let growth = Percent.text(configuration.capacityModel.growthPerMille)
-        return "; it grows only by \(growth) or more, which \(Size.text(capacity.budget)) would not be"
+        return
+            "; it grows only in steps of at least \(growth), and \(Size.text(capacity.budget)) would be less"
     }
 
     private var largestItem: String {

@@ -1,6 +1,6 @@
 internal import PrefetchCaching
 
-/// The steps from a volume's free space to an automatic budget, as text, each with its arithmetic.
+/// The steps from a volume's free space to an automatic budget, with their arithmetic as text.
 struct Derivation {
     typealias Step = (name: String, bytes: Int64, explanation: String)
 
@@ -85,7 +85,7 @@ struct Derivation {
             + bound(difference, capacity.room, upper: "the volume")
     }
 
-    /// The bound that limited a difference or a sum.
+    /// Describes the bound that `computed` was clamped to, if any.
     private func bound(_ computed: Int128, _ bytes: Int64, upper: String) -> String {
         if computed < Int128(bytes) { return ", and at least \(Size.text(bytes))" }
         return computed > Int128(bytes) ? ", and at most \(upper)" : ""
@@ -98,9 +98,9 @@ struct Derivation {
     }
 }
 
-/// One of the tiers that add up to a share of the bytes that are the cache's own or available.
+/// One tier of the share computation; see `CapacityModel`.
 struct ShareTier: Hashable {
-    /// The start and the end of the tier, in bytes that are the cache's own or available; the last has no end.
+    /// The bounds of the tier, in bytes that are the cache's own or available; `end` is `nil` for the last.
     let start: Int64
     let end: Int64?
     let perMille: Int64
@@ -109,7 +109,7 @@ struct ShareTier: Hashable {
 
     /// The bytes within the tier.
     var amount: Int64 { max(0, min(ownOrFree, end ?? .max) - start) }
-    /// The bytes of the tier that the cache may take.
+    /// The bytes of the tier that the cache may use.
     var bytes: Int64 { amount.perMille(perMille) }
 
     static func tiers(of model: CapacityModel, ownOrFree: Int64) -> [ShareTier] {

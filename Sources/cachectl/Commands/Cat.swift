@@ -31,24 +31,18 @@ struct Cat: CacheCommand {
 
     func perform(in session: Session) async throws {
         let wanted = try await wantedBytes(in: session.cache)
-        let lookup = try await session.cache.stream(key, range: wanted) { piece throws(CacheError) in
-            do throws(FileSystemError) {
-                try StandardStreams.write(piece)
-            } catch {
-                throw .fileSystem(error)
-            }
-        }
+        let lookup = try await session.cache.stream(key, range: wanted) { try StandardStreams.write($0) }
         if case .miss(let miss) = lookup { throw CommandFailure(miss, of: key) }
     }
 
     private func wantedBytes(in cache: PrefetchCache) async throws -> Range<Int64>? {
         guard let range else { return nil }
-        return try range.resolved(length: try await contentLength(in: cache))
+        return try range.resolved(length: try await contentBytes(in: cache))
     }
 
-    /// The current length of the content. The catalog may be a second behind another process, and the user may have
-    /// changed an opened file: only reading past the end tells.
-    private func contentLength(in cache: PrefetchCache) async throws -> Int64 {
+    /// The current length of the content, found by reading past the end: the catalog may lag a second behind another
+    /// process, and the user may have changed an opened file.
+    private func contentBytes(in cache: PrefetchCache) async throws -> Int64 {
         let lookup: Lookup<Data>
         do throws(CacheError) {
             lookup = try await cache.lookUp(key, range: Int64.max - 1..<Int64.max)

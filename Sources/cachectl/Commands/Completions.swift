@@ -21,8 +21,7 @@ struct Completions: TextCommand {
         case bash, zsh, fish
     }
 
-    /// The command as its user sees it: the shared options may stand before a command's name as well, see
-    /// ``SharedArguments``.
+    /// The command as users see it: shared options may also precede the command's name, see ``SharedArguments``.
     private struct Completed: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "cachectl", subcommands: Cachectl.configuration.subcommands)
@@ -31,7 +30,7 @@ struct Completions: TextCommand {
     }
 
     func text() -> String {
-        // ArgumentParser completes nothing after 'help'.
+        // ArgumentParser does not complete command names after 'help'.
         let names = Cachectl.allNames.dropFirst().joined(separator: " ")
         switch shell {
         case .bash:

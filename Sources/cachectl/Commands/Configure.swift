@@ -61,7 +61,7 @@ struct Configure: CacheCommand {
     }
 
     func perform(in session: Session) async throws {
-        // Printing the configuration must not write it.
+        // Printing the configuration must not write the file.
         let new =
             if isChange {
                 try await session.cache.configure { $0 = changed($0) }
@@ -95,7 +95,7 @@ struct Configure: CacheCommand {
         case (.size(let size), _): .fixed(size)
         case (_, .size(let cap)): .automaticUpTo(cap)
         case (.word, .word): .automatic
-        // A limit stays until it is removed.
+        // `--budget automatic` keeps a cap until `--cap none` removes it.
         case (.word, nil): if case .automaticUpTo = old { old } else { .automatic }
         case (nil, .word): if case .automaticUpTo = old { .automatic } else { old }
         case (nil, nil): old

@@ -88,20 +88,21 @@ struct Evict: CacheCommand {
             return dryRun ? EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all) : nil
         }
         return EvictionRequest(
-            source: source, storedBefore: age?.start(before: Timestamp.now),
+            source: source, storedBeforeMilliseconds: age?.start(before: Timestamp.now),
             amount: toBytes.map { .downTo($0) } ?? .all)
     }
 
-    private func report(_ freed: Int64, in session: Session) throws {
+    private func report(_ freed: ByteCount, in session: Session) throws {
         if session.output.isJSON {
-            try session.output.print(json: ["freedBytes": freed, "dryRun": false])
+            try session.output.print(json: ["freedBytes": freed.bytes, "dryRun": false])
         } else {
-            try session.output.confirm(freed == 0 ? "nothing was evicted" : "freed \(Size.text(freed))")
+            try session.output.confirm(
+                freed.bytes == 0 ? "nothing was evicted" : "freed \(Size.text(freed.bytes))")
         }
     }
 
     private func report(_ files: [EvictedFile], in session: Session) throws {
-        let freed = files.reduce(0) { $0 + $1.chargedLength }
+        let freed = files.reduce(0) { $0 + $1.chargedBytes }
         guard !session.output.isJSON else {
             return try session.output.print(
                 json: [
@@ -119,7 +120,7 @@ struct Evict: CacheCommand {
                 }
             try report(kind, file.key, in: session)
         }
-        guard dryRun else { return try report(freed, in: session) }
+        guard dryRun else { return try report(.bytes(freed), in: session) }
         try session.output.print(freed == 0 ? "nothing would be evicted" : "would free \(Size.text(freed))")
     }
 
@@ -142,7 +143,7 @@ struct Evict: CacheCommand {
                     unknown.append(key)
                 }
             } catch {
-                // What was evicted before is reported all the same.
+                // Still report the items that were evicted before the failure.
                 failure = error
                 break
             }

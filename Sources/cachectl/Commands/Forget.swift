@@ -21,7 +21,8 @@ struct Forget: CacheCommand {
 
     func perform(in session: Session) async throws {
         guard try await session.cache.forget(key) else {
-            throw CommandFailure(.notFound, "the item '\(key)' was never opened, or was forgotten before")
+            throw CommandFailure(
+                .notFound, "the item '\(key)' was never opened, or has already been forgotten")
         }
         if session.output.isJSON {
             try session.output.print(json: ["forgotten": key.string])

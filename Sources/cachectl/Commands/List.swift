@@ -32,10 +32,9 @@ struct List: CacheCommand {
         if opened, partials { throw ValidationError("give either --opened or --partials, not both") }
     }
 
-    /// What the command lists, one kind below the other.
     private enum Entry {
         case item(CachedItem)
-        case partial(KeptPartial)
+        case partial(PartialItem)
         case promoted(PromotedFile)
     }
 
@@ -64,7 +63,7 @@ struct List: CacheCommand {
         return partials ? items + (try await cache.partials().map(Entry.partial)) : items
     }
 
-    /// `status` distinguishes items, partials and opened files.
+    /// `status` in the JSON distinguishes items, partials and opened files.
     private func json(_ entry: Entry, in place: Place) -> JSONObject {
         switch entry {
         case .item(let item): item.json(in: place)
@@ -77,22 +76,22 @@ struct List: CacheCommand {
         switch entry {
         case .item(let item):
             [
-                Size.text(item.contentLength), Size.text(item.storedLength), item.encoding.name,
+                Size.text(item.contentBytes), Size.text(item.storedBytes), item.encoding.name,
                 item.expiresAt.map { Timestamp.text(milliseconds: $0) } ?? "never",
-                item.destination.text.escapedForTerminal, item.source.escapedForTerminal,
+                (item.destination?.text ?? "none").escapedForTerminal, item.source.escapedForTerminal,
                 item.key.string.escapedForTerminal,
             ]
         case .partial(let partial):
             [
-                Size.text(partial.contentLength), Size.text(partial.storedLength), "partial",
+                Size.text(partial.contentBytes), Size.text(partial.storedBytes), "partial",
                 Timestamp.text(milliseconds: partial.expiresAt),
-                partial.destination.text.escapedForTerminal, partial.source.escapedForTerminal,
+                (partial.destination?.text ?? "none").escapedForTerminal, partial.source.escapedForTerminal,
                 partial.key.string.escapedForTerminal,
             ]
         case .promoted(let file):
             [
-                Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentLength),
-                file.presentLength.map(Size.text) ?? "none", file.backup.name, file.location.area.name,
+                Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentBytes),
+                file.presentBytes.map(Size.text) ?? "none", file.backup.name, file.location.area.name,
                 file.key.string.escapedForTerminal,
                 place.relativePath(file.location).escapedForTerminal,
             ]

@@ -69,15 +69,15 @@ struct CommandTree: Decodable {
 
 /// The manual page of a command and its subcommands, in the macros of man(7).
 struct ManualPage {
-    /// The heading of the examples, with which each discussion ends.
+    /// The heading of the examples at the end of each discussion.
     static let examplesTitle = "EXAMPLES:"
 
     let tree: CommandTree
-    /// The date in the last line, as `2026-03-01`.
+    /// The date in the page's footer, such as `2026-03-01`.
     let date: String
 
     var text: String {
-        // Options that all commands have are described once.
+        // Options that most commands share are described once.
         let commands = (tree.subcommands ?? []).filter { $0.commandName != "help" }
         let shared = commands.flatMap(\.options).map(\.title).filter { title in
             commands.count { $0.options.map(\.title).contains(title) } > commands.count / 2
@@ -168,11 +168,11 @@ extension CommandTree.Argument {
     }
 }
 
-/// The language of man(7).
+/// The markup language of man(7).
 enum Roff {
     private static let columns = 72
 
-    /// Text that roff fills, in lines of moderate length.
+    /// Escaped text that roff fills, wrapped to ``columns``.
     static func filled(_ text: String) -> String {
         var lines = [""]
         for word in text.split(whereSeparator: \.isWhitespace) {
@@ -184,12 +184,12 @@ enum Roff {
         return lines.map(Self.text).joined(separator: "\n")
     }
 
-    /// Text in which nothing means anything to roff.
+    /// Text with all roff markup escaped.
     static func text(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             // A minus sign, so that options can be copied from the page.
             let escaped = String(line).replacing({ $0 == "\\" || $0 == "-" }) { $0 == "-" ? "\\-" : "\\e" }
-            // At the beginning of a line, these start requests.
+            // At the start of a line, `.` and `'` begin roff requests.
             return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
         }.joined(separator: "\n")
     }

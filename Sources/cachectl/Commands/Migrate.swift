@@ -67,7 +67,7 @@ struct Migrate: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    // Recovery uses the ledger, and would upgrade it before the command has reported its version.
+    // Recovery opens the ledger, which would upgrade it before the command could report its old version.
     var recoversOnOpening: Bool { !dryRun && from != nil }
     var needsCache: Bool { from == nil }
     var isReadOnly: Bool { dryRun }
@@ -102,7 +102,7 @@ struct Migrate: CacheCommand {
         do {
             try await session.cache.migrate(request, dryRun: dryRun) { log.note($0) }
         } catch {
-            // What was migrated before is reported all the same, and this is the failure.
+            // Still report the files that were migrated before the failure.
             try printSummary(of: log, in: session)
             throw error
         }
@@ -110,7 +110,7 @@ struct Migrate: CacheCommand {
         if let failure = CommandFailure(log.files) { throw failure }
     }
 
-    /// `--quiet` hides imported files. Files that stay are reported: they were meant to go.
+    /// `--quiet` hides imported files, but not files that were left: the user expected them to be imported.
     private func line(of file: MigratedFile, in place: Place) -> String? {
         let path = file.path.escapedForTerminal
         let (outcome, location, reason) = file.outcome.parts
@@ -167,14 +167,15 @@ struct Migrate: CacheCommand {
         } catch {
             if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(from.displayText)") }
             if error.errno == .notDirectory {
-                throw CommandFailure(.notFound, "\(from.displayText) is not a folder; name the one it is in")
+                throw CommandFailure(
+                    .notFound, "\(from.displayText) is not a folder; specify the one it is in")
             }
             throw CommandFailure(ExitCode(error), "cannot read \(from.displayText): \(error.errno)")
         }
     }
 }
 
-/// The outcomes of a migration, which prints a line per file while it runs.
+/// Collects the outcomes of a migration, and prints a line per file as they arrive.
 private final class MigrationLog: Sendable {
     private let line: @Sendable (MigratedFile) -> String?
     private let state = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
@@ -192,7 +193,7 @@ private final class MigrationLog: Sendable {
             do throws(FileSystemError) {
                 try StandardStreams.write(line + "\n")
             } catch {
-                // The output has no reader any more; the migration continues.
+                // Standard output was closed by its reader; the migration continues.
                 state.failure = error
             }
         }
@@ -210,7 +211,7 @@ extension MigratedFile {
 }
 
 extension MigratedFile.Outcome {
-    /// The outcome, where the file is now, and why it was left.
+    /// The outcome's JSON name, the file's new location, and why it was left.
     fileprivate var parts: (name: String, location: AreaPath?, reason: String?) {
         switch self {
         case .stored(let location): ("stored", location, nil)
@@ -223,7 +224,7 @@ extension MigratedFile.Outcome {
 }
 
 extension CommandFailure {
-    /// `nil` unless something failed or was refused that may succeed another time.
+    /// `nil` unless a file failed, or was left for a reason that may not recur.
     fileprivate init?(_ files: [MigratedFile]) {
         var worst: CommandFailure?
         for file in files {
@@ -239,7 +240,8 @@ extension CommandFailure {
                 )
             case .changed where worst == nil:
                 worst = CommandFailure(
-                    .refused, "'\(file.path)' changed meanwhile, or is being migrated; run the command again")
+                    .refused,
+                    "'\(file.path)' changed during the import, or is being migrated; run the command again")
             case .refused, .changed, .notARegularFile, .name, .keyIsTaken, .ours: break
             }
         }

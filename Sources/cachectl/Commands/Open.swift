@@ -36,10 +36,10 @@ struct Open: CacheCommand {
                 case .miss(let miss): throw CommandFailure(miss, of: key)
                 case .hit(let item):
                     paths.append(item.path)
-                    records.append(item.json.adding(["firstOpen": item.isFirstOpen]))
+                    records.append(item.jsonAsOpened.adding(["firstOpen": item.isFirstOpen]))
                 }
             } catch {
-                // With a single key, its failure is the command's.
+                // With a single key, its failure is the command's failure.
                 if keys.count == 1 { throw error }
                 let failure = CommandFailure(error)
                 failures.append(failure)
@@ -47,7 +47,7 @@ struct Open: CacheCommand {
             }
         }
         if !output.isJSON {
-            // Verbatim, for scripts. The file names have no control characters, and the caller chose the folder.
+            // Verbatim, for scripts. File names have no control characters, and the caller chose the folder.
             for path in paths { try output.print(path) }
             for later in failures.dropFirst() { later.report(asJSON: false) }
         } else if keys.count == 1 {
@@ -59,7 +59,7 @@ struct Open: CacheCommand {
         if let first = failures.first { throw first }
     }
 
-    private func opened(in session: Session) async throws -> [Result<Lookup<OpenedItem>, CacheError>] {
+    private func opened(in session: Session) async throws -> [Result<Lookup<PromotedFile>, CacheError>] {
         let cache = session.cache
         guard !session.output.isQuiet, let progress = WorkProgress.onTerminal() else {
             return try await cache.open(keys)

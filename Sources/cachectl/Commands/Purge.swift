@@ -43,7 +43,7 @@ struct Purge: CacheCommand {
 
     func perform(in session: Session) async throws {
         let report = try await session.cache.purgeExcluded(
-            unusedSince: age.start(before: Timestamp.now), dryRun: dryRun)
+            unusedSinceMilliseconds: age.start(before: Timestamp.now), dryRun: dryRun)
         if session.output.isJSON {
             try session.output.print(json: json(report, in: session.place))
         } else {
@@ -64,7 +64,7 @@ struct Purge: CacheCommand {
             + report.changed.map({ ($0, "kept, changed") }) + report.shared.map({ ($0, "kept, shared") })
         {
             table.add([
-                outcome, Size.text(file.length), Timestamp.text(milliseconds: file.lastUse),
+                outcome, Size.text(file.fileBytes), Timestamp.text(milliseconds: file.lastUsedAt),
                 session.place.relativePath(file.location).escapedForTerminal,
             ])
         }
@@ -78,8 +78,8 @@ struct Purge: CacheCommand {
     private func json(_ report: PurgeReport, in place: Place) -> JSONObject {
         func json(_ file: PurgeReport.File) -> JSONObject {
             [
-                "key": file.key.string, "path": place.relativePath(file.location), "bytes": file.length,
-                "lastUseMilliseconds": file.lastUse,
+                "key": file.key.string, "path": place.relativePath(file.location), "bytes": file.fileBytes,
+                "lastUseMilliseconds": file.lastUsedAt,
             ]
         }
         let failures: [JSONObject] = report.failures.map {

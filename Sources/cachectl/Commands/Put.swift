@@ -53,12 +53,13 @@ struct Put: CacheCommand {
             try output.print(
                 json: [
                     "key": key.string, "encoding": summary.encoding.name,
-                    "contentBytes": summary.contentLength,
-                    "storedBytes": summary.storedLength,
+                    "contentBytes": summary.contentBytes,
+                    "storedBytes": summary.storedBytes,
                 ])
         case .stored(let summary): try output.confirm(summary.confirmation(of: key))
         case .delivered(let item) where output.isJSON:
-            try output.print(json: item.json.adding(["firstOpen": item.isFirstOpen, "delivered": true]))
+            try output.print(
+                json: item.jsonAsOpened.adding(["firstOpen": item.isFirstOpen, "delivered": true]))
         case .delivered(let item):
             // Verbatim, as 'open' prints it.
             try output.print(item.path)
@@ -94,12 +95,12 @@ struct Put: CacheCommand {
         return FileName(sanitizing: file.lastComponent?.string ?? key.string)
     }
 
-    /// A few chunks of the item format, so that they are compressed in parallel.
+    /// Several chunks of the item format, so that they are compressed in parallel.
     private static let pieceLength = 4 << 20
 
     /// Copies the input piece by piece, with bounded memory.
     ///
-    /// - Returns: The refusal when there was no more room for the item, otherwise `nil`.
+    /// - Returns: The refusal if the cache ran out of room for the item; otherwise `nil`.
     private func copy(_ input: InputFile, to writer: CacheWriter, isShown: Bool) async throws -> Refusal? {
         var progress = ProgressLine(label: input.name, total: input.length ?? 0) {
             StandardStreams.writeErrorVerbatim($0)
@@ -125,7 +126,7 @@ struct Put: CacheCommand {
 
 extension ItemSummary {
     func confirmation(of key: ItemKey) -> String {
-        "stored \(key.string.escapedForTerminal): \(Size.text(contentLength)) as \(Size.text(storedLength)) "
+        "stored \(key.string.escapedForTerminal): \(Size.text(contentBytes)) as \(Size.text(storedBytes)) "
             + "(\(encoding.name))"
     }
 }

@@ -23,7 +23,7 @@ struct Repair: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    // The command recovers itself, and reports each step.
+    // The command performs recovery itself, to report each step.
     var recoversOnOpening: Bool { false }
     var isReadOnly: Bool { dryRun }
 
@@ -73,22 +73,22 @@ struct Repair: CacheCommand {
 }
 
 extension RepairReport.Action {
-    /// The action as text: what was done, or in a dry run what would be.
+    /// What was done, or would be done in a dry run.
     func text(isDryRun: Bool) -> String {
         let (infinitive, past, object) =
             switch self {
-            case .promotionSettled: ("recover", "recovered", "promotion")
+            case .promotionResolved: ("recover", "recovered", "promotion")
             case .stagedFileRemoved: ("remove", "removed", "staged file")
             case .partialRemoved: ("remove", "removed", "partial")
-            case .itemSetAside: ("quarantine", "quarantined", "damaged item")
+            case .itemQuarantined: ("quarantine", "quarantined", "damaged item")
             case .purgedItemRemoved: ("remove", "removed", "emptied item")
             case .rowAdded: ("add", "added", "to catalog")
             case .rowRemoved: ("remove", "removed", "from catalog")
             case .rowCorrected: ("correct", "corrected", "in catalog")
-            case .catalogRemade: ("rebuild", "rebuilt", "catalog")
+            case .catalogRebuilt: ("rebuild", "rebuilt", "catalog")
             case .statisticsCorrected: ("correct", "corrected", "statistics")
             case .quarantinedItemRemoved: ("remove", "removed", "quarantined item")
-            case .markRenewed: ("restore", "restored", "backup mark")
+            case .markRestored: ("restore", "restored", "backup mark")
             }
         return "\(isDryRun ? "would \(infinitive)" : past) \(object)"
     }

@@ -23,7 +23,8 @@ struct Show: CacheCommand {
         if session.output.isJSON {
             switch status {
             case .cached(let item): try session.output.print(json: item.json(in: session.place))
-            case .promoted(let item): try session.output.print(json: item.json.adding(["status": "promoted"]))
+            case .promoted(let item):
+                try session.output.print(json: item.jsonAsOpened.adding(["status": "promoted"]))
             }
             return
         }
@@ -42,11 +43,11 @@ struct Show: CacheCommand {
                 ("key", item.key.string),
                 ("source", item.source),
                 ("intent", item.intent.name),
-                ("content", Size.exactText(item.contentLength)),
-                ("stored", "\(Size.exactText(item.storedLength)), \(item.encoding.name)"),
-                ("charged", Size.exactText(item.chargedLength)),
-                ("destination", item.destination.text),
-                ("backup", item.destination.backup.name),
+                ("content", Size.exactText(item.contentBytes)),
+                ("stored", "\(Size.exactText(item.storedBytes)), \(item.encoding.name)"),
+                ("charged", Size.exactText(item.chargedBytes)),
+                ("destination", item.destination?.text),
+                ("backup", item.destination?.backup.name),
                 ("priority", "\(item.priority)"),
                 ("stored at", Timestamp.text(milliseconds: item.storedAt)),
                 ("expires", item.expiresAt.map { Timestamp.text(milliseconds: $0) }),
@@ -57,7 +58,7 @@ struct Show: CacheCommand {
             [
                 ("status", "promoted"),
                 ("key", item.key.string),
-                ("content", Size.exactText(item.contentLength)),
+                ("content", Size.exactText(item.contentBytes)),
                 ("area", item.location.area.name),
                 ("folder", item.folder?.string),
                 ("name", item.fileName),

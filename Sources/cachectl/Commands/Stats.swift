@@ -47,14 +47,14 @@ extension CacheStatistics {
         ]).lines
     }
 
-    /// The refusals by their reasons: `2 lowPriority, 1 pressure`.
+    /// Refusal counts by reason: `2 lowPriority, 1 pressure`.
     var refusalText: String {
         refusals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     }
 }
 
 extension CacheConfiguration.Budget {
-    /// What an automatic budget depends on, to follow its size.
+    /// What an automatic budget depends on, to be appended to its size.
     var origin: String {
         switch self {
         case .fixed: ""

@@ -64,7 +64,7 @@ extension CommandFailure {
     init?(_ report: VerificationReport, endedBy signal: CInt?) {
         if report.damaged > 0 {
             let advice =
-                report.damaged == report.setAside
+                report.damaged == report.quarantined
                 ? "they were quarantined; store them again"
                 : "'cachectl verify --repair' quarantines damaged items; an opened file must be downloaded again: "
                     + "'cachectl forget' its key, and store it again"
@@ -80,21 +80,22 @@ extension CommandFailure {
 }
 
 extension VerificationReport {
-    /// A line for each file that is not as it was, then the counts.
+    /// One line per finding, then the counts.
     fileprivate func lines(_ request: VerificationRequest, in place: Place) -> [String] {
         var table = TextTable([.left, .left, .left, .left])
         for finding in sortedFindings {
             let (verdict, reason) = finding.verdict.parts
             let path = place.relativePath(finding.location)
             table.add([
-                verdict + (finding.isSetAside ? ", quarantined" : ""), finding.isPromoted ? "file" : "item",
+                verdict + (finding.isQuarantined ? ", quarantined" : ""),
+                finding.isPromoted ? "file" : "item",
                 (finding.key?.string ?? "?").escapedForTerminal,
                 (path + (reason.map { ": \($0)" } ?? "")).escapedForTerminal,
             ])
         }
         var counts = TextTable([
             "verified": "\(verifiedItems) items, \(verifiedFiles) opened files",
-            "damaged": "\(damaged)" + (setAside > 0 ? ", quarantined \(setAside)" : ""),
+            "damaged": "\(damaged)" + (quarantined > 0 ? ", quarantined \(quarantined)" : ""),
             "missing": "\(missing)",
             "modified": "\(modified)",
         ])
@@ -111,19 +112,19 @@ extension VerificationReport {
             [
                 "verdict": $0.verdict.parts.name, "kind": $0.isPromoted ? "file" : "item",
                 "key": ($0.key?.string).orNull, "path": place.relativePath($0.location),
-                "reason": $0.verdict.parts.reason, "setAside": $0.isSetAside,
+                "reason": $0.verdict.parts.reason, "quarantined": $0.isQuarantined,
             ]
         }
         return [
             "complete": isComplete, "verifiedItems": verifiedItems, "verifiedFiles": verifiedFiles,
-            "damaged": damaged, "setAside": setAside, "missing": missing, "modified": modified,
+            "damaged": damaged, "quarantined": quarantined, "missing": missing, "modified": modified,
             "newerFormat": newerFormat, "unreadable": unreadable, "readBytes": bytes,
             "seconds": duration / .seconds(1), "seed": request.sample == nil ? nil : request.seed,
             "findings": findings,
         ]
     }
 
-    /// By path: the threads that found them have no order.
+    /// Sorted by path: verification runs in parallel and reports in no particular order.
     private var sortedFindings: [VerificationFinding] {
         findings.sorted {
             ($0.isPromoted ? 1 : 0, $0.location.relative.string) < (
@@ -134,7 +135,7 @@ extension VerificationReport {
 }
 
 extension VerificationFinding.Verdict {
-    /// The name in JSON, and the reason unless the name says everything.
+    /// The name in JSON, and the reason if it adds anything to the name.
     fileprivate var parts: (name: String, reason: String?) {
         switch self {
         case .damaged(let error): ("damaged", error.description)

@@ -103,7 +103,7 @@ struct Fetch: CacheCommand {
     }
 
     func perform(in session: Session) async throws {
-        session.output.endsWithItsReader = true
+        session.output.stopsOnBrokenPipe = true
         let targets = try targets()
         let downloader = PrefetchDownloader(
             cache: session.cache, configuration: configuration(for: targets), logger: shared.logger)
@@ -119,7 +119,7 @@ struct Fetch: CacheCommand {
         do {
             for await (index, event) in merged.events { try report.take(event, of: index) }
         } catch {
-            // The output has no reader any more.
+            // Standard output was closed by its reader.
             await downloader.cancelAll()
             throw error
         }
@@ -147,14 +147,12 @@ struct Fetch: CacheCommand {
     }
 
     private func request(for target: FetchTarget) -> DownloadRequest {
-        var request = DownloadRequest(
+        DownloadRequest(
             target.urlRequest, key: target.key, source: item.source,
             destination: item.destination(target.fileName), intent: item.intent,
-            priority: item.priority ?? 0,
-            expires: item.expiresAt.map { Date(timeIntervalSince1970: Double($0) / 1000) },
-            whenCached: whenCached, whenPromoted: anew ? .storeAnew : .leave)
-        request.expectations = target.digest.map { [.sha256($0)] } ?? []
-        return request
+            priority: item.priority ?? 0, expecting: target.digest.map { [.sha256($0)] } ?? [],
+            expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
+            whenCached: whenCached, whenPromoted: anew ? .storeAgain : .leave)
     }
 }
 
@@ -170,7 +168,7 @@ extension DownloadRequest.WhenCached: EnumerableFlag {
     }
 }
 
-/// The events of several downloads in one stream, which ends with the last of them.
+/// The events of several downloads in one stream, which ends when all of them have ended.
 struct MergedEvents {
     let events: AsyncStream<(index: Int, event: DownloadEvent)>
 

@@ -4,12 +4,12 @@ internal import PrefetchDownloading
 internal import PrefetchFileSystem
 internal import SystemPackage
 
-/// Reports the events of downloads: as bars on a terminal, a line for each finished download, or JSON.
+/// Reports download events: as bars on a terminal, as one line per finished download, or as JSON.
 struct FetchReport {
     private let targets: [FetchTarget]
     private let output: Output
     private var board: ProgressBoard?
-    /// The last progress printed of each download, in percent or mebibytes.
+    /// The last progress printed for each download, in percent or mebibytes.
     private var steps: [Int: Int64] = [:]
     private var finished = 0
     private var failed = 0
@@ -22,7 +22,7 @@ struct FetchReport {
         self.board = board
     }
 
-    /// The failure that ends the command, if any; the items were reported one by one.
+    /// The failure that ends the command, if any. Failed items have already been reported individually.
     var failure: CommandFailure? {
         code.map { CommandFailure($0, output.isJSON ? "\(failed) of \(targets.count) items failed" : nil) }
     }
@@ -48,10 +48,10 @@ struct FetchReport {
         } else if case .finished(let outcome) = event, let line = outcome.confirmation(of: target.key) {
             try output.confirm(line)
         }
-        // At once, for a reader that follows along.
+        // Unbuffered, for readers that process events as they arrive.
         try output.flush()
         if let failure {
-            // In JSON the event contains the failure.
+            // JSON events contain the failure.
             if !output.isJSON { failure.report(asJSON: false) }
             code = failure.code.graver(than: code)
             failed += 1
@@ -84,7 +84,7 @@ struct FetchReport {
 }
 
 extension DownloadEvent {
-    /// - Parameter failure: The failure that the event is, if any.
+    /// - Parameter failure: The failure that the event represents, if any.
     func json(of target: FetchTarget, _ failure: CommandFailure?) -> JSONObject {
         let (name, details): (String, JSONObject) =
             switch self {
@@ -102,7 +102,7 @@ extension DownloadEvent {
                 )
             case .finished(let outcome): ("finished", outcome.json)
             }
-        // The URL has no user and no password.
+        // `FetchTarget.url` has no user and password.
         let event: JSONObject = ["event": name, "key": target.key.string, "url": target.url.absoluteString]
         guard let failure else { return event.adding(details) }
         return event.adding(details).adding(["message": failure.message, "exitCode": failure.code.rawValue])
@@ -114,23 +114,23 @@ extension DownloadOutcome {
         switch self {
         case .stored(let summary):
             [
-                "outcome": "stored", "contentBytes": summary.contentLength,
-                "storedBytes": summary.storedLength, "encoding": summary.encoding.name,
+                "outcome": "stored", "contentBytes": summary.contentBytes,
+                "storedBytes": summary.storedBytes, "encoding": summary.encoding.name,
             ]
         case .delivered(let item):
-            ["outcome": "delivered", "contentBytes": item.contentLength, "path": item.path.json]
+            ["outcome": "delivered", "contentBytes": item.contentBytes, "path": item.path.json]
         case .alreadyPromoted(let item):
-            ["outcome": "alreadyPromoted", "contentBytes": item.contentLength, "path": item.path.json]
+            ["outcome": "alreadyPromoted", "contentBytes": item.contentBytes, "path": item.path.json]
         case .notModified: ["outcome": "notModified"]
         case .alreadyCached: ["outcome": "alreadyCached"]
         case .refused(let refusal, let kept):
             ["outcome": "refused", "refused": refusal.reason, "keptBytes": kept]
         case .cancelled(let kept): ["outcome": "cancelled", "keptBytes": kept]
-        case .failed(let error): ["outcome": "failed", "keptBytes": error.keptLength]
+        case .failed(let error): ["outcome": "failed", "keptBytes": error.keptBytes]
         }
     }
 
-    /// The line about a finished download; `nil` for an outcome that is reported in another way.
+    /// The line for a finished download; `nil` for outcomes that are reported differently.
     fileprivate func confirmation(of key: ItemKey) -> String? {
         let name = key.string.escapedForTerminal
         switch self {
@@ -138,7 +138,7 @@ extension DownloadOutcome {
         case .notModified: return "unchanged \(name)"
         case .alreadyCached: return "kept \(name)"
         case .alreadyPromoted(let item):
-            return "opened before \(name): \(item.path.displayText.escapedForTerminal)"
+            return "already opened \(name): \(item.path.displayText.escapedForTerminal)"
         case .delivered, .refused, .cancelled, .failed: return nil
         }
     }
@@ -170,7 +170,7 @@ extension CommandFailure {
         case .redirect: "; --allow-host allows another host"
         case .status(401, _), .status(403, _):
             "; user and password can be given in the URL: https://user:password@host/…"
-        case .unmarkedEnd: "; a list of --from-file takes the SHA-256 as its third column"
+        case .undelimitedBody: "; a list of --from-file takes the SHA-256 as its third column"
         case .cache(let error): advice(on: error)
         default: ""
         }
@@ -185,7 +185,7 @@ extension ExitCode {
             case .wrongLength, .wrongDigest: .damaged
             case .cache(let error): ExitCode(error)
             case .tooManyRedirects, .redirect, .status, .connection, .stalled, .truncated, .tooLong,
-                .wrongRange, .unmarkedEnd, .encoded, .partialGone:
+                .wrongRange, .undelimitedBody, .encoded, .partialLost:
                 .unavailable
             }
     }

@@ -9,7 +9,7 @@ internal import SystemPackage
     internal import Foundation
 #endif
 
-/// A download, as named by an argument or by a line of a list.
+/// A download named by an argument or by a line of a list.
 struct FetchTarget: Hashable {
     /// Without user, password and fragment: safe to print.
     let url: URL
@@ -17,7 +17,7 @@ struct FetchTarget: Hashable {
     let key: ItemKey
     /// SHA-256
     let digest: [UInt8]?
-    /// The value of the `Authorization` header: never printed.
+    /// The value of the `Authorization` header. Never printed.
     private let authorization: String?
 
     /// - Parameters:
@@ -58,14 +58,14 @@ struct FetchTarget: Hashable {
         return bytes
     }
 
-    /// Leaves out everything from the scheme to the last `@`: in a text that is not a URL, any of it may be a password.
+    /// Elides everything from the scheme to the last `@`: in a malformed URL, any of it may be a password.
     private static func withoutCredentials(_ text: String) -> String {
         guard let end = text.lastIndex(of: "@") else { return text }
         let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
         return scheme + "…" + text[end...]
     }
 
-    /// The name of the file: the one in the URL, or else the host.
+    /// The last path component of the URL, or the host if there is none.
     var fileName: FileName {
         let last = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
         let name = last.removingPercentEncoding ?? last
@@ -78,9 +78,9 @@ struct FetchTarget: Hashable {
         return request
     }
 
-    /// The targets without repetitions.
+    /// The targets without duplicates.
     ///
-    /// - Throws: A usage failure when one key stands for two contents.
+    /// - Throws: A usage failure if two different downloads have the same key.
     static func distinct(_ targets: [FetchTarget]) throws(CommandFailure) -> [FetchTarget] {
         var byKey: [ItemKey: FetchTarget] = [:]
         var distinct: [FetchTarget] = []
@@ -92,14 +92,14 @@ struct FetchTarget: Hashable {
             if earlier == target { continue }
             throw CommandFailure(
                 .usage,
-                "the key '\(target.key)' stands for two downloads, \(earlier.url) and \(target.url); "
-                    + "give each download once, with its own key")
+                "the key '\(target.key)' is used for two downloads, \(earlier.url) and \(target.url); "
+                    + "list each download once, with its own key")
         }
         return distinct
     }
 }
 
-/// Why a text does not name a download.
+/// Why text does not specify a download.
 enum FetchTargetError: Error, Hashable, CustomStringConvertible {
     case notAURL(String)
     case key(String)
@@ -109,7 +109,7 @@ enum FetchTargetError: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .notAURL(let text):
-            "'\(text)' is not a URL of a server; write for example https://example.org/episode.mp3"
+            "'\(text)' is not a valid http or https URL; write for example https://example.org/episode.mp3"
         case .key(let problem): problem
         case .columns(let count):
             "\(count) columns are too many; a line has a URL, a key and a SHA-256 digest, separated by tabs"
@@ -121,7 +121,7 @@ enum FetchTargetError: Error, Hashable, CustomStringConvertible {
 /// A list of downloads: one URL per line, optionally followed, each after a tab, by the item's key and the
 /// SHA-256 digest of the content.
 struct FetchList {
-    /// In bytes. A hundred thousand URLs of usual length take a tenth of it.
+    /// In bytes. 100,000 URLs of typical length take a tenth of it.
     static let largestLength = 64 << 20
     private static let pieceLength = 1 << 20
 

@@ -8,9 +8,9 @@ internal import SystemPackage
     internal import Glibc
 #endif
 
-/// Arguments of the process are bytes, and ArgumentParser wants text. So a byte that is not UTF-8 is written as
-/// NUL, which no argument contains, and as `xFF`. Only paths are turned back into bytes: all other values are text,
-/// and refuse such bytes.
+/// Passes arguments that are not UTF-8 through ArgumentParser, which takes strings. Each invalid byte is escaped as
+/// NUL, which no argument contains, followed by `xFF` in hexadecimal. Only paths are converted back to bytes; all
+/// other values reject such bytes.
 enum ArgumentBytes {
     private static let mark: UInt8 = 0
 
@@ -22,7 +22,7 @@ enum ArgumentBytes {
 
     static func text(of bytes: [UInt8]) -> String { String(bytes, escapingWith: "\0") }
 
-    /// A message that quotes arguments, made readable.
+    /// A message that quotes arguments, with the escapes made printable.
     static func shown(_ message: String) -> String { message.replacing("\0", with: "\\") }
 
     fileprivate static func isText(_ argument: String) -> Bool { !argument.utf8.contains(mark) }
@@ -43,10 +43,10 @@ enum ArgumentBytes {
 
 /// Why an argument is not text. ArgumentParser names the argument.
 struct NotText: Error, CustomStringConvertible {
-    var description: String { "it is not UTF-8; only the names of files and folders may have any bytes" }
+    var description: String { "it is not UTF-8; only paths may contain arbitrary bytes" }
 }
 
-// The parsers of options and arguments of these types.
+// Parsers for options and arguments.
 
 extension String {
     static func parse(_ argument: String) throws -> String {
@@ -56,7 +56,7 @@ extension String {
 }
 
 extension FilePath {
-    /// Byte for byte.
+    /// Preserves bytes that are not UTF-8.
     static func parse(_ argument: String) throws -> FilePath {
         FilePath(bytes: try ArgumentBytes.bytes(of: argument))
     }
@@ -71,6 +71,6 @@ extension FolderPath {
 }
 
 extension FileName {
-    /// An invalid name is refused rather than changed: the user asked for this one.
+    /// Rejects an invalid name instead of sanitising it: the user asked for exactly this one.
     static func parse(_ argument: String) throws -> FileName { try FileName(.parse(argument)) }
 }

@@ -7,15 +7,13 @@ final class InputFile {
     static let standardInput: FilePath = "-"
 
     let name: String
-    /// The length of a regular file that reports one. The length of a pipe or of a file in `/proc` is
-    /// unknown before it is read.
+    /// The length in bytes; `nil` if unknown before reading, as for a pipe or a file in `/proc`.
     let length: Int64?
 
     private let descriptor: Descriptor
     private let isOwned: Bool
 
     /// - Parameter path: A path, or ``standardInput``.
-    /// - Throws: A failure that says what is wrong with the file.
     init(_ path: FilePath) throws(CommandFailure) {
         guard path != Self.standardInput else {
             self.name = "standard input"
@@ -33,7 +31,7 @@ final class InputFile {
         }
     }
 
-    /// Checks that there is such a file, without opening it: opening a pipe twice would lose its content.
+    /// Checks that the file exists, without opening it: opening a named pipe twice would lose its content.
     static func check(_ path: FilePath) throws(CommandFailure) {
         guard path != standardInput else { return }
         do throws(FileSystemError) {
@@ -64,7 +62,7 @@ final class InputFile {
 
     deinit { if isOwned { LiveFileSystem().close(descriptor) } }
 
-    /// Fills `piece` from the input. Fewer bytes than fit mean that the input has ended.
+    /// Fills `piece` from the input. A short read means the end of the input.
     ///
     /// - Returns: The number of bytes.
     func read(into piece: inout Data) throws(CommandFailure) -> Int {
@@ -87,7 +85,7 @@ final class InputFile {
 }
 
 extension CommandFailure {
-    /// The failure of an input that cannot be read.
+    /// The failure for input that cannot be read.
     fileprivate init(_ name: String, _ error: FileSystemError) {
         let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
         self.init(isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")

@@ -1,16 +1,18 @@
 public import ArgumentParser
 public import PrefetchCaching
 
-/// The options of 'put' and 'fetch' for an item that they store: its source, its destination, and how long it is
-/// worth keeping.
+/// The options of 'put' and 'fetch' that describe the stored item.
 struct ItemOptions: ParsableArguments {
     @Option(
         help: "The feed or server that the item comes from (default for 'fetch': the host).",
         transform: String.parse)
     var source: String?
 
-    @Option(help: ArgumentHelp("The area that the item is moved to when it is opened.", valueName: "area"))
-    var to = DestinationArea.support
+    @Option(
+        help: ArgumentHelp(
+            "The area that the item is moved to when it is opened; 'none' for an item that is only ever read.",
+            valueName: "area"))
+    var to = ItemTarget.support
 
     @Option(
         help: ArgumentHelp(
@@ -47,6 +49,10 @@ struct ItemOptions: ParsableArguments {
     var requested = false
 
     func validate() throws {
+        if to == .none, name != nil || folder != nil || backup == .exclude || requested {
+            throw ValidationError(
+                "--name, --folder, --backup and --requested need a destination; not --to none")
+        }
         if to == .icloud, backup == .exclude {
             throw ValidationError("--backup exclude cannot be used with --to icloud: its files are uploaded")
         }
@@ -58,13 +64,18 @@ struct ItemOptions: ParsableArguments {
 
     var intent: Intent { requested ? .userRequested : .opportunistic }
 
-    /// - Parameter ownName: The name of the content itself.
-    func destination(_ ownName: @autoclosure () -> FileName) -> Destination {
-        to.destination(name ?? ownName(), in: folder, backup: backup)
+    /// - Parameter ownName: The name to use if `--name` is not given.
+    func destination(_ ownName: @autoclosure () -> FileName) -> Destination? {
+        DestinationArea(rawValue: to.rawValue)?.destination(name ?? ownName(), in: folder, backup: backup)
     }
 
-    /// When an item that is stored now expires, in milliseconds since 1970.
+    /// When an item stored now expires, in milliseconds since 1970.
     var expiresAt: Int64? { expires?.end(from: Timestamp.now) }
+}
+
+/// Where an item goes when it is opened, if anywhere: the areas have the names of ``DestinationArea``.
+enum ItemTarget: String, CaseIterable, ExpressibleByArgument {
+    case documents, support, icloud, none
 }
 
 /// The areas that an item can be moved to when it is opened.
@@ -75,7 +86,7 @@ enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
         switch self {
         case .documents: .documents(name, in: folder, backup: backup.policy)
         case .support: .applicationSupport(name, in: folder, backup: backup.policy)
-        // `ItemOptions.validate()` has refused to exclude it from backups.
+        // `ItemOptions.validate()` has rejected `--backup exclude` for iCloud Drive.
         case .icloud: .iCloudDrive(name, in: folder)
         }
     }

@@ -1,9 +1,9 @@
 internal import PrefetchCaching
 
-/// A size as a person writes it: `4096`, `512MiB`, `1.5 GB`.
+/// A human-readable size: `4096`, `512MiB`, `1.5 GB`.
 ///
-/// kB, MB, GB and TB are powers of 1,000, KiB, MiB, GiB and TiB are powers of 1,024; the case of the
-/// first letter does not matter. A fraction of a byte is dropped.
+/// kB, MB, GB and TB are powers of 1,000; KiB, MiB, GiB and TiB are powers of 1,024. The first letter of a unit may be
+/// lower or upper case. Fractions of a byte are truncated.
 enum ByteSize {
     static func parse(_ text: String) throws(ByteSizeError) -> ByteCount {
         let number = text.utf8.prefix { $0 == UInt8(ascii: ".") || digits.contains($0) }
@@ -39,7 +39,7 @@ enum ByteSize {
         }
     }
 
-    /// `0.digits × unit`, without fractions of a byte. Digits after the 18th are too small to matter.
+    /// `0.digits × unit`, truncated to whole bytes. Digits after the 18th are ignored.
     private static func fraction(_ digits: Substring.UTF8View, of unit: Int64) -> Int64 {
         var numerator: Int128 = 0
         var denominator: Int128 = 1
@@ -51,7 +51,7 @@ enum ByteSize {
     }
 }
 
-/// Why a text is not a size. ArgumentParser names the text and the option.
+/// Why text is not a size. ArgumentParser adds the text and the option.
 enum ByteSizeError: Error, Hashable, CaseIterable, CustomStringConvertible {
     case empty, negative, notANumber, unknownUnit, ambiguousUnit, partOfByte, tooLarge
 
@@ -70,12 +70,12 @@ enum ByteSizeError: Error, Hashable, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// A size, or the word that replaces it: `--budget automatic`, `--cap none`.
+/// A size, or a keyword in its place: `--budget automatic`, `--cap none`.
 enum SizeOr: Hashable {
     case size(ByteCount)
     case word
 
-    /// Reads a size, unless the text is `word`.
+    /// Returns a parser for a size or `word`.
     static func parsing(_ word: String) -> @Sendable (String) throws -> SizeOr {
         { text in
             if text == word { return .word }
@@ -88,7 +88,7 @@ enum SizeOr: Hashable {
     }
 }
 
-/// Why a text is neither a size nor the word.
+/// Why text is neither a size nor the keyword.
 struct SizeOrError: Error, Hashable, CustomStringConvertible {
     let word: String
     let error: ByteSizeError
@@ -96,7 +96,7 @@ struct SizeOrError: Error, Hashable, CustomStringConvertible {
     var description: String { "\(error), or '\(word)'" }
 }
 
-/// A range of an item's content in the notation of HTTP, both ends included: `0-99`, `100-`, `-5`.
+/// A byte range in HTTP notation, with both ends inclusive: `0-99`, `100-`, `-5`.
 enum ByteRange: Hashable, CustomStringConvertible {
     case from(Int64, through: Int64)
     case toEnd(from: Int64)
@@ -128,7 +128,7 @@ enum ByteRange: Hashable, CustomStringConvertible {
         }
     }
 
-    /// The number that decimal digits form; `nil` when there are none.
+    /// Parses decimal digits; `nil` if the text is empty.
     private static func number(_ text: Substring.UTF8View) throws(ByteRangeError) -> Int64? {
         guard !text.isEmpty else { return nil }
         guard text.allSatisfy(digits.contains), let number = Int64(Substring(text)) else { throw .malformed }
@@ -144,7 +144,7 @@ enum ByteRange: Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a range is invalid. ArgumentParser names the text of a malformed one.
+/// Why a range is invalid. ArgumentParser adds the text of a malformed one.
 enum ByteRangeError: Error, Hashable, CustomStringConvertible {
     case malformed
     case backwards
@@ -163,7 +163,7 @@ enum ByteRangeError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The time between two samples of a cache, as a person writes it: `500ms`, `1s`, `2m`.
+/// The time between two samples of a cache: `500ms`, `1s`, `2m`.
 struct Interval: Hashable {
     static let shortest = Duration.milliseconds(100)
     static let longest = Duration.seconds(3600)
@@ -189,7 +189,7 @@ struct Interval: Hashable {
     }
 }
 
-/// Why a text is not an interval. ArgumentParser names the text and the option.
+/// Why text is not an interval. ArgumentParser adds the text and the option.
 enum IntervalError: Error, Hashable, CustomStringConvertible {
     case malformed, outOfRange
 
@@ -201,12 +201,11 @@ enum IntervalError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// How long an item is worth keeping, as a person writes it: `45s`, `30m`, `12h`, `7d`, `2w`.
+/// How long an item is worth keeping: `45s`, `30m`, `12h`, `7d`, `2w`.
 struct Lifetime: Hashable {
     let milliseconds: Int64
 
-    /// The longest lifetime, about 146 million years: whenever it begins, its end is a number that an
-    /// item can carry.
+    /// The longest lifetime, about 146 million years, so that its end fits an item's expiry whenever it begins.
     static let longest = Lifetime(milliseconds: .max / 2)
 
     private init(milliseconds: Int64) { self.milliseconds = milliseconds }
@@ -223,14 +222,14 @@ struct Lifetime: Hashable {
         self.milliseconds = milliseconds
     }
 
-    /// The end of a lifetime that begins now. Both are in milliseconds since 1970.
+    /// The end of a lifetime that begins at `now`. Both are in milliseconds since 1970.
     func end(from now: Int64) -> Int64 {
         let (end, overflow) = now.addingReportingOverflow(milliseconds)
-        // In the file, `Int64.max` stands for never.
+        // The item format uses `Int64.max` for "never expires".
         return overflow ? .max - 1 : end
     }
 
-    /// The start of a period that ends now.
+    /// The start of a period that ends at `now`. Both are in milliseconds since 1970.
     func start(before now: Int64) -> Int64 {
         let (start, overflow) = now.subtractingReportingOverflow(milliseconds)
         return overflow ? .min : start
@@ -249,7 +248,7 @@ struct Lifetime: Hashable {
     }
 }
 
-/// Why a text is not a lifetime. ArgumentParser names the text and the option.
+/// Why text is not a lifetime. ArgumentParser adds the text and the option.
 enum LifetimeError: Error, Hashable, CaseIterable, CustomStringConvertible {
     case empty, negative, notANumber, fraction, noUnit, unknownUnit, tooLarge
 
@@ -271,13 +270,13 @@ enum LifetimeError: Error, Hashable, CaseIterable, CustomStringConvertible {
 enum Priority {
     static func parse(_ text: String) throws(PriorityError) -> Float {
         guard let priority = Float(text) else { throw .notANumber }
-        // `nan` is outside any range.
+        // Also rejects NaN.
         guard (0...1).contains(priority) else { throw .outOfRange }
         return priority
     }
 }
 
-/// Why a text is not a priority. ArgumentParser names the text and the option.
+/// Why text is not a priority. ArgumentParser adds the text and the option.
 enum PriorityError: Error, Hashable, CaseIterable, CustomStringConvertible {
     case notANumber, outOfRange
 
@@ -289,10 +288,10 @@ enum PriorityError: Error, Hashable, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// ASCII only: the digits of other scripts do not make a number here.
+/// ASCII digits only.
 private let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
-/// `nil` if the product is too large. `number` consists of digits.
+/// The product; `nil` on overflow. `number` must consist of digits.
 private func scaled(_ number: Substring.UTF8View, by unit: Int64) -> Int64? {
     guard let number = Int64(Substring(number)) else { return nil }
     let (product, overflow) = number.multipliedReportingOverflow(by: unit)

@@ -4,7 +4,7 @@ internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import SystemPackage
 
-/// The options that every command takes, before its name or after it; see ``SharedArguments``.
+/// The options that every command accepts, before or after its name; see ``SharedArguments``.
 struct SharedOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -33,10 +33,10 @@ struct SharedOptions: ParsableArguments {
         }
     }
 
-    /// Checked by the commands that work on a cache: `inventory --rules` does not.
+    /// Not part of `validate()`, since `inventory --rules` needs no cache.
     func requirePlace() throws {
         guard container != nil || app != nil else {
-            throw ValidationError("which cache? Give --container <dir> or --app <id>")
+            throw ValidationError("no cache was specified; give --container <dir> or --app <id>")
         }
     }
 
@@ -62,22 +62,22 @@ struct SharedOptions: ParsableArguments {
 /// The location of the cache that a command works on.
 struct Place {
     let areas: StorageAreas
-    /// The container, when the user named one.
+    /// The container, if the user named one.
     let container: FilePath?
 
-    /// The areas in a container, or in a bundle `….xcappdata` that holds one.
+    /// The areas in a container, or in an `.xcappdata` bundle that contains one.
     init(container path: FilePath) throws(StorageAreasError) {
         areas = try .container(at: Self.container(in: path))
         container = areas.documents.removingLastComponent()
     }
 
-    /// Xcode saves the container of a device inside a bundle, which a link or `.` may lead to.
+    /// Xcode saves a device's container inside a bundle. The path may be `.` or a symbolic link to one.
     private static func container(in path: FilePath) -> FilePath {
         let name: FilePath
         do throws(FileSystemError) {
             name = try LiveFileSystem().resolved(path)
         } catch {
-            // One that does not exist yet has only the name it is given.
+            // The path does not exist yet: use the name as given.
             name = path
         }
         guard name.lastComponent?.extension?.lowercased() == "xcappdata" else { return path }
@@ -90,7 +90,7 @@ struct Place {
         container = nil
     }
 
-    /// A path as printed: relative to the container, or to its area when there is no container.
+    /// The path to print: relative to the container, or to its area if there is no container.
     func relativePath(_ path: AreaPath) -> String {
         guard let container, var full = areas.path(of: path.area)?.pushing(path.relative),
             full.removePrefix(container)

@@ -4,9 +4,9 @@ internal import PrefetchStorageInventory
 internal import SystemPackage
 
 extension StorageInventory {
-    /// Prints what a check finds.
+    /// Runs a check and prints its findings.
     ///
-    /// - Returns: ``ExitCode/found`` when there are findings.
+    /// - Returns: ``ExitCode/found`` if there are findings.
     func check(_ options: Checkup.Options, _ fileSystem: any FileSystem, to output: Output) throws -> ExitCode
     {
         let checked = Checkup.run(on: self, options, in: fileSystem)
@@ -52,7 +52,7 @@ extension StorageInventory.Problem {
 }
 
 extension [StorageInventory.Problem] {
-    /// Reports what could not be inspected on standard error.
+    /// Reports on standard error what could not be inspected.
     func warn() {
         for problem in self {
             StandardStreams.writeError("cachectl: warning: \(problem.path.displayText): \(problem.reason)")

@@ -136,7 +136,7 @@ struct Inventory: InspectingCommand {
 
     private func isSelected(_ file: InventoryFile, storedBefore start: Int64?) -> Bool {
         (area.isEmpty || area.contains { $0.area == file.area }) && (kind.isEmpty || kind.contains(file.kind))
-            // By bytes: Swift calls strings equal that are only canonically equivalent.
+            // Compared as bytes: Swift's `==` treats canonically equivalent strings as equal.
             && (source.map { file.facts?.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
             && (largerThan.map { file.length > $0.bytes } ?? true)
             && (start.map { file.since < $0 } ?? true)

@@ -19,11 +19,11 @@ struct InventoryOutput {
         totals = InventoryTotals(of: inventory, only: isSelected)
     }
 
-    /// Largest first, and those of equal size folder by folder.
+    /// Largest first; files of equal size are grouped by folder.
     private var files: LazyMapCollection<[Int], InventoryFile> {
         let files = inventory.files
         var order = files.indices.filter { isSelected(files[$0]) }
-        // Indices are sorted: the files themselves take too much memory for a copy.
+        // Sort indices: a copy of the files would take too much memory.
         order.sort {
             let (left, right) = (files[$0], files[$1])
             if left.allocated != right.allocated { return left.allocated > right.allocated }
@@ -62,13 +62,13 @@ struct InventoryOutput {
             "Total": "\(all) in \(totals.files) files and \(totals.folders) folders",
             "Backup": backup,
         ])
-        if inventory.vanished > 0 { table.add(["Disappeared meanwhile", "\(inventory.vanished)"]) }
+        if inventory.vanished > 0 { table.add(["Disappeared during the scan", "\(inventory.vanished)"]) }
         return table.lines
     }
 
     private var backup: String {
         let text = Size.exactText(totals.backupLength)
-        let wanted = totals.wantedBackupLength
+        let wanted = totals.intendedBackupLength
         return wanted == totals.backupLength ? text : "\(text); wanted: \(Size.exactText(wanted))"
     }
 
@@ -77,7 +77,7 @@ struct InventoryOutput {
         let files = files
         guard !files.isEmpty else { return try output.print("no such files") }
         let header = ["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"]
-        // Created twice: if kept, the rows would take more memory than the inventory.
+        // Created twice: stored rows would take more memory than the inventory.
         let rows = files.lazy.map(row(of:))
         var table = TextTable([.left, .left, .right, .right, .left, .left, .left, .left, .left])
         table.measure(header)
@@ -100,9 +100,9 @@ struct InventoryOutput {
         return string.escapedForTerminal
     }
 
-    /// The actual state, and the wanted one if it differs.
+    /// The actual backup state, and the intended one if it differs.
     private static func backup(of file: InventoryFile) -> String {
-        switch (file.isBackedUp, file.isBackupWanted) {
+        switch (file.isBackedUp, file.isBackupIntended) {
         case (true, true): "yes"
         case (false, false): "no"
         case (true, false): "yes, unwanted"
@@ -110,7 +110,7 @@ struct InventoryOutput {
         }
     }
 
-    /// Prints one object, with the files in it where they are wanted: they are too many for one value.
+    /// Prints one object, optionally with the files, which are streamed.
     func printJSON(withFiles: Bool) throws {
         let object: JSONObject = [
             "groups": totals.groups.map(\.json), "totals": totals.json, "backup": totals.backupJSON,
@@ -120,14 +120,14 @@ struct InventoryOutput {
         try output.print(json: files.lazy.map { $0.json(in: inventory) }, as: "files", behind: object)
     }
 
-    /// Prints CSV (RFC 4180): a header, and a line per file, each ending in CR LF.
+    /// Prints CSV (RFC 4180): a header and one record per file, each ending in CR LF.
     func printCSV() throws(FileSystemError) {
         try output.print(CSV.line(CSV.header))
         for file in files {
             try output.print(
                 CSV.line([
                     inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
-                    "\(file.length)", "\(file.allocated)", "\(file.isBackupWanted)", "\(file.isBackedUp)",
+                    "\(file.length)", "\(file.allocated)", "\(file.isBackupIntended)", "\(file.isBackedUp)",
                     file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
                     Timestamp.text(milliseconds: file.since), file.facts?.key ?? "",
                     file.facts?.source ?? "", file.facts?.intent ?? "",
@@ -136,7 +136,7 @@ struct InventoryOutput {
     }
 }
 
-/// Lines of CSV. Text is escaped as on a terminal, so that each file is one line whatever its name.
+/// CSV records. Text is escaped as for a terminal, so that a file takes one line whatever its name.
 enum CSV {
     static let header = [
         "path", "area", "kind", "bytes", "allocated_bytes", "backup_wanted", "backup_actual", "excluded_by",
@@ -176,7 +176,7 @@ extension InventoryTotals {
 
     fileprivate var backupJSON: JSONObject {
         [
-            "projectedBytes": backupLength, "wantedBytes": wantedBackupLength,
+            "projectedBytes": backupLength, "wantedBytes": intendedBackupLength,
             "excludedBytes": excludedLength,
         ]
     }
@@ -187,21 +187,21 @@ extension InventoryFile {
         [
             "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
             "bytes": length, "allocatedBytes": allocated,
-            // Only when the bytes were counted under another name of the same file.
+            // Present if the bytes were already counted for another hard link to the file.
             "countedElsewhere": isCountedElsewhere ? true : nil, "modifiedAtMilliseconds": modified,
             "visible": isVisible, "purgeable": isPurgeable,
             "backup": [
-                "wanted": isBackupWanted, "actual": isBackedUp, "excludedBy": exclusions.names,
+                "wanted": isBackupIntended, "actual": isBackedUp, "excludedBy": exclusions.names,
             ] as JSONObject,
-            // Why the file is there, where that is known.
+            // Why the file is there, if known.
             "key": facts?.key, "source": facts?.source, "intent": facts?.intent,
-            "contentBytes": facts?.contentLength, "sinceMilliseconds": facts?.since,
+            "contentBytes": facts?.contentBytes, "sinceMilliseconds": facts?.since,
         ]
     }
 }
 
 extension InventoryFile.Facts {
-    /// The name of the intent, as JSON and CSV have it.
+    /// The name of the intent in JSON and CSV.
     fileprivate var intent: String? {
         isUserRequested.map { $0 ? Intent.userRequested.name : Intent.opportunistic.name }
     }

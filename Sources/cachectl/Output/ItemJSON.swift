@@ -3,25 +3,25 @@ internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import SystemPackage
 
-// The values of the cache that several commands print, as JSON: the names are the command's, and stay.
+// The library's values as JSON. Scripts rely on the names: do not change them.
 
 extension CachedItem {
     func json(in place: Place) -> JSONObject {
         [
             "status": "cached", "key": key.string, "source": source, "intent": intent.name,
-            "contentBytes": contentLength, "storedBytes": storedLength, "chargedBytes": chargedLength,
-            "encoding": encoding.name, "destination": destination.json,
+            "contentBytes": contentBytes, "storedBytes": storedBytes, "chargedBytes": chargedBytes,
+            "encoding": encoding.name, "destination": destination?.json,
             "path": place.relativePath(location), "priority": priority, "storedAtMilliseconds": storedAt,
             "expiresAtMilliseconds": expiresAt.orNull, "lastUse": lastUse,
         ]
     }
 }
 
-extension KeptPartial {
+extension PartialItem {
     var json: JSONObject {
         [
-            "status": "partial", "key": key.string, "source": source, "contentBytes": contentLength,
-            "storedBytes": storedLength, "chargedBytes": chargedLength, "destination": destination.json,
+            "status": "partial", "key": key.string, "source": source, "contentBytes": contentBytes,
+            "storedBytes": storedBytes, "chargedBytes": chargedBytes, "destination": destination?.json,
             "keptAtMilliseconds": keptAt, "expiresAtMilliseconds": expiresAt,
         ]
     }
@@ -31,18 +31,19 @@ extension PromotedFile {
     func json(in place: Place) -> JSONObject {
         [
             "status": "promoted", "key": key.string, "area": location.area.name,
-            "path": place.relativePath(location), "backup": backup.name, "contentBytes": contentLength,
-            // `null` when there is no file now, or it cannot be accessed.
-            "presentBytes": presentLength.orNull, "openedAtMilliseconds": openedAt,
+            "path": place.relativePath(location), "backup": backup.name, "contentBytes": contentBytes,
+            // `null` if the file no longer exists or cannot be accessed.
+            "presentBytes": presentBytes.orNull, "openedAtMilliseconds": openedAt,
         ]
     }
 }
 
-extension OpenedItem {
-    var json: JSONObject {
+extension PromotedFile {
+    /// As `open` and `show` print it.
+    var jsonAsOpened: JSONObject {
         [
             "key": key.string, "path": path.json, "area": location.area.name, "folder": folder?.string,
-            "name": fileName, "contentBytes": contentLength,
+            "name": fileName, "contentBytes": contentBytes,
         ]
     }
 
@@ -54,12 +55,12 @@ extension Destination {
         ["area": area.name, "folder": folder?.string, "name": name.string, "backup": backup.name]
     }
 
-    /// The area, the folder and the name as one text.
+    /// `area/folder/name`
     var text: String { [area.name, folder?.string, name.string].compactMap(\.self).joined(separator: "/") }
 }
 
 extension FilePath {
-    /// The text, and all bytes in Base64 where they are not text, which JSON cannot represent.
+    /// The path as a string; if it is not UTF-8, which JSON cannot represent, an object with its bytes in Base64.
     var json: any Encodable {
         guard !isText else { return displayText }
         return ["text": displayText, "base64": Data(bytes).base64EncodedString()] as JSONObject

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// JSON that is the same for equal values, and harmless on a terminal.
+/// Deterministic JSON that is safe to print on a terminal.
 enum JSON {
-    /// The `schemaVersion` of every printed object. Names and meanings do not change within one version; names
-    /// may be added.
+    /// The `schemaVersion` of every printed object. Within one version, names may be added, but existing names keep
+    /// their meaning.
     static let schemaVersion = 1
 
     /// The text of a top-level object, with its ``schemaVersion``.
@@ -16,22 +16,22 @@ enum JSON {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-        // JSON allows in a string what a terminal obeys: DEL, the controls above it, and those of bidirectional text. The
-        // encoder has escaped the controls below the space; any that are left are layout.
+        // JSON strings may contain characters that terminals interpret: DEL, C1 controls and bidirectional controls.
+        // The encoder has already escaped C0 controls; those that remain are its own line breaks.
         return text.replacing({ $0.value >= 0x7F && $0.isTerminalHazard }) { scalar in
-            // All of them have at most four digits.
+            // All hazards are in the BMP, so four digits suffice.
             let digits = String(scalar.value, radix: 16)
             return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
     }
 }
 
-/// A JSON object: what a value of the library encodes itself as. Its names are written out, so that those that scripts
-/// rely on stay when the library's change.
+/// A JSON object. Its names are spelled out rather than derived from the library's types, so that scripts keep working
+/// when the library changes.
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
     private var members: [(name: Name, value: any Encodable)]
 
-    /// - Parameter members: Those that are `nil` are left out; ``Swift/Optional/orNull`` writes them as `null`.
+    /// - Parameter members: Members that are `nil` are omitted; ``Swift/Optional/orNull`` writes them as `null`.
     init(dictionaryLiteral members: (String, (any Encodable)?)...) {
         self.members = members.compactMap { name, value in value.map { (Name(stringValue: name), $0) } }
     }
@@ -58,6 +58,6 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
 }
 
 extension Optional where Wrapped: Encodable {
-    /// The value, or `null` in JSON, where the name must not be missing.
+    /// The value, or `null` in JSON, for names that must always be present.
     var orNull: any Encodable { self as any Encodable }
 }

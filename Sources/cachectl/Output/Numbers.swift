@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// A number of bytes as text, in units of 1,024: `512 B`, `1.2 MiB`, `400 KiB`.
+/// A number of bytes as text, in powers of 1,024: `512 B`, `1.2 MiB`, `400 KiB`.
 enum Size {
     private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
     static func text(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return "\(bytes) B" }
         var exponent = 1
-        // A size that rounds to 1024 takes the next unit: 1023.5 KiB is 1.0 MiB.
+        // A size that rounds to 1024 uses the next unit: 1023.5 KiB is 1.0 MiB.
         while exponent < units.count, rounded(bytes, to: 1, exponent) >= 1024 { exponent += 1 }
         let unit = units[exponent - 1]
         let tenths = rounded(bytes, to: 10, exponent)
@@ -15,7 +15,7 @@ enum Size {
             ? "\(tenths / 10).\(tenths % 10) \(unit)" : "\(rounded(bytes, to: 1, exponent)) \(unit)"
     }
 
-    /// The size, followed by all digits if it was rounded: `1.2 MiB (1288895 bytes)`.
+    /// The size, followed by the exact number if it was rounded: `1.2 MiB (1288895 bytes)`.
     static func exactText(_ bytes: Int64) -> String {
         bytes < 1024 ? text(bytes) : "\(text(bytes)) (\(bytes) bytes)"
     }
@@ -39,7 +39,7 @@ enum Percent {
 enum Bar {
     static let width = 10
 
-    /// - Returns: A full bar only when all of it is used.
+    /// - Returns: A full bar only at 100 %.
     static func text(_ part: Int64, of whole: Int64) -> String {
         let percent = percent(part, of: whole)
         let cells = percent >= 100 ? width : min(Int((percent * Int64(width) + 50) / 100), width - 1)
@@ -47,18 +47,18 @@ enum Bar {
         return "[\(bar)] \(percent) %"
     }
 
-    /// Rounded down, so that 100 means all.
+    /// Rounded down, so that 100 means complete.
     static func percent(_ part: Int64, of whole: Int64) -> Int64 {
         guard whole > 0 else { return part > 0 ? 100 : 0 }
         return Int64(clamping: Int128(max(part, 0)) * 100 / Int128(whole))
     }
 }
 
-/// A time, in milliseconds since 1970, and its forms as text.
+/// Formats times, in milliseconds since 1970, as text.
 enum Timestamp {
     static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 
-    /// The years that ISO 8601 writes with four digits.
+    /// The years 0 to 9999, which ISO 8601 writes with four digits.
     private static let writable = -62_167_219_200_000..<253_402_300_800_000 as Range<Int64>
 
     /// `2026-03-01`
@@ -69,7 +69,7 @@ enum Timestamp {
         String(text(milliseconds: milliseconds).dropFirst(11).prefix(8))
     }
 
-    /// `2026-03-01T12:00:00Z`; the bare number for a year that does not have four digits.
+    /// `2026-03-01T12:00:00Z`; a number of milliseconds for years outside ``writable``.
     static func text(milliseconds: Int64) -> String {
         guard writable.contains(milliseconds) else { return "\(milliseconds) ms after 1970" }
         return Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601)

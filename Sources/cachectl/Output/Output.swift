@@ -3,15 +3,14 @@ internal import SystemPackage
 
 /// The output of a command on standard output: lines of text, or JSON.
 ///
-/// Text is buffered and written in large pieces. The caller escapes strings from elsewhere; see
-/// `escapedForTerminal`.
+/// Text is buffered. The caller must escape untrusted strings; see `escapedForTerminal`.
 final class Output {
     let isJSON: Bool
     /// Whether to print only requested output, and no confirmations.
     let isQuiet: Bool
-    /// Whether a reader that closes the pipe ends the command. Otherwise the rest is not printed, and the exit code is
-    /// that of the command's own result.
-    var endsWithItsReader = false
+    /// Whether a closed pipe (`EPIPE`) ends the command. Otherwise the remaining output is discarded, and the exit code
+    /// reflects the command's result.
+    var stopsOnBrokenPipe = false
     private var hasReader = true
     private var pending: [UInt8] = []
 
@@ -22,7 +21,7 @@ final class Output {
 
     /// Prints a line that confirms an action, which `--quiet` hides.
     ///
-    /// - Parameter evenIfQuiet: Whether the line is what was asked for, as in a dry run.
+    /// - Parameter evenIfQuiet: Whether the line is the requested output, as in a dry run.
     func confirm(_ line: String, evenIfQuiet: Bool = false) throws(FileSystemError) {
         if !isQuiet || evenIfQuiet { try print(line) }
     }
@@ -33,7 +32,7 @@ final class Output {
 
     func print(_ line: String) throws(FileSystemError) { try print(bytes: line.utf8) }
 
-    /// Prints a path as it is, byte for byte.
+    /// Prints the bytes of a path verbatim.
     func print(_ path: FilePath) throws(FileSystemError) { try print(bytes: path.bytes) }
 
     private func print(bytes: some Sequence<UInt8>) throws(FileSystemError) {
@@ -50,11 +49,11 @@ final class Output {
         try print(JSON.document(object, isPretty: false))
     }
 
-    /// Prints one JSON object with an array of objects in it, each on its own line: they may be too many for memory.
+    /// Prints a JSON object that contains an array, streaming the elements, which may not fit into memory.
     ///
     /// - Parameters:
     ///   - name: The name of the array.
-    ///   - head: An object whose values precede the array.
+    ///   - head: An object whose members precede the array.
     func print(
         json objects: some Collection<JSONObject>, as name: String, behind head: JSONObject = [:]
     ) throws {
@@ -78,7 +77,7 @@ final class Output {
         do throws(FileSystemError) {
             try bytes.withBytes { bytes throws(FileSystemError) in try StandardStreams.write(bytes) }
         } catch {
-            guard error.errno == .brokenPipe, !endsWithItsReader else { throw error }
+            guard error.errno == .brokenPipe, !stopsOnBrokenPipe else { throw error }
             hasReader = false
         }
     }

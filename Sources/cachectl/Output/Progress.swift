@@ -7,9 +7,9 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A line on a terminal that shows the progress of long work. It disappears when the work is done.
+/// A progress line on a terminal, cleared when the work is done.
 struct ProgressLine {
-    /// Smaller work is done before the line could be read.
+    /// In bytes. Smaller work finishes before the line could be read.
     static let smallestTotal: Int64 = 8 << 20
 
     private let label: String
@@ -33,7 +33,7 @@ struct ProgressLine {
         let percent = Bar.percent(done, of: total)
         guard percent != shownPercent else { return }
         shownPercent = percent
-        // A line that the terminal wraps cannot be redrawn. The end of a URL says more than its beginning.
+        // A wrapped line cannot be redrawn. The end of a URL is more informative than its start.
         let columns = size().columns - 1
         let bar = Bar.text(done, of: total)
         let text = "\(label.suffix(columns: max(8, columns - bar.count - 1))) \(bar)"
@@ -45,7 +45,7 @@ struct ProgressLine {
     }
 }
 
-/// Shows on a terminal the progress of one job after the other. The threads that do the work call this.
+/// Shows the progress of consecutive jobs on a terminal. Called by the worker threads.
 final class WorkProgress: Sendable {
     private let write: @Sendable (String) -> Void
     private let current = Mutex<(label: String, line: ProgressLine)?>(nil)
@@ -89,8 +89,7 @@ final class WorkProgress: Sendable {
     }
 }
 
-/// Bars on a terminal, one below the other, for concurrent work: redrawn in place, and removed when the work is
-/// done.
+/// A stack of progress bars on a terminal for concurrent work, redrawn in place and cleared when the work is done.
 struct ProgressBoard {
     private struct Bar {
         let id: Int
@@ -99,7 +98,7 @@ struct ProgressBoard {
         var total: Int64?
     }
 
-    /// Faster changes cannot be read.
+    /// Faster updates would be unreadable.
     static let interval = Duration.milliseconds(100)
 
     private var bars: [Bar] = []
@@ -137,13 +136,13 @@ struct ProgressBoard {
 
     mutating func remove(_ id: Int) { bars.removeAll { $0.id == id } }
 
-    /// Draws all bars and a line below them, at most once per ``interval``.
+    /// Draws all bars and a footer, at most once per ``interval``.
     mutating func draw(footer: String) {
         let now = now()
         if let lastDrawn, now < lastDrawn + Self.interval { return }
         lastDrawn = now
         let size = size()
-        // A line that the terminal wraps or scrolls away cannot be redrawn.
+        // Lines that wrap or scroll off the screen cannot be redrawn.
         let texts =
             bars.prefix(max(0, size.lines - 2)).map { Self.text($0, columns: size.columns - 1) }
             + [footer.prefix(columns: size.columns - 1)]
@@ -151,7 +150,7 @@ struct ProgressBoard {
         drawnLines = texts.count
     }
 
-    /// Leaves the terminal as it was. The next drawing is immediate.
+    /// Removes everything drawn. The next ``draw(footer:)`` is immediate.
     mutating func clear() {
         guard drawnLines > 0 else { return }
         write(toTop + "\u{1B}[J")
@@ -169,7 +168,7 @@ struct ProgressBoard {
             } else {
                 " \(done)"
             }
-        // The end of a URL says more than its beginning.
+        // The end of a URL is more informative than its start.
         let label = bar.label.suffix(columns: max(8, columns - rest.count))
         return (label + rest).prefix(columns: columns)
     }

@@ -12,10 +12,10 @@ internal import SystemPackage
 enum StandardStreams {
     /// Makes writing to the standard streams safe.
     ///
-    /// When a reader goes away, the write fails instead of killing the process, so that the cache is
-    /// closed properly. When the caller closed one of the three descriptors, `/dev/null` takes its number,
-    /// opened in the wrong direction so that its use fails: otherwise the next file to be opened, perhaps
-    /// a database, would get the number, and the output with it.
+    /// Ignores `SIGPIPE`, so that writing to a closed pipe fails instead of killing the process before it can close
+    /// the cache. If one of the three descriptors is closed, opens `/dev/null` in its place, in the wrong direction
+    /// so that using it fails: otherwise the next opened file, perhaps a database, would get that number and receive
+    /// the output.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         for number in STDIN_FILENO...STDERR_FILENO {
@@ -31,7 +31,7 @@ enum StandardStreams {
 
     static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Whether standard output is a terminal that can do more than print one line below the other.
+    /// Whether standard output is a terminal that supports cursor control.
     static var isOutputScreen: Bool {
         isatty(STDOUT_FILENO) == 1 && ![nil, "", "dumb"].contains(environment("TERM"))
     }
@@ -65,7 +65,7 @@ enum StandardStreams {
         do {
             try FileDescriptor.standardError.writeAll(text.utf8)
         } catch {
-            // There is no other place to report it.
+            // There is nowhere left to report this.
         }
     }
 }

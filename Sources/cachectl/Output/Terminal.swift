@@ -7,18 +7,17 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A terminal's alternate screen, taken while something live is shown on it.
+/// A terminal's alternate screen, with unbuffered keys, no echo and a hidden cursor.
 ///
-/// Keys arrive one by one and without echo, and the cursor is hidden. ``leave()`` restores all of it, also from
-/// another thread and more than once.
+/// ``leave()`` restores the terminal. It is idempotent, and may be called from any thread.
 final class TerminalScreen: Sendable {
-    /// xterm's private modes: alternate screen with the cursor saved (1049), cursor (25), and no wrapping (7), so
-    /// that an overlong line cannot scroll the rest away.
+    /// xterm's private modes: alternate screen with saved cursor (1049), cursor visibility (25), and auto-wrap (7),
+    /// which is disabled so that an overlong line cannot scroll the screen.
     private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J"
     private static let leave = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
     private let descriptor: CInt
-    /// The settings to restore while the screen is taken; without settings when the terminal reports none.
+    /// The settings to restore; `nil` when not on the alternate screen. `settings` is `nil` if unavailable.
     private let taken = Mutex<Saved?>(nil)
 
     private struct Saved: Sendable {
@@ -38,7 +37,7 @@ final class TerminalScreen: Sendable {
                 let isKnown = tcgetattr(descriptor, &settings) == 0
                 taken = Saved(settings: isKnown ? settings : nil)
                 if isKnown {
-                    // Ctrl-C and Ctrl-Z still send signals, and a newline still begins a line.
+                    // Keep signals (`ISIG`) and newline translation (`ONLCR`).
                     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
                     _ = tcsetattr(descriptor, TCSADRAIN, &settings)
                 }
@@ -57,14 +56,14 @@ final class TerminalScreen: Sendable {
             do throws(FileSystemError) {
                 try StandardStreams.write(Self.leave, to: descriptor)
             } catch {
-                // A terminal that is gone cannot be restored.
+                // The terminal is gone.
             }
             guard var settings = last.settings else { return }
             _ = tcsetattr(descriptor, TCSADRAIN, &settings)
         }
     }
 
-    /// Shows lines from the top, and clears the rest.
+    /// Draws lines from the top, and clears the rest of the screen.
     func draw(_ lines: [String]) throws(FileSystemError) {
         let frame = "\u{1B}[H" + lines.map { "\u{1B}[2K\($0)" }.joined(separator: "\r\n") + "\u{1B}[J"
         try StandardStreams.write(frame, to: descriptor)
@@ -77,7 +76,7 @@ struct TerminalSize: Hashable {
 }
 
 extension TerminalSize {
-    /// The size of the terminal behind a descriptor; 80 × 24 when it does not report one.
+    /// The size of the terminal behind a descriptor; 80 × 24 if it does not report one.
     init(of descriptor: CInt) {
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
@@ -86,10 +85,10 @@ extension TerminalSize {
     }
 }
 
-/// A line for a terminal, in parts of one style each.
+/// A line for a terminal, made of styled runs.
 struct StyledLine {
-    /// The raw value is the parameter of "Select Graphic Rendition" (ECMA-48, 8.3.117). Only the first eight colours
-    /// are used: they are legible on light and on dark terminals.
+    /// The raw value is the parameter of "Select Graphic Rendition" (ECMA-48, 8.3.117). Only the eight basic colours
+    /// are used: they are legible on light and dark terminals.
     enum Style: Int {
         case plain = 0
         case bold = 1
@@ -115,14 +114,14 @@ struct StyledLine {
     /// The text without its styles.
     var text: String { parts.map(\.text).joined() }
 
-    /// The text to write, of at most `columns` columns.
+    /// The text with escape sequences, truncated to `columns` columns.
     func rendered(columns: Int, isColoured: Bool) -> String {
         var left = columns
         var rendered = ""
         for (text, style) in parts where left > 0 {
             let shown = text.prefix(columns: left)
             rendered += isColoured && style != .plain ? "\u{1B}[\(style.rawValue)m\(shown)\u{1B}[0m" : shown
-            // The first part that does not fit whole ends the line: nothing after it may take its place.
+            // A truncated part ends the line, even if a narrower later part would still fit.
             left = shown.count < text.count ? 0 : left - shown.columns
         }
         return rendered

@@ -1,7 +1,6 @@
 extension Unicode.Scalar {
-    /// Whether a terminal obeys the scalar instead of showing it: control characters, line
-    /// separators, and the controls of bidirectional text, which can make `fdp.exe` look like
-    /// `exe.pdf`.
+    /// Whether a terminal interprets the scalar instead of showing it: control characters, line separators, and
+    /// bidirectional controls, which can make `fdp.exe` look like `exe.pdf`.
     var isTerminalHazard: Bool {
         switch value {
         case 0x00...0x1F, 0x7F...0x9F: true
@@ -18,7 +17,7 @@ extension String {
         replacing({ $0.isTerminalHazard }) { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }
     }
 
-    /// The string with another text in the place of each scalar that `isReplaced`.
+    /// The string with each scalar for which `isReplaced` is true replaced by `text`.
     func replacing(
         _ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String
     ) -> String {
@@ -36,7 +35,7 @@ extension String {
 }
 
 extension Character {
-    /// The width on a terminal: 0, 1 or 2 columns, by Unicode's East Asian Width (UAX #11), with emoji as wide as terminals draw them.
+    /// The width on a terminal, 0 to 2 columns, by East Asian Width (UAX #11). Emoji are two columns wide.
     var columns: Int {
         if isASCII { return 1 }
         var columns = 0
@@ -57,24 +56,24 @@ extension Unicode.Scalar {
         case .nonspacingMark, .enclosingMark, .format: return 0
         default: break
         }
-        // The variation selector for emoji is a mark: the scalar before it decides.
+        // The emoji variation selector is a nonspacing mark: the width is that of its base scalar.
         return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
     }
 }
 
 extension String {
-    /// The columns that the text takes on one line.
+    /// The width of the text in columns.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// The longest beginning that fits into `columns`.
+    /// The longest prefix that fits into `columns`.
     func prefix(columns: Int) -> String { String(prefix(Self.count(of: self, fitting: columns))) }
 
-    /// The longest end that fits into `columns`.
+    /// The longest suffix that fits into `columns`.
     func suffix(columns: Int) -> String {
         String(suffix(Self.count(of: reversed(), fitting: columns)))
     }
 
-    /// The text in exactly `columns` columns: padded with spaces, or cut off with an ellipsis.
+    /// The text in exactly `columns` columns: padded with spaces, or truncated with an ellipsis.
     func fitted(columns: Int) -> String {
         let own = self.columns
         if own <= columns { return self + String(repeating: " ", count: columns - own) }
@@ -95,10 +94,9 @@ extension String {
     }
 }
 
-/// Text for a web page.
+/// Escapes text for an HTML page.
 enum HTML {
-    /// Text from elsewhere, made harmless: markup is escaped, and so are the controls of terminals and of text
-    /// direction.
+    /// Escapes markup, control characters and bidirectional controls in untrusted text.
     static func text(_ text: String) -> String {
         var escaped = ""
         for scalar in text.escapedForTerminal.unicodeScalars {
@@ -108,7 +106,7 @@ enum HTML {
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
-            // Not characters in HTML, and not visible.
+            // Noncharacters are not allowed in HTML.
             case "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
             default: escaped.unicodeScalars.append(scalar)
             }
@@ -116,6 +114,6 @@ enum HTML {
         return escaped
     }
 
-    /// A name from elsewhere. Its writing direction does not affect the text beside it.
+    /// Escapes an untrusted name, and isolates its writing direction from the surrounding text.
     static func name(_ name: String) -> String { "<bdi>\(text(name))</bdi>" }
 }

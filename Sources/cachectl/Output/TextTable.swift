@@ -4,7 +4,7 @@ struct TextTable {
         case left, right
     }
 
-    /// Longer text is printed in full, and shifts only the rest of its own row.
+    /// Longer text is printed in full, and only shifts the rest of its own row.
     static let widestPadding = 40
 
     private let columns: [Alignment]
@@ -16,7 +16,7 @@ struct TextTable {
         widths = columns.map { _ in 0 }
     }
 
-    /// A table of names and their values.
+    /// A two-column table of names and values.
     init(_ pairs: KeyValuePairs<String, String>) {
         self.init([.left, .left])
         for (name, value) in pairs { add([name, value]) }
@@ -27,8 +27,8 @@ struct TextTable {
         rows.append(row)
     }
 
-    /// Makes the columns wide enough for a row that is not kept: of a table that is too long for memory, each row is
-    /// created twice, to be measured and to be printed.
+    /// Widens the columns for a row without storing it, for tables that do not fit into memory: each row is created
+    /// twice, once to be measured and once to be printed.
     mutating func measure(_ row: [String]) {
         for (column, text) in row.enumerated() {
             let width = text.columns

@@ -2,25 +2,24 @@ internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import SystemPackage
 
-/// A file that a command writes: it appears complete under its name, or not at all. If it replaces another, it keeps
-/// that file's owner, group and permissions.
+/// Writes a file atomically. If it replaces another file, it keeps that file's owner, group and permissions.
 struct NewFile {
     private let path: FilePath
     private let replaces: Bool
     private let fileSystem: any FileSystem
 
-    /// - Parameter replaces: Whether to replace a regular file of that name.
+    /// - Parameter replaces: Whether to replace an existing regular file.
     init(_ path: FilePath, replacing replaces: Bool, in fileSystem: any FileSystem = LiveFileSystem()) {
         self.path = path
         self.replaces = replaces
         self.fileSystem = fileSystem
     }
 
-    /// Reports any obstacle to ``write(_:)`` before any work is done.
+    /// Checks whether ``write(_:)`` can succeed, before any work is done.
     func check() throws(CommandFailure) {
         guard let name = path.lastComponent, name.kind == .regular else {
             throw CommandFailure(
-                .usage, "\(path.displayText) does not name a file; - stands for standard output")
+                .usage, "\(path.displayText) does not name a file; use - for standard output")
         }
         let found: FileAttributes?
         do throws(FileSystemError) {
@@ -37,7 +36,7 @@ struct NewFile {
         guard kind == .regular else {
             throw CommandFailure(
                 .cannotCreate,
-                "\(path.displayText) is not a regular file, and is left alone; - stands for standard output")
+                "\(path.displayText) is not a regular file and is not replaced; use - for standard output")
         }
         guard replaces else {
             throw CommandFailure(.cannotCreate, "\(path.displayText) exists; --force replaces it")
@@ -59,7 +58,7 @@ struct NewFile {
         defer { withExtendedLifetime(folder) {} }
         let name = FilePath(root: nil, path.components.suffix(1))
         let replaced = replaces ? try fileSystem.attributes(of: name, in: folder.descriptor) : nil
-        // Hidden, with a name that no other process uses.
+        // Hidden, and unique to this process.
         let draft = FilePath(".cachectl-\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp")
         let file = try fileSystem.open(
             draft, in: folder.descriptor,
@@ -79,7 +78,7 @@ struct NewFile {
             do throws(FileSystemError) {
                 try fileSystem.unlink(draft, in: folder.descriptor)
             } catch {
-                // The error that led here says more.
+                // The original error is more informative.
             }
             throw error
         }

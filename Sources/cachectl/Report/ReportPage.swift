@@ -1,7 +1,7 @@
 internal import PrefetchCaching
 internal import SystemPackage
 
-/// A page that shows where the bytes of a cache are: a single file that loads nothing else.
+/// An HTML page that shows where the bytes of a cache are. A single file without external resources.
 struct ReportPage {
     /// The cache, as the user named it.
     let name: String
@@ -106,7 +106,7 @@ struct ReportPage {
         )
     }
 
-    /// A bar of several parts, with a legend that says everything that the bar shows.
+    /// A segmented bar, with a legend that repeats all of its information as text.
     private func figure(
         _ id: String, _ title: String, _ summary: String,
         _ parts: [(name: String, style: String, bytes: Int64)],
@@ -164,7 +164,7 @@ struct ReportPage {
             """
     }
 
-    /// Rounded, so that the parts of a whole add up to about 100.
+    /// Rounded to nearest, so that the parts add up to about 100 %.
     private static func share(_ part: Int64, of whole: Int64) -> String {
         guard whole > 0, part > 0 else { return "0 %" }
         let percent = (Int128(part) * 100 + Int128(whole) / 2) / Int128(whole)
@@ -195,7 +195,7 @@ struct ReportPage {
                 [
                     HTML.name(item.key.string), HTML.name(item.source),
                     Self.date(item.storedAt), item.encoding.name,
-                    Size.text(item.contentLength), Size.text(item.chargedLength),
+                    Size.text(item.contentBytes), Size.text(item.chargedBytes),
                 ]
             },
             remark: statistics.items > holdings.largest.count
@@ -214,7 +214,7 @@ struct ReportPage {
                     HTML.name(file.key.string),
                     HTML.name("\(file.location.area.name)/\(file.location.relative.string)"),
                     Self.date(file.openedAt), file.backup.name,
-                    Size.text(file.presentLength ?? 0),
+                    Size.text(file.presentBytes ?? 0),
                 ]
             }, remark: moved)
     }
@@ -252,12 +252,12 @@ struct ReportPage {
     }
 }
 
-/// A bar as SVG, as wide as its place.
+/// A bar as SVG that fills the width of its container.
 ///
-/// It holds no visible text: that is beside it, and in its title and description for screen readers.
+/// It contains no visible text: its title and description are for screen readers.
 struct BarPicture {
     struct Segment {
-        /// A class of the style sheet.
+        /// A CSS class.
         let style: String
         let amount: Int64
     }
@@ -265,7 +265,7 @@ struct BarPicture {
     let title: String
     let description: String
     let segments: [Segment]
-    /// The amount that the whole width stands for.
+    /// The amount that corresponds to the full width.
     let whole: Int64
     /// The amounts at which lines are drawn across the bar.
     var marks: [Int64] = []
@@ -277,7 +277,7 @@ struct BarPicture {
         var start = 0
         var shapes = ""
         for segment in segments where segment.amount > 0 {
-            // Every amount is visible, however small.
+            // Small amounts get a minimum width, so that they stay visible.
             let width = min(max(position(segment.amount), 30), Self.width - start)
             guard width > 0 else { break }
             shapes +=

@@ -1,7 +1,7 @@
-/// The style of a report: light or dark, as its reader prefers, on any width and on paper.
+/// The style sheet of a report: follows the browser's light or dark mode, and fits any width and print.
 enum ReportStyle {
-    /// The colours of parts have a contrast of 3:1 against the page and are distinguishable without red and green;
-    /// names and numbers are beside them all the same.
+    /// Segment colours have a contrast of 3:1 against the page and are safe for red-green colour blindness. Names and
+    /// numbers accompany them anyway.
     static let css = """
         :root{--page:#f6f7f9;--card:#fff;--ink:#16202c;--soft:#566273;--line:#dde2e9;--track:#e6eaf0;
         --s1:#2f6fdb;--s2:#c77700;--s3:#8a4fd0;--s4:#0f8b8d;--s5:#8590a1;--mark:#16202c}

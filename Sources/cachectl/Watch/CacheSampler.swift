@@ -5,7 +5,7 @@ struct CacheSample: Sendable {
     /// Milliseconds since 1970.
     let time: Int64
     let statistics: CacheStatistics
-    /// The sources, those with the largest charges first.
+    /// The sources, largest charge first.
     let sources: [SourceUsage]
     /// Bytes of the volume.
     let totalBytes: Int64
@@ -13,19 +13,18 @@ struct CacheSample: Sendable {
     /// The items by key, or `nil` when there are too many.
     let items: [ItemKey: Seen]?
 
-    /// The facts about an item that are reported once it is gone.
+    /// What is compared and reported about an item.
     struct Seen: Hashable, Sendable {
         let storedAt: Int64
         let chargedBytes: Int64
     }
 }
 
-/// Samples a cache repeatedly, as cheaply as possible: each sample takes a few short reads, and nothing is locked in
-/// between.
+/// Samples a cache repeatedly and cheaply: each sample takes a few short reads, and holds no lock between them.
 struct CacheSampler {
-    /// With more items than this, only counters are compared: a list takes some microseconds per item.
-    static let mostItems = 1000
-    /// Work in proportion to the number of items is repeated only after this many times its own duration.
+    /// With more items than this, only counters are compared: listing takes a few microseconds per item.
+    static let maximumItems = 1000
+    /// Work that is linear in the number of items is repeated only after this many times its own duration.
     static let rest = 20
     /// Retries when the cache changes between reads.
     private static let retries = 3
@@ -50,7 +49,7 @@ struct CacheSampler {
         let volume = try await cache.capacity().capacity.state
         var statistics = try await cache.statistics()
         var items = try await listed(statistics)
-        // The counters and the list are two reads. They must be of one state, so that counted items are named.
+        // Counters and list are read separately, but must agree so that the counted items can be named.
         for _ in 0..<Self.retries where items != nil {
             let later = try await cache.statistics()
             guard later.changes != statistics.changes else { break }
@@ -64,10 +63,10 @@ struct CacheSampler {
 
     /// `nil` when there are too many items.
     private func listed(_ statistics: CacheStatistics) async throws -> [ItemKey: CacheSample.Seen]? {
-        guard statistics.items <= Self.mostItems else { return nil }
+        guard statistics.items <= Self.maximumItems else { return nil }
         var items: [ItemKey: CacheSample.Seen] = [:]
         for item in try await cache.items() {
-            items[item.key] = CacheSample.Seen(storedAt: item.storedAt, chargedBytes: item.chargedLength)
+            items[item.key] = CacheSample.Seen(storedAt: item.storedAt, chargedBytes: item.chargedBytes)
         }
         return items
     }
@@ -82,6 +81,6 @@ struct CacheSampler {
 }
 
 extension CacheStatistics {
-    /// Grows with every item that comes or goes.
+    /// Changes whenever an item is added or removed.
     fileprivate var changes: [Int64] { [stores, promotions, evictions] }
 }

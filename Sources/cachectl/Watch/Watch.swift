@@ -42,7 +42,7 @@ struct Watch: CacheCommand {
     }
 
     func perform(in session: Session) async throws {
-        session.output.endsWithItsReader = true
+        session.output.stopsOnBrokenPipe = true
         let isScreen = StandardStreams.isOutputScreen && !session.output.isJSON
         let screen = isScreen ? TerminalScreen(STDOUT_FILENO) : nil
         let signals = try SignalPipe(WatchWait.signals) { screen?.leave() }
@@ -50,7 +50,7 @@ struct Watch: CacheCommand {
         try screen?.enter()
         defer { screen?.leave() }
         let end = try await loop(in: session, screen, wait).run()
-        // Last of all, so that a failure is reported on the terminal's own screen.
+        // Before a failure is thrown, so that it is reported on the terminal's primary screen.
         screen?.leave()
         if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
     }

@@ -1,6 +1,6 @@
 internal import PrefetchCaching
 
-/// A change of the cache between two samples, by any process.
+/// A change to the cache, by any process, between two samples.
 struct WatchEvent: Hashable {
     enum Kind: String {
         case stored, opened, evicted, refused, damaged, pressure, budget, rebuilt
@@ -12,21 +12,21 @@ struct WatchEvent: Hashable {
     /// The number of occurrences.
     var count: Int64?
     var bytes: Int64?
-    /// The reason of a refusal, or the new level of pressure.
+    /// The reason for a refusal, or the new pressure level.
     var detail: String?
     /// Some of the items concerned, where known.
     var keys: [String] = []
 }
 
 extension WatchEvent {
-    /// The number of keys that are named.
-    static let mostKeys = 3
+    /// The maximum number of keys named per event.
+    static let maximumKeys = 3
 
-    /// The events between two samples, the later one second.
+    /// The events between an older and a newer sample.
     static func events(from old: CacheSample, to new: CacheSample) -> [WatchEvent] {
         let (before, after) = (old.statistics, new.statistics)
         let time = new.time
-        // The counters are in the catalog, and are lost with it.
+        // Counters that decrease mean that the catalog, which holds them, was rebuilt.
         guard after.stores >= before.stores, after.evictions >= before.evictions,
             after.promotions >= before.promotions
         else { return [WatchEvent(time: time, kind: .rebuilt, count: Int64(after.items))] }
@@ -44,7 +44,7 @@ extension WatchEvent {
         let promotions = after.promotions - before.promotions
         let evictions = after.evictions - before.evictions
         add(.stored, after.stores - before.stores, bytes: changes.storedBytes, keys: changes.stored)
-        // When both happened, it is unknown which item is which.
+        // If both happened, there is no telling which items were promoted and which evicted.
         add(.opened, promotions, keys: evictions == 0 ? changes.gone : [])
         add(
             .evicted, evictions, bytes: after.evictedBytes - before.evictedBytes,
@@ -78,13 +78,13 @@ extension WatchEvent {
         }
 
         private static func some(_ items: [(key: ItemKey, value: CacheSample.Seen)]) -> [String] {
-            items.prefix(mostKeys).map(\.key.string)
+            items.prefix(maximumKeys).map(\.key.string)
         }
     }
 }
 
 extension WatchEvent {
-    /// The event in words, for a terminal.
+    /// The event as text, safe for a terminal.
     var text: String {
         let number = count ?? 0
         let size = bytes.map { " (\(Size.text($0)))" } ?? ""
@@ -97,8 +97,8 @@ extension WatchEvent {
         case .evicted: "evicted \(what)\(size)\(names)\(more)"
         case .refused: "refused \(what) (\((detail ?? "").escapedForTerminal))"
         case .damaged: "quarantined \(what) as damaged"
-        case .pressure: "pressure is \(detail ?? "") now"
-        case .budget: "the budget is \(Size.text(bytes ?? 0)) now"
+        case .pressure: "pressure is now \(detail ?? "")"
+        case .budget: "the budget is now \(Size.text(bytes ?? 0))"
         case .rebuilt: "the catalog was rebuilt from \(what)"
         }
     }

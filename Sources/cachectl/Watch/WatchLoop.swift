@@ -4,30 +4,30 @@
     internal import Glibc
 #endif
 
-/// Samples, shows and waits, until it is time to end.
+/// The main loop of `cachectl watch`: sample, show, wait.
 ///
 /// The sample, the display, the waiting and the clock are injected.
 struct WatchLoop {
     enum End: Hashable {
-        /// Ended by the user, the reader or the number of samples.
+        /// Ended by the user, by a closed pipe, or after the requested number of samples.
         case done
         case signal(CInt)
     }
 
-    /// The number of events that are remembered.
-    static let mostEvents = 200
+    /// The maximum number of events kept.
+    static let maximumEvents = 200
 
     let interval: Duration
-    /// The number of samples; `nil` for no end.
+    /// The number of samples; `nil` for no limit.
     let count: Int?
     let uptime: () -> Duration
     let sample: () async throws -> CacheSample
-    /// Shows a sample, the events since the previous one, and all remembered events.
+    /// Shows a sample, the events since the previous one, and all events kept.
     let show: (CacheSample, [WatchEvent], _ all: [WatchEvent]) throws -> Void
     /// Shows the last sample again.
     let redraw: (CacheSample, _ all: [WatchEvent]) throws -> Void
     let wait: (Duration) -> WatchWake
-    /// Stops the process until it is continued.
+    /// Suspends the process (`SIGSTOP`) until it is continued.
     let suspend: () throws -> Void
 
     func run() async throws -> End {
@@ -38,7 +38,7 @@ struct WatchLoop {
             let start = uptime()
             let current = try await sample()
             let events = last.map { WatchEvent.events(from: $0, to: current) } ?? []
-            all = (all + events).suffix(Self.mostEvents)
+            all = (all + events).suffix(Self.maximumEvents)
             last = current
             try show(current, events, all)
             samples += 1
@@ -57,7 +57,7 @@ struct WatchLoop {
             let left = end - uptime()
             switch wait(max(left, .zero)) {
             case .due: if uptime() >= end { return nil }
-            case .quit, .readerGone: return .done
+            case .quit, .brokenPipe: return .done
             case .signal(let number): return .signal(number)
             case .resized: try redraw(current, all)
             case .suspend:
@@ -77,11 +77,11 @@ enum WatchWake: Hashable {
     case signal(CInt)
     /// Ctrl-Z.
     case suspend
-    /// Standard output has no reader any more.
-    case readerGone
+    /// The reader of standard output has closed the pipe.
+    case brokenPipe
 }
 
-/// Waits for the next sample, for keys, for signals and for the end of the reader.
+/// Waits for the next sample, a key, a signal, or a closed pipe.
 final class WatchWait {
     static let signals = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP]
 
@@ -89,7 +89,7 @@ final class WatchWait {
     private let isScreen: Bool
     private var readsKeys: Bool
 
-    /// - Parameter isScreen: Whether standard output is a terminal; otherwise it has a reader that may go away.
+    /// - Parameter isScreen: Whether standard output is a terminal; otherwise its reader may close the pipe.
     init(_ signals: SignalPipe, isScreen: Bool) {
         self.signals = signals
         self.isScreen = isScreen
@@ -107,7 +107,7 @@ final class WatchWait {
         let count = poll(&polled, nfds_t(polled.count), Int32(clamping: duration.milliseconds))
         guard count > 0 else { return .due }
         if polled[0].revents != 0, let wake = nextSignal() { return wake }
-        if polled[2].revents != 0 { return .readerGone }
+        if polled[2].revents != 0 { return .brokenPipe }
         if polled[1].revents != 0 { return takeKey() ?? wait(for: .zero) }
         return .due
     }
@@ -124,7 +124,7 @@ final class WatchWait {
     private func takeKey() -> WatchWake? {
         var key: UInt8 = 0
         guard read(STDIN_FILENO, &key, 1) == 1 else {
-            // The terminal has no more input.
+            // End of input.
             readsKeys = false
             return .resized
         }

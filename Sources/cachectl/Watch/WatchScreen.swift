@@ -6,14 +6,14 @@ struct WatchScreen {
     let title: String
     let interval: Duration
     let sample: CacheSample
-    /// The newest last.
+    /// Newest last.
     let events: [WatchEvent]
 
     /// - Returns: At most as many lines as the terminal has.
     func lines(_ size: TerminalSize) -> [StyledLine] {
         let head = [heading(size.columns), StyledLine(), budget(size.columns), volume, items, counters]
         var lines = Array(head.prefix(max(0, size.lines)))
-        // Half of the rest for the sources, more when there are few events.
+        // At least half of the remaining lines for the sources, more if there are few events.
         let rest = size.lines - lines.count
         let room = max(rest - events.count - 2, rest / 2)
         lines += sources(columns: size.columns, lines: min(sample.sources.count + 2, room))
@@ -23,7 +23,7 @@ struct WatchScreen {
 
     private func heading(_ columns: Int) -> StyledLine {
         let end = "\(Timestamp.time(of: sample.time)) UTC, every \(Self.text(interval)), q quits"
-        // The end of a path says more than its beginning.
+        // The end of a path is more informative than its start.
         let title = title.escapedForTerminal
         let room = columns - end.columns - 2
         guard room >= 12 else { return StyledLine(title.suffix(columns: columns), .bold) }
@@ -78,7 +78,7 @@ struct WatchScreen {
 
     private func label(_ name: String) -> StyledLine { StyledLine(name.fitted(columns: 10), .dim) }
 
-    /// - Parameter lines: Includes the empty line before the section and its heading.
+    /// - Parameter lines: The available lines, including a blank line and the heading.
     private func section(_ head: String, _ rows: [StyledLine], lines: Int) -> [StyledLine] {
         guard lines >= 3, !rows.isEmpty else { return [] }
         return [StyledLine(), StyledLine(head, .bold)] + rows.prefix(lines - 2)
@@ -109,7 +109,7 @@ struct WatchScreen {
         return section(head, rows, lines: lines)
     }
 
-    /// The newest first.
+    /// Newest first.
     private var recent: [StyledLine] {
         events.reversed().map { event in
             StyledLine(Timestamp.time(of: event.time) + "  ", .dim) + StyledLine(event.text, event.kind.style)

@@ -94,7 +94,7 @@ struct APICall: Sendable {
         return []
     }
 
-    private func faults(of opened: OpenedItem?, _ key: ItemKey) throws -> [String] {
+    private func faults(of opened: PromotedFile?, _ key: ItemKey) throws -> [String] {
         guard let opened else { return [] }
         do {
             let content = try Data(contentsOf: opened.url)
@@ -128,7 +128,7 @@ struct APICall: Sendable {
         case .configuration: _ = try await cache.configuration()
         case .verify: return try await verify()
         case .repair: try await repair()
-        case .purgeExcluded: try await cache.purgeExcluded(unusedSince: .max, dryRun: !isExcluded)
+        case .purgeExcluded: try await cache.purgeExcluded(unusedSince: .distantFuture, dryRun: !isExcluded)
         case .migrate: return try await migrate()
         default: try await reopen()
         }

@@ -1,5 +1,5 @@
 /// What a system may take of an app's Caches and tmp at a time.
-public enum PurgedPart: String, CaseIterable, Codable, Sendable {
+package enum PurgedPart: String, CaseIterable, Codable, Sendable {
     case item
     case emptiedItem
     case itemFolder
@@ -28,7 +28,7 @@ public enum PurgedPart: String, CaseIterable, Codable, Sendable {
     /// How many items go with it at most, of those that lie in as many folders.
     ///
     /// - Parameter inOneFolder: The most that lie in one.
-    public func lostItems(of all: Int, inOneFolder: Int) -> Int {
+    package func lostItems(of all: Int, inOneFolder: Int) -> Int {
         switch self {
         case .item, .emptiedItem: 1
         case .itemFolder: inOneFolder

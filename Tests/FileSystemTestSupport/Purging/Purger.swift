@@ -1,14 +1,14 @@
-public import Foundation
+package import Foundation
 
 /// Takes parts of a container's Caches and tmp away, as the system does: by name, without asking who uses them, with
 /// plain system calls past the product's own.
-public struct Purger {
-    public struct Failure: Error, CustomStringConvertible {
+package struct Purger {
+    package struct Failure: Error, CustomStringConvertible {
         let call: String
         let path: String
         let code: CInt
 
-        public var description: String { "\(call) \(path): errno \(code)" }
+        package var description: String { "\(call) \(path): errno \(code)" }
     }
 
     private static let sideFiles = ["-journal", "-wal", "-shm"].map { "catalog.sqlite\($0)" }
@@ -19,7 +19,7 @@ public struct Purger {
     private var generator: SeededGenerator
 
     /// - Parameter container: That of the app.
-    public init(of container: URL, seed: UInt64) {
+    package init(of container: URL, seed: UInt64) {
         area = container.appending(path: "Library/Caches", directoryHint: .isDirectory)
         root = area.appending(path: "PrefetchCache", directoryHint: .isDirectory)
         temporary = container.appending(path: "tmp", directoryHint: .isDirectory)
@@ -29,7 +29,7 @@ public struct Purger {
     /// Takes a part at random.
     /// - Returns: Which.
     @discardableResult
-    public mutating func purge() throws -> PurgedPart {
+    package mutating func purge() throws -> PurgedPart {
         let drawn = PurgedPart.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
             .randomElement(using: &generator)
         let part = drawn ?? .item
@@ -38,7 +38,7 @@ public struct Purger {
     }
 
     /// Takes a part, of those of its kind one at random. What is not there is no failure.
-    public mutating func purge(_ part: PurgedPart) throws {
+    package mutating func purge(_ part: PurgedPart) throws {
         switch part {
         case .item: try anyItem().map(remove)
         case .emptiedItem: try anyItem().map(empty)

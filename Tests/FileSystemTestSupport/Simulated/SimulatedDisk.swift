@@ -1,12 +1,12 @@
 internal import PrefetchFileSystem
-public import SystemPackage
+package import SystemPackage
 
 /// What a disk holds: folders, files, and the records of a database, which are looked at only as a
 /// whole.
 ///
 /// A value: a copy of it is a snapshot.
-public struct SimulatedDisk: Sendable, Hashable {
-    public typealias NodeID = Int
+package struct SimulatedDisk: Sendable, Hashable {
+    package typealias NodeID = Int
 
     struct Node: Sendable, Hashable {
         var kind: FileAttributes.Kind
@@ -27,7 +27,7 @@ public struct SimulatedDisk: Sendable, Hashable {
     var records: [String: [UInt8]] = [:]
 
     /// An empty disk.
-    public init() {}
+    package init() {}
 
     func node(_ id: NodeID) -> Node {
         guard let node = nodes[id] else { preconditionFailure("a node is never forgotten") }
@@ -90,13 +90,13 @@ public struct SimulatedDisk: Sendable, Hashable {
 
 extension SimulatedDisk {
     /// The content of the regular file at an absolute path.
-    public func content(of path: FilePath) -> [UInt8]? {
+    package func content(of path: FilePath) -> [UInt8]? {
         guard let id = find(path), node(id).kind == .regular else { return nil }
         return node(id).content
     }
 
     /// The names of the regular files in the folder at an absolute path, each with its content.
-    public func files(in path: FilePath) -> [String: [UInt8]] {
+    package func files(in path: FilePath) -> [String: [UInt8]] {
         guard let folder = find(path) else { return [:] }
         return node(folder).entries.compactMapValues { id in
             node(id).kind == .regular ? node(id).content : nil
@@ -104,7 +104,7 @@ extension SimulatedDisk {
     }
 
     /// The names of all entries in the folder at an absolute path.
-    public func names(in path: FilePath) -> Set<String> {
+    package func names(in path: FilePath) -> Set<String> {
         find(path).map { Set(node($0).entries.keys) } ?? []
     }
 }

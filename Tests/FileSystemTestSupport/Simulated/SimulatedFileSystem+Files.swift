@@ -1,17 +1,17 @@
-public import PrefetchFileSystem
+package import PrefetchFileSystem
 internal import Synchronization
-public import SystemPackage
+package import SystemPackage
 
 /// What is done with an open file.
 extension SimulatedFileSystem {
-    public func close(_ file: Descriptor) {
+    package func close(_ file: Descriptor) {
         state.withLock { state in
             guard let open = state.open.removeValue(forKey: file) else { return }
             state.locks[open.node]?[file] = nil
         }
     }
 
-    public func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+    package func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
     {
         let operation = Operation(kind: .read, name: name(of: file), offset: offset, count: buffer.count)
@@ -23,7 +23,7 @@ extension SimulatedFileSystem {
         return piece.count
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
+    package func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
         throws(FileSystemError) -> Int
     {
         let operation = Operation(kind: .write, name: name(of: file), offset: offset, count: bytes.count)
@@ -44,7 +44,7 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
+    package func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError) {
         let operation = Operation(kind: .resize, name: name(of: file), offset: length)
         try perform(operation) { state throws(FileSystemError) in
             let node = try state.writable(file, "ftruncate")
@@ -54,7 +54,7 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func synchronize(_ file: Descriptor) throws(FileSystemError) {
+    package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         let operation = Operation(kind: .synchronize, name: name(of: file))
         try perform(operation) { state throws(FileSystemError) in
             let node = try state.node(of: file, "fsync")
@@ -74,17 +74,17 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
+    package func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
         try perform(Operation(kind: .attributes, name: name(of: file))) { state throws(FileSystemError) in
             state.attributes(of: try state.node(of: file, "fstat"))
         }
     }
 
-    public func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
+    package func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
         try perform(Operation(kind: .access, name: name(of: directory))) { _ in }
     }
 
-    public func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
+    package func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry] {
         let operation = Operation(kind: .entries, name: name(of: directory))
         return try perform(operation) { state throws(FileSystemError) in
             state.disk.node(try state.node(of: directory, "readdir")).entries.sorted { $0.key < $1.key }
@@ -97,7 +97,7 @@ extension SimulatedFileSystem {
     }
 
     /// Whoever would have to wait would wait for ever: there is one thread.
-    public func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
+    package func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
         let operation = Operation(kind: .lock, name: name(of: file))
         return try perform(operation) { state throws(FileSystemError) in
             if isSabotaged(operation) { return true }
@@ -112,30 +112,30 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func unlock(_ file: Descriptor) { close(file) }
+    package func unlock(_ file: Descriptor) { close(file) }
 
-    public func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
+    package func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         let operation = Operation(kind: .allocate, name: name(of: file), count: Int(length))
         try perform(operation) { state throws(FileSystemError) in
             _ = try state.writable(file, "fallocate")
         }
     }
 
-    public func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {
+    package func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {
         let operation = Operation(kind: .setPermissions, name: name(of: file))
         try perform(operation) { state throws(FileSystemError) in
             state.change(.permissions(try state.node(of: file, "fchmod"), permissions))
         }
     }
 
-    public func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
+    package func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
         let operation = Operation(kind: .extendedAttribute, name: self.name(of: file))
         return try perform(operation) { state throws(FileSystemError) in
             state.disk.node(try state.node(of: file, "fgetxattr")).extendedAttributes[name]
         }
     }
 
-    public func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
+    package func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor)
         throws(FileSystemError)
     {
         let operation = Operation(kind: .extendedAttribute, name: self.name(of: file))
@@ -146,7 +146,7 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
+    package func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
         try perform(Operation(kind: .noDump, name: name(of: file))) { state throws(FileSystemError) in
             let node = try state.node(of: file, "ioctl")
             guard state.disk.node(node).isNoDump != enabled else { return }
@@ -154,19 +154,19 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
+    package func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
         try perform(Operation(kind: .noDump, name: name(of: file))) { state throws(FileSystemError) in
             state.disk.node(try state.node(of: file, "ioctl")).isNoDump
         }
     }
 
-    public func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
+    package func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
         try perform(Operation(kind: .volume, name: name(of: file))) { _ in
             space?.figures ?? VolumeFigures(total: 1 << 40, available: 1 << 39, blockSize: 4096)
         }
     }
 
-    public func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
+    package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
         try perform(Operation(kind: .synchronizeVolume, name: name(of: file))) { _ in space?.synchronize() }
     }
 }

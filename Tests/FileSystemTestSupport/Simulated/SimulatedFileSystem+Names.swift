@@ -1,5 +1,5 @@
-public import PrefetchFileSystem
-public import SystemPackage
+package import PrefetchFileSystem
+package import SystemPackage
 
 /// Where a name leads: a folder, the last component, and what is there.
 struct Place {
@@ -62,9 +62,9 @@ extension SimulatedFileSystem.State {
 }
 
 extension SimulatedFileSystem {
-    public var userID: UInt32 { 1000 }
+    package var userID: UInt32 { 1000 }
 
-    public func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
+    package func open(_ name: FilePath, in directory: Descriptor, _ mode: OpenMode)
         throws(FileSystemError) -> Descriptor
     {
         name.requireNoDatabase()
@@ -86,7 +86,7 @@ extension SimulatedFileSystem {
             case (.directory, .directory), (.directoryFollowingLinks, .directory): break
             case (.directory, _), (.directoryFollowingLinks, _): throw fail(.notDirectory)
             case (_, .symbolicLink): throw fail(.tooManySymbolicLinkLevels)
-            case (.read, _), (.readUnnoticed, _), (.readFollowingLinks, _),
+            case (.read, _), (.readWithoutAccessTime, _), (.readFollowingLinks, _),
                 (.readFollowingLinksWithoutWaiting, _):
                 break
             case (_, .directory): throw fail(.isDirectory)
@@ -104,7 +104,7 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func attributes(of name: FilePath, in directory: Descriptor)
+    package func attributes(of name: FilePath, in directory: Descriptor)
         throws(FileSystemError) -> FileAttributes?
     {
         try perform(Operation(kind: .attributes, name: name.string)) { state throws(FileSystemError) in
@@ -117,7 +117,7 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
+    package func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
     {
         try perform(Operation(kind: .makeDirectory, name: name.string)) { state throws(FileSystemError) in
@@ -129,7 +129,7 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func rename(
+    package func rename(
         _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor,
         _ mode: RenameMode
     ) throws(FileSystemError) {
@@ -166,7 +166,7 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+    package func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         try perform(Operation(kind: .unlink, name: name.string)) { state throws(FileSystemError) in
             let place = try state.place(of: name, in: directory, "unlinkat")
             guard let node = place.node else {
@@ -181,7 +181,7 @@ extension SimulatedFileSystem {
         }
     }
 
-    public func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
+    package func removeDirectory(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         try perform(Operation(kind: .removeDirectory, name: name.string)) { state throws(FileSystemError) in
             let place = try state.place(of: name, in: directory, "unlinkat")
             guard let node = place.node, state.disk.node(node).entries.isEmpty else {

@@ -1,9 +1,9 @@
-public import PrefetchFileSystem
+package import PrefetchFileSystem
 
 /// A database beside the files, whose commits are operations like any other.
 extension SimulatedFileSystem {
     /// The records as processes see them.
-    public var records: [String: [UInt8]] { disk.records }
+    package var records: [String: [UInt8]] { disk.records }
 
     /// Commits the new values of records, all of them or none. An empty value removes a record.
     ///
@@ -11,7 +11,7 @@ extension SimulatedFileSystem {
     ///   - isFlushed: Whether the commit, and those before it, are durable when the call returns.
     ///   - isExpected: Whether the records are what whoever changes them has seen.
     /// - Returns: Whether they were; nothing has changed otherwise.
-    public func commit(
+    package func commit(
         _ values: [String: [UInt8]], isFlushed: Bool,
         if isExpected: @Sendable ([String: [UInt8]]) -> Bool = { _ in true }
     ) throws(FileSystemError) -> Bool {

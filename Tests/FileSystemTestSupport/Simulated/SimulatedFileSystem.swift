@@ -1,6 +1,6 @@
-public import PrefetchFileSystem
+internal import PrefetchFileSystem
 internal import Synchronization
-public import SystemPackage
+package import SystemPackage
 
 /// A file system in memory that knows what a loss of power would leave of it.
 ///
@@ -12,9 +12,7 @@ public import SystemPackage
 /// journaled, as everywhere: what one flush left pending the next may make durable.
 ///
 /// Before every operation a test may look at it, and make it fail.
-public final class SimulatedFileSystem: FileSystem {
-    public typealias Interceptor = @Sendable (Operation) throws(FileSystemError) -> Void
-
+package final class SimulatedFileSystem: FileSystem {
     /// What survives or not is decided for so many bytes at a time.
     static let pageLength = 4096
 
@@ -56,7 +54,7 @@ public final class SimulatedFileSystem: FileSystem {
     ///   - volume: The space for the files; what is on the disk already takes none. `nil` for space in plenty.
     ///   - sabotage: Whether an operation only claims to have done what makes it safe: a flush flushes
     ///     nothing, a lock keeps nobody out, an exclusive rename replaces.
-    public init(
+    package init(
         _ disk: SimulatedDisk = SimulatedDisk(), on volume: SimulatedVolume? = nil,
         sabotage: @escaping @Sendable (Operation) -> Bool = { _ in false }
     ) {
@@ -68,12 +66,12 @@ public final class SimulatedFileSystem: FileSystem {
     }
 
     /// Chooses the writes that take only half of what they are given.
-    public func shorten(where isShort: @escaping @Sendable (Operation) -> Bool) {
+    package func shorten(where isShort: @escaping @Sendable (Operation) -> Bool) {
         hooks.withLock { $0.isShortWrite = isShort }
     }
 
     /// Does something that no interceptor is asked about: a step of the test, and not of what it tests.
-    public func undisturbed<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package func undisturbed<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.isIntercepted = false }
         defer { state.withLock { $0.isIntercepted = true } }
         return try body()
@@ -88,7 +86,7 @@ public final class SimulatedFileSystem: FileSystem {
     func isSabotaged(_ operation: Operation) -> Bool { sabotage(operation) }
 
     /// Goes on after the death of a process: all that it did is there, and as durable as it was.
-    public convenience init(
+    package convenience init(
         after moment: SimulatedHistory.Moment, sabotage: @escaping @Sendable (Operation) -> Bool
     ) {
         self.init(moment.durable, sabotage: sabotage)
@@ -101,22 +99,22 @@ public final class SimulatedFileSystem: FileSystem {
     }
 
     /// Replaces the interceptor.
-    public func intercept(_ interceptor: @escaping Interceptor) {
+    package func intercept(_ interceptor: @escaping Interceptor) {
         hooks.withLock { $0.interceptor = interceptor }
     }
 
     /// Chooses what names the file system accepts, and which it takes for the same.
-    public func setNaming(_ naming: SimulatedNaming) {
+    package func setNaming(_ naming: SimulatedNaming) {
         state.withLock { $0.naming = naming }
     }
 
     /// The disk as processes see it.
-    public var disk: SimulatedDisk { state.withLock { $0.disk } }
+    package var disk: SimulatedDisk { state.withLock { $0.disk } }
 
-    public var history: SimulatedHistory { state.withLock { $0.history } }
+    package var history: SimulatedHistory { state.withLock { $0.history } }
 
     /// Takes note of something that a caller was told.
-    public func note(_ text: String) {
+    package func note(_ text: String) {
         state.withLock { state in
             state.history.notes.append(text)
             state.record("note \(text)")
@@ -124,7 +122,7 @@ public final class SimulatedFileSystem: FileSystem {
     }
 
     /// Makes everything durable, and forgets the past.
-    public func settle() {
+    package func settle() {
         state.withLock { state in
             state.durable = state.disk
             state.pending = []
@@ -134,7 +132,7 @@ public final class SimulatedFileSystem: FileSystem {
     }
 
     /// Makes a folder that begins another volume.
-    public func mount(_ path: FilePath, device: UInt64) {
+    package func mount(_ path: FilePath, device: UInt64) {
         state.withLock { state in
             var parent = SimulatedDisk.root
             for component in path.components {
@@ -151,7 +149,7 @@ public final class SimulatedFileSystem: FileSystem {
     }
 
     /// Puts a symbolic link in a folder that is there.
-    public func makeLink(_ path: FilePath, to target: String) {
+    package func makeLink(_ path: FilePath, to target: String) {
         state.withLock { state in
             guard let name = path.lastComponent, let folder = state.disk.find(path.removingLastComponent())
             else { preconditionFailure("no folder for \(path)") }

@@ -1,28 +1,28 @@
 /// All that a disk went through, change by change, and what its user was told on the way.
-public struct SimulatedHistory: Sendable {
+package struct SimulatedHistory: Sendable {
     /// The disk between two operations.
-    public struct Moment: Sendable {
+    package struct Moment: Sendable {
         /// The operation before it; the first moment has none.
-        public let operation: String
+        package let operation: String
         /// What is on the disk whatever happens …
         let durable: SimulatedDisk
         /// … and what may be, or not.
         let pending: [SimulatedChange]
         /// How many notes had been taken.
-        public let notes: Int
+        package let notes: Int
     }
 
-    public internal(set) var moments: [Moment] = []
-    public internal(set) var notes: [String] = []
+    package internal(set) var moments: [Moment] = []
+    package internal(set) var notes: [String] = []
 }
 
 extension SimulatedHistory.Moment {
     /// The disk when power goes and nothing survives that was not flushed.
-    public var leastDisk: SimulatedDisk { durable }
+    package var leastDisk: SimulatedDisk { durable }
 
     /// The disks that the loss of power may leave: every choice of the changes that were not flushed
     /// when there are at most `limit` of them, else the two extremes and seeded ones, `limit` in all.
-    public func disks(limit: Int, using random: inout some RandomNumberGenerator) -> [SimulatedDisk] {
+    package func disks(limit: Int, using random: inout some RandomNumberGenerator) -> [SimulatedDisk] {
         let count = pending.count
         if count < Int.bitWidth - 1, 1 << count <= limit {
             return (0..<(1 << count)).map { choice in disk { choice & (1 << $0) != 0 } }

@@ -2,21 +2,21 @@ internal import SystemPackage
 
 /// What names a simulated file system accepts, and which it takes for the same. File systems differ in both:
 /// eCryptfs takes 143 bytes, FAT no colon, and APFS does not distinguish case.
-public struct SimulatedNaming: Sendable {
+package struct SimulatedNaming: Sendable {
     /// The longest name, in bytes of UTF-8; a longer one is `ENAMETOOLONG`, even to look for.
-    public var longest = 255
+    package var longest = 255
     /// A new name with one of these is `EINVAL`.
-    public var refused: Set<Unicode.Scalar> = []
+    package var refused: Set<Unicode.Scalar> = []
     /// Whether a new name that is not ASCII is `EILSEQ`.
-    public var isASCIIOnly = false
+    package var isASCIIOnly = false
     /// Whether names that differ only in case or normalisation are one name, kept as it was first written.
-    public var isFolding = false
+    package var isFolding = false
 
     /// Takes every name of at most 255 bytes, and distinguishes all.
-    public init() {}
+    package init() {}
 
     /// The characters that FAT and exFAT refuse.
-    public static let refusedByFAT: Set<Unicode.Scalar> = ["\"", "*", ":", "<", ">", "?", "\\", "|"]
+    package static let refusedByFAT: Set<Unicode.Scalar> = ["\"", "*", ":", "<", ">", "?", "\\", "|"]
 
     /// Why a new name is refused.
     func refusal(of name: String) -> Errno? {

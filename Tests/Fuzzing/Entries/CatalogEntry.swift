@@ -21,10 +21,10 @@ func fuzzCatalog(_ input: [UInt8]) throws {
     try require(statistics.items == items.count, "the count is that of the list")
     try require(statistics.chargedBytes == folder.charged(), "what is charged is what is there")
     for item in items {
-        try require(item.contentLength >= 0 && item.storedLength > 0, "lengths are lengths")
+        try require(item.contentBytes >= 0 && item.storedBytes > 0, "lengths are lengths")
         switch try engine.read(item.key, nil) {
         case .hit(let content):
-            try require(Int64(content.count) == item.contentLength, "an item has the length that is listed")
+            try require(Int64(content.count) == item.contentBytes, "an item has the length that is listed")
         case .miss(.damaged), .miss(.expired): break
         case .miss(let miss):
             throw BrokenProperty(description: "a listed item is there or damaged, not: \(miss)")
@@ -125,7 +125,7 @@ private struct FuzzedContainer {
                 guard let file = try LiveFileSystem().attributes(of: path, in: .workingDirectory),
                     file.kind == .regular, file.length > 0 || place == "quarantine"
                 else { continue }
-                sum += charge(storedLength: file.length)
+                sum += charge(storedBytes: file.length)
             }
         }
         return sum

@@ -1,3 +1,4 @@
+import ItemFormatTestSupport
 import PrefetchFileSystem
 import PrefetchStorageAreas
 
@@ -31,16 +32,19 @@ private enum ItemFuzzing {
     }
 
     static func requireBounds(of footer: ItemFooter, fileLength: Int) throws {
-        let (metadata, length) = (footer.metadata, footer.contentLength)
-        try require(footer.storedLength == Int64(fileLength), "the stored length is the file's")
+        let (metadata, length) = (footer.metadata, footer.contentBytes)
+        try require(footer.storedBytes == Int64(fileLength), "the stored length is the file's")
         try require((0...Int64(fileLength) * 255 + 65536).contains(length), "LZ4 packs 255 times at most")
         try require(Int64(footer.chunks.count) == (length + 1_048_575) / 1_048_576, "a chunk per MiB")
-        let chunks = footer.chunks.reduce(Int64(0)) { $0 + Int64($1.storedLength) }
+        let chunks = footer.chunks.reduce(Int64(0)) { $0 + Int64($1.storedBytes) }
         try require((0...Int64(fileLength) - 40).contains(chunks), "the chunks lie before the footer")
         try require((1...1024).contains(metadata.key.string.utf8.count), "the key has 1 to 1,024 bytes")
         try require((0...1).contains(metadata.priority), "the priority is 0 to 1")
-        try requireName(metadata.destination.name.string)
-        for folder in metadata.destination.folder?.components ?? [] { try requireName(folder.string) }
+        guard let destination = metadata.destination else {
+            return try require(metadata.intent == .opportunistic, "what the user asked for has a destination")
+        }
+        try requireName(destination.name.string)
+        for folder in destination.folder?.components ?? [] { try requireName(folder.string) }
     }
 
     /// What was decoded is written as other bytes at most once: in the order of the writer, without empty fields.
@@ -51,30 +55,30 @@ private enum ItemFuzzing {
             again = try first.withUnsafeBytes { bytes in
                 try ItemFooter(
                     decoding: bytes, trailer: Trailer(bytes.slice(bytes.count - 32..<bytes.count)),
-                    fileLength: footer.storedLength - Int64(ItemFuzzing.length(of: footer))
+                    fileLength: footer.storedBytes - Int64(ItemFuzzing.length(of: footer))
                         + Int64(bytes.count))
             }
         } catch {
             throw BrokenProperty(description: "what was read can be written and read again: \(error)")
         }
-        try require(again.chunks == footer.chunks && again.contentLength == footer.contentLength, "as it was")
+        try require(again.chunks == footer.chunks && again.contentBytes == footer.contentBytes, "as it was")
         try require(again.metadata.destination == footer.metadata.destination, "its destination, too")
         try require(encode(again) == first, "encoding is a fixed point")
     }
 
     private static func length(of footer: ItemFooter) -> Int {
-        Int(footer.storedLength - footer.chunks.reduce(0) { $0 + Int64($1.storedLength) })
+        Int(footer.storedBytes - footer.chunks.reduce(0) { $0 + Int64($1.storedBytes) })
     }
 
     private static func encode(_ footer: ItemFooter) -> [UInt8] {
         ItemFooter.encode(
-            metadata: footer.metadata, encoding: footer.encoding, contentLength: footer.contentLength,
-            chunks: footer.chunks, chunksLength: footer.chunks.reduce(0) { $0 + Int64($1.storedLength) })
+            metadata: footer.metadata, encoding: footer.encoding, contentBytes: footer.contentBytes,
+            chunks: footer.chunks, chunksLength: footer.chunks.reduce(0) { $0 + Int64($1.storedBytes) })
     }
 
     /// Reads the content, or the beginning of it, and compares what comes with the checksums.
     static func read(_ reader: ItemReader) throws {
-        let end = min(reader.footer.contentLength, longest)
+        let end = min(reader.footer.contentBytes, longest)
         var checksum = ContentChecksum()
         var received: Int64 = 0
         do {
@@ -86,7 +90,7 @@ private enum ItemFuzzing {
             return try requireVerdict(error)
         }
         try require(received == end, "all of the content is handed out")
-        guard end == reader.footer.contentLength else { return }
+        guard end == reader.footer.contentBytes else { return }
         try require(checksum.finalize() == reader.footer.contentChecksum, "it has the checksum of the footer")
     }
 }

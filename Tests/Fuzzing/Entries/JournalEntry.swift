@@ -18,8 +18,8 @@ func fuzzJournal(_ input: [UInt8]) throws {
     try require(journal.length <= Int64(bytes.count), "its records lie in the file")
     try require(journal.expectedLength ?? 0 >= 0, "the expected length is none or a length")
     try require(
-        journal.chunks.allSatisfy { $0.storedLength <= 1_048_576 + 27 }, "no chunk is longer than its frame")
-    try require(journal.storedLength >= 0 && journal.contentLength >= 0, "the lengths do not overflow")
+        journal.chunks.allSatisfy { $0.storedBytes <= 1_048_576 + 27 }, "no chunk is longer than its frame")
+    try require(journal.storedBytes >= 0 && journal.contentBytes >= 0, "the lengths do not overflow")
 
     let copy = MemoryFile()
     var written = PartialJournal(
@@ -31,7 +31,7 @@ func fuzzJournal(_ input: [UInt8]) throws {
     try require(
         again.chunks == journal.chunks && again.generation == journal.generation, "it can be written again")
 
-    let half = journal.storedLength / 2
+    let half = journal.storedBytes / 2
     journal.cut(toStoredLength: half)
-    try require(journal.storedLength <= half, "what is cut fits")
+    try require(journal.storedBytes <= half, "what is cut fits")
 }

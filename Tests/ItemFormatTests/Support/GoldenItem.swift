@@ -33,7 +33,7 @@ struct GoldenItem: Sendable, CustomTestStringConvertible {
             metadata: ItemMetadata(
                 key: "golden/identity", source: "https://example.org/feed",
                 destination: .applicationSupport("golden.bin"), priority: 0.5,
-                storedAt: 1_700_000_000_000)),
+                storedAt: 1_700_000_000_000, expiresAt: nil)),
         GoldenItem(
             name: "version-1-lz4-chunks", encoding: .lz4,
             content: repeating("0123456789abcdef", to: (1 << 20) + 5000),

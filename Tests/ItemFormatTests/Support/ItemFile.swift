@@ -36,7 +36,7 @@ struct ItemFile {
     /// Reads the whole item.
     func read(parallelism: Int = 1) throws -> Item {
         let reader = try reader(parallelism: parallelism)
-        return Item(footer: reader.footer, content: try reader.bytes(0..<reader.footer.contentLength))
+        return Item(footer: reader.footer, content: try reader.bytes(0..<reader.footer.contentBytes))
     }
 
     /// Why the item cannot be read, or `nil` when it can.

@@ -59,7 +59,7 @@ extension CrashWorkload {
         items.map { item in
             var item = item
             item.metadata.destination = .documents(
-                item.metadata.destination.name, in: SimulatedWorld.folder)
+                item.destination.name, in: SimulatedWorld.folder)
             return item
         }
     }
@@ -81,7 +81,7 @@ extension CrashWorkload {
         var workload = opening("together beside an eviction at \(moment)", [film], at: moment) { world in
             let files = CacheFiles(folders: try world.engine().folders)
             let victim = Victim(
-                hash: film.key.hash, key: film.key.string, kind: .item, chargedLength: 0, priority: 0)
+                hash: film.key.hash, key: film.key.string, kind: .item, chargedBytes: 0, priority: 0)
             _ = try files.remove(victim)
         } _: { world, engine in
             try world.open([text.key, film.key, more.key], engine)

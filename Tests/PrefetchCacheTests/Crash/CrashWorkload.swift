@@ -86,7 +86,7 @@ extension CrashWorkload {
         _ name: String, _ item: SimulatedItem, otherVolume: FilePath? = nil, besides content: [UInt8]? = nil
     ) -> CrashWorkload {
         var item = item
-        let destination = item.metadata.destination
+        let destination = item.destination
         item.metadata.destination = .documents(destination.name, in: SimulatedWorld.folder)
         var workload = opening(name, item)
         workload.otherVolume = otherVolume
@@ -103,7 +103,7 @@ extension CrashWorkload {
         _ name: String, _ item: SimulatedItem, in folder: FolderPath? = nil, besides content: [UInt8]? = nil
     ) -> CrashWorkload {
         var item = item
-        let file = item.metadata.destination.name
+        let file = item.destination.name
         item.metadata.destination = .iCloudDrive(file, in: folder)
         var workload = opening(name, item)
         if let content {
@@ -145,7 +145,7 @@ extension CrashWorkload {
             uploading("iCloud Drive, a folder, LZ4", text, in: SimulatedWorld.folder),
             besideUnflushed(text), besideUnflushed(film), severalKeys, sharedName, forgottenAndStoredAgain,
             takenAwayAndStoredAgain, changedByItsUser,
-            delivered, purged,
+            delivered, purged, deleted,
         ]
         + together
         + (1...3).map(recovered)
@@ -245,6 +245,19 @@ extension CrashWorkload {
         return workload
     }
 
+    /// Its user wants the file gone.
+    private static var deleted: CrashWorkload {
+        var workload = CrashWorkload(name: "deleted") { world in
+            _ = try world.engine().deletePromotedFile(film.key)
+        }
+        workload.volatile = [film]
+        workload.prepare = { world in
+            try world.cache(film)
+            _ = try world.engine().open(film.key)
+        }
+        return workload
+    }
+
     /// The file is its user's as soon as it is there, and stays as the user made it.
     private static var changedByItsUser: CrashWorkload {
         let path = documents.appending("text.txt")
@@ -290,7 +303,7 @@ extension CrashWorkload {
         var workload = opening("\(item.key) beside an eviction at \(moment)", item, at: moment) { world in
             let files = CacheFiles(folders: try world.engine().folders)
             let victim = Victim(
-                hash: item.key.hash, key: item.key.string, kind: .item, chargedLength: 0, priority: 0)
+                hash: item.key.hash, key: item.key.string, kind: .item, chargedBytes: 0, priority: 0)
             _ = try files.remove(victim)
         }
         // Evicted before it was opened.
@@ -354,7 +367,7 @@ extension CrashWorkload {
             let count = CallCounter()
             world.fileSystem.intercept { operation throws(FileSystemError) in
                 guard [.commit, .rename].contains(operation.kind),
-                    operation.newName != CacheLayout.nobody.string
+                    operation.newName != CacheLayout.nonexistent.string
                 else { return }
                 if count.next() >= changes { throw FileSystemError("died", errno: .ioError) }
             }

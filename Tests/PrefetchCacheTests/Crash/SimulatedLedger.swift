@@ -26,9 +26,9 @@ struct SimulatedLedger: PromotionLedger {
                 modified: Int64(records.hashValue)))
     }
 
-    var isUntidy: Bool { false }
+    var needsCheckpoint: Bool { false }
 
-    func tidy() {}
+    func checkpoint() {}
 
     func entry(for hash: KeyHash) -> LedgerEntry? {
         fileSystem.records[hash.hexadecimal].map(Self.entry)
@@ -51,7 +51,7 @@ struct SimulatedLedger: PromotionLedger {
 
     func others(withContentOf entry: LedgerEntry) -> [LedgerEntry] {
         all.filter { other in
-            other.key != entry.key && other.contentLength == entry.contentLength
+            other.key != entry.key && other.contentBytes == entry.contentBytes
                 && other.contentChecksum == entry.contentChecksum
         }
     }

@@ -1,4 +1,5 @@
 import FileSystemTestSupport
+import ItemFormatTestSupport
 import PrefetchFileSystem
 import PrefetchItemFormat
 import SystemPackage
@@ -41,7 +42,7 @@ struct SimulatedMigration: Sendable {
         var content: [UInt8] = []
         do throws(ItemFormatError) {
             let reader = try ItemReader(file, of: fileSystem, codecs: CodecPool(parallelism: 1))
-            try reader.stream(0..<reader.footer.contentLength) { content += $0 }
+            try reader.stream(0..<reader.footer.contentBytes) { content += $0 }
         } catch {
             return false
         }

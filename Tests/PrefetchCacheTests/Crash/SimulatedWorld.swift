@@ -120,7 +120,7 @@ final class SimulatedWorld: Sendable {
 
     /// Opens a key as an app does, and notes what it was told.
     @discardableResult
-    func open(_ key: ItemKey, _ engine: Engine) throws -> Lookup<OpenedItem> {
+    func open(_ key: ItemKey, _ engine: Engine) throws -> Lookup<PromotedFile> {
         let lookup = try engine.open(key)
         if case .hit(let opened) = lookup { fileSystem.note("\(key)\t\(opened.path)") }
         return lookup
@@ -133,6 +133,11 @@ struct SimulatedItem: Sendable {
     let content: [UInt8]
     let encoding: ItemEncoding
     var metadata: ItemMetadata
+
+    var destination: Destination {
+        guard let destination = metadata.destination else { preconditionFailure("it was made with one") }
+        return destination
+    }
 
     /// - Parameter length: Bytes of content; more than a page.
     init(

@@ -47,7 +47,7 @@ struct DescribedItem {
 
     private var checksums: [UInt64] { chunks.map { $0.withUnsafeBytes { Checksum.of($0) } } }
 
-    private var storedLengths: [Int] { summary.chunks.map { Int($0.storedLength) } }
+    private var storedLengths: [Int] { summary.chunks.map { Int($0.storedBytes) } }
 
     var footer: [UInt8] { Array(image.dropFirst(storedLengths.reduce(0, +))) }
 
@@ -94,8 +94,8 @@ struct DescribedItem {
         }
         return [
             "key": Array(metadata.key.string.utf8), "source": Array(metadata.source.utf8),
-            "destination name": Array(metadata.destination.name.string.utf8),
-            "destination folder": Array((metadata.destination.folder?.string ?? "").utf8),
+            "destination name": Array((metadata.destination?.name.string ?? "").utf8),
+            "destination folder": Array((metadata.destination?.folder?.string ?? "").utf8),
             "entity tag": Array((metadata.validator.entityTag ?? "").utf8),
             "last-modified date": Array((metadata.validator.lastModified ?? "").utf8),
             "attributes of the caller": metadata.attributes,

@@ -70,7 +70,7 @@ import Testing
         #expect(rows.count > 5)
         for row in rows {
             let charge = ChargedLength(blockSize: try #require(Int64(row[1])))
-            #expect(charge(storedLength: try #require(Int64(row[0]))) == Int64(row[2]), "\(row)")
+            #expect(charge(storedBytes: try #require(Int64(row[0]))) == Int64(row[2]), "\(row)")
         }
     }
 

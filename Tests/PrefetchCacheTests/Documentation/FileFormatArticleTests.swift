@@ -36,7 +36,9 @@ import Testing
             content: [UInt8](noise((4 << 20) + 1)), encoding: .identity, boot: 0x0123_4567_89AB_CDEF)
         for item in [lz4, identity, large] {
             let fields = try item.fields(described: article.rows(under: "Offset", in: "Fields"))
-            let written = rows.filter { item.summary.boot != nil || !$0[1].hasPrefix("boot") }
+            let written = rows.filter { row in
+                !row[1].hasPrefix("no destination") && (item.summary.boot != nil || !row[1].hasPrefix("boot"))
+            }
             #expect(fields.map(\.tag) == written.map { UInt64($0[0]) })
             for (field, row) in zip(fields, written) {
                 let name = row[1].prefix { $0 != "," && $0 != "(" && $0 != ":" }
@@ -56,15 +58,15 @@ import Testing
 
     @Test func theBoundsAreThoseOfTheCode() throws {
         let bounds = [
-            "`ItemLimits.chunkLength`": Int64(ItemLimits.chunkLength),
-            "`ItemLimits.footerLength`": Int64(ItemLimits.footerLength),
-            "`ItemLimits.contentLength`": ItemLimits.contentLength,
-            "`ItemLimits.sourceLength`": Int64(ItemLimits.sourceLength),
-            "`ItemLimits.validatorLength`": Int64(ItemLimits.validatorLength),
-            "`ItemLimits.attributesLength`": Int64(ItemLimits.attributesLength),
-            "`ItemKey.maximumLength`": Int64(ItemKey.maximumLength),
-            "`FileName.maximumLength`": Int64(FileName.maximumLength),
-            "`FolderPath.maximumLength`": Int64(FolderPath.maximumLength),
+            "`ItemLimits.chunkBytes`": Int64(ItemLimits.chunkBytes),
+            "`ItemLimits.footerBytes`": Int64(ItemLimits.footerBytes),
+            "`ItemLimits.contentBytes`": ItemLimits.contentBytes,
+            "`ItemLimits.sourceBytes`": Int64(ItemLimits.sourceBytes),
+            "`ItemLimits.validatorBytes`": Int64(ItemLimits.validatorBytes),
+            "`ItemLimits.attributesBytes`": Int64(ItemLimits.attributesBytes),
+            "`ItemKey.maximumBytes`": Int64(ItemKey.maximumBytes),
+            "`FileName.maximumBytes`": Int64(FileName.maximumBytes),
+            "`FolderPath.maximumBytes`": Int64(FolderPath.maximumBytes),
         ]
         let rows = try article.rows(under: "Bound")
         #expect(Set(rows.map { $0[0] }) == Set(bounds.keys))

@@ -11,7 +11,7 @@ import Testing
     private static let metadata = ItemMetadata(key: "k", destination: .documents("n"))
     private let article: Article
     private let image: [UInt8]
-    private let chunk = Chunk(storedLength: 77, checksum: 0x1122_3344_5566_7788)
+    private let chunk = Chunk(storedBytes: 77, checksum: 0x1122_3344_5566_7788)
 
     init() throws {
         article = try Article("FileFormat")

@@ -199,7 +199,7 @@ final class AttackedWork {
         }
     }
 
-    private func open(_ key: ItemKey, _ content: Data, _ body: () throws -> Lookup<OpenedItem>) {
+    private func open(_ key: ItemKey, _ content: Data, _ body: () throws -> Lookup<PromotedFile>) {
         attempt("open", .promoting, key) {
             guard let file = try body().value else { return .missed }
             handedOver[file.path] = content

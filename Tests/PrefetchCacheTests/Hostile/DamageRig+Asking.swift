@@ -19,7 +19,7 @@ extension DamageRig {
             case .metadata:
                 let isThere = FileManager.default.fileExists(atPath: container.item(key).path)
                 guard let found = try engine.description(of: key) else { return whereItWent(isThere) }
-                return found.metadata == metadata && found.contentLength == Int64(content.count)
+                return found.metadata == metadata && found.contentBytes == Int64(content.count)
                     ? .right : .wrong
             case .verify: return try verify()
             }
@@ -41,7 +41,7 @@ extension DamageRig {
 
     /// What became of the file, after a question that does not tell.
     private func whereItWent(_ wasThere: Bool) -> Answer {
-        let quarantined = container.caches.appending(path: "quarantine/\(key.hash.setAside.hexadecimal)")
+        let quarantined = container.caches.appending(path: "quarantine/\(key.hash.inQuarantine.hexadecimal)")
         if FileManager.default.fileExists(atPath: quarantined.path) { return .damaged }
         if FileManager.default.fileExists(atPath: container.item(key).path) { return .newer }
         return wasThere ? .purged : .absent
@@ -58,18 +58,16 @@ extension DamageRig {
 
     private func askForStream() throws -> Answer {
         var received = Data()
-        var lookup: Lookup<Void>?
-        do {
-            lookup = try engine.stream(key, nil) { received.append(contentsOf: $0) }
-        } catch {
-            guard case .item(.damaged) = error else { throw error }
+        let lookup = try engine.stream(key, nil) { received.append(contentsOf: $0) }
+        guard case .hit(.failure(let error)) = lookup else {
+            return answer(lookup) { _ in received == content }
         }
-        if let lookup { return answer(lookup) { received == content } }
+        guard case CacheError.item(.damaged) = error else { throw error }
         // Chunks before the damaged one had been handed out.
         return received == content.prefix(received.count) ? whereItWent(true) : .wrong
     }
 
-    private func askToOpen(_ open: () throws -> Lookup<OpenedItem>) throws -> Answer {
+    private func askToOpen(_ open: () throws -> Lookup<PromotedFile>) throws -> Answer {
         let found = try answer(open()) { opened in
             try Data(contentsOf: URL(filePath: opened.path.string)) == content
         }
@@ -105,7 +103,7 @@ extension DamageRig {
     /// The catalog may have lost the row with the last file.
     private func askForStatus() throws -> Answer {
         guard case .hit(.cached(let found)) = try engine.status(of: key) else { return .absent }
-        return found.key == key && found.contentLength == Int64(content.count) ? .present : .wrong
+        return found.key == key && found.contentBytes == Int64(content.count) ? .present : .wrong
     }
 
     private func verify() throws -> Answer {

@@ -114,7 +114,7 @@ final class DamageRig {
     var chunkEnds: [Int] {
         var end = 0
         let tableEnd = image.count - 32
-        let count = (content.count + ItemLimits.chunkLength - 1) / ItemLimits.chunkLength
+        let count = (content.count + ItemLimits.chunkBytes - 1) / ItemLimits.chunkBytes
         return (0..<count).map { index in
             let entry = tableEnd - (count - index) * 12
             end += image[entry..<entry + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -192,7 +192,7 @@ final class DamageRig {
         throws
     {
         let item = container.item(key)
-        let quarantined = container.caches.appending(path: "quarantine/\(key.hash.setAside.hexadecimal)")
+        let quarantined = container.caches.appending(path: "quarantine/\(key.hash.inQuarantine.hexadecimal)")
         if FileManager.default.fileExists(atPath: quarantined.path) {
             #expect(answer == .damaged || question == .contains, "set aside", sourceLocation: sourceLocation)
             try FileManager.default.moveItem(at: quarantined, to: damaged)

@@ -68,11 +68,11 @@ extension ForgedItem {
     private static func giant(_ encoding: ItemEncoding) -> ForgedItem {
         var item = ForgedItem(content: [])
         item.encoding = encoding.rawValue
-        item.contentLength = ItemLimits.contentLength
+        item.contentBytes = ItemLimits.contentBytes
         // LZ4 packs at most 255 bytes into one.
-        let storedLength: UInt32 = encoding == .lz4 ? 4200 : 1 << 20
-        item.setChunks(Array(repeating: (storedLength, 0), count: 1 << 16))
-        item.claimedStoredLength = UInt64(storedLength) << 16 + UInt64(item.image.count)
+        let storedBytes: UInt32 = encoding == .lz4 ? 4200 : 1 << 20
+        item.setChunks(Array(repeating: (storedBytes, 0), count: 1 << 16))
+        item.claimedStoredLength = UInt64(storedBytes) << 16 + UInt64(item.image.count)
         return item
     }
 

@@ -50,7 +50,7 @@ import Testing
             #expect(
                 !isServed && (miss ?? .damaged(.damaged(.key))) == .damaged(.damaged(.key)), "\(question)")
             let quarantined = try container.caches.appending(
-                path: "quarantine/\(key(number).hash.setAside.hexadecimal)")
+                path: "quarantine/\(key(number).hash.inQuarantine.hexadecimal)")
             #expect(FileManager.default.fileExists(atPath: quarantined.path), "\(question)")
         }
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())

@@ -43,17 +43,17 @@ import Testing
         let third = try #require(try engine.items().first { $0.key == "c" })
         // A use makes nothing younger.
         _ = try engine.content("a")
-        #expect(try evict(EvictionRequest(storedBefore: third.storedAt)) == ["b", "a"])
+        #expect(try evict(EvictionRequest(storedBefore: third.storedDate)) == ["b", "a"])
         #expect(try keys == ["c", "d"])
     }
 
     @Test func bothConditionsHold() throws {
         let third = try #require(try engine.items().first { $0.key == "c" })
-        #expect(try evict(EvictionRequest(source: "two", storedBefore: third.storedAt)) == ["b"])
+        #expect(try evict(EvictionRequest(source: "two", storedBefore: third.storedDate)) == ["b"])
     }
 
     @Test func theColdestGoUntilTheRestIsSmallEnough() throws {
-        let each = try #require(try engine.items().first).chargedLength
+        let each = try #require(try engine.items().first).chargedBytes
         _ = try engine.content("a")
         #expect(try evict(EvictionRequest(amount: .downTo(.bytes(2 * each)))) == ["b", "c"])
         #expect(try evict(EvictionRequest(amount: .downTo(.bytes(2 * each)))).isEmpty)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func theColdestOfASourceGoUntilItIsSmallEnough() throws {
-        let each = try #require(try engine.items().first).chargedLength
+        let each = try #require(try engine.items().first).chargedBytes
         #expect(try evict(EvictionRequest(source: "two", amount: .downTo(.bytes(each)))) == ["b"])
         #expect(try keys == ["a", "c", "d"])
     }
@@ -70,7 +70,7 @@ import Testing
     func aDryRunTellsWhatThePolicyWouldChoose(_ policy: EvictionPolicyChoice) throws {
         _ = try engine.configure { $0.evictionPolicy = policy }
         _ = try engine.content("a")
-        let each = try #require(try engine.items().first).chargedLength
+        let each = try #require(try engine.items().first).chargedBytes
         #expect(try evict(EvictionRequest(amount: .atLeast(.bytes(2 * each)))).count == 2)
         #expect(try evict(EvictionRequest(amount: .all)).count == 2)
     }

@@ -36,7 +36,7 @@ import Testing
                 for (name, wanted) in Self.contents where wanted == content { copies[name, default: 0] += 1 }
             }
         }
-        let engine = try container.engine(isSettling: false)
+        let engine = try container.engine(isRecovering: false)
         for item in try engine.items() {
             let content = try engine.content(item.key)
             for (name, wanted) in Self.contents where wanted == content { copies[name, default: 0] += 1 }

@@ -49,7 +49,7 @@ import Testing
             ofItemAtPath: file.path)
         let live = LiveFileSystem()
         let time = (now - (accessed ?? age) * Self.day) * 1_000_000
-        try live.withFile(FilePath(file.path), in: .workingDirectory, .readUnnoticed) {
+        try live.withFile(FilePath(file.path), in: .workingDirectory, .readWithoutAccessTime) {
             file throws(FileSystemError) in try live.setAccessTime(time, of: file)
         }
     }

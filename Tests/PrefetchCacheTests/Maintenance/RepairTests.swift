@@ -14,9 +14,9 @@ import Testing
         container = try TemporaryContainer()
     }
 
-    private func engine(isSettling: Bool = false) throws -> Engine {
+    private func engine(isRecovering: Bool = false) throws -> Engine {
         try container.engine(
-            now: { Int64(Date().timeIntervalSince1970 * 1000) + 60_000 }, isSettling: isSettling)
+            now: { Int64(Date().timeIntervalSince1970 * 1000) + 60_000 }, isRecovering: isRecovering)
     }
 
     /// What a dry run tells, which changes nothing, and what then is done, after which nothing is left to do.
@@ -55,7 +55,7 @@ import Testing
     }
 
     private func fill(_ keys: ItemKey...) throws {
-        let engine = try engine(isSettling: true)
+        let engine = try engine(isRecovering: true)
         for key in keys { try engine.store(prose(3000, seed: key.hash.low), key) }
         try engine.close()
     }
@@ -101,13 +101,13 @@ import Testing
             try handle.close()
         default: try changeCatalog("PRAGMA user_version = 3")
         }
-        #expect(try repair() == [.catalogRemade])
+        #expect(try repair() == [.catalogRebuilt])
         #expect(try engine().items().count == 2)
     }
 
     /// Leaves the catalog as a process does that dies in the middle of a transaction.
     private func dieInATransaction(_ sql: String) throws {
-        let engine = try engine(isSettling: true)
+        let engine = try engine(isRecovering: true)
         for key in ["a", "b", "c"] as [ItemKey] { try engine.store(prose(3000, seed: key.hash.low), key) }
         _ = try engine.content("a")
         try engine.flush()
@@ -151,17 +151,17 @@ import Testing
         var content = try Data(contentsOf: item)
         content[content.endIndex - offset] ^= 1
         try content.write(to: item)
-        #expect(try repair() == [.itemSetAside, .quarantinedItemRemoved])
+        #expect(try repair() == [.itemQuarantined, .quarantinedItemRemoved])
         #expect(try engine().items().map(\.key) == ["b"])
     }
 
     @Test func anItemUnderTheNameOfAnotherIsSetAside() throws {
-        let engine = try engine(isSettling: true)
+        let engine = try engine(isRecovering: true)
         // Of one length, so that the row fits.
         for key in ["a", "b"] as [ItemKey] { try engine.store(noise(3000), key) }
         try engine.close()
         try Data(contentsOf: container.item("b")).write(to: container.item("a"))
-        #expect(try repair() == [.itemSetAside, .quarantinedItemRemoved])
+        #expect(try repair() == [.itemQuarantined, .quarantinedItemRemoved])
         #expect(try self.engine().items().map(\.key) == ["b"])
     }
 
@@ -178,7 +178,7 @@ import Testing
                     return
                 }
                 throw FileSystemError("open", errno: .permissionDenied)
-            }, isSettling: false)
+            }, isRecovering: false)
         let report = try engine.repair(isDryRun: isDryRun)
         #expect(report.steps.map(\.action) == [.purgedItemRemoved])
         #expect(report.failures.map(\.location) == [.ours(CacheLayout.items.pushing(folder), in: .caches)])
@@ -199,13 +199,13 @@ import Testing
             try handle.truncate(atOffset: UInt64(length - 5))
             try handle.close()
         }
-        let engine = try engine(isSettling: true)
+        let engine = try engine(isRecovering: true)
         #expect(try engine.content("a") == nil)
         try engine.close()
         // One is in the quarantine, the other still in its place.
         #expect(
             try repair().sorted { $0.rawValue < $1.rawValue } == [
-                .itemSetAside, .quarantinedItemRemoved, .quarantinedItemRemoved,
+                .itemQuarantined, .quarantinedItemRemoved, .quarantinedItemRemoved,
             ])
         #expect(try container.files(below: container.caches.appending(path: "quarantine")).isEmpty)
         #expect(try self.engine().statistics().quarantinedItems == 0)
@@ -262,14 +262,14 @@ import Testing
     }
 
     @Test func anInterruptedPromotionIsSettled() throws {
-        let engine = try engine(isSettling: true)
+        let engine = try engine(isRecovering: true)
         try engine.store(prose(3000), "Doc.txt")
         let opened = try #require(try engine.open("Doc.txt").value)
         var entry = try #require(try engine.ledger.entry(for: "Doc.txt"))
         entry.state = .intent
         try engine.ledger.put(entry)
         try engine.close()
-        #expect(try repair() == [.promotionSettled])
+        #expect(try repair() == [.promotionResolved])
         let next = try self.engine()
         #expect(try next.ledger.entry(for: "Doc.txt")?.state == .committed)
         #expect(FileManager.default.fileExists(atPath: opened.path.string))
@@ -278,7 +278,7 @@ import Testing
     // MARK: Marks
 
     private func excluded() throws -> FilePath {
-        let engine = try engine(isSettling: true)
+        let engine = try engine(isRecovering: true)
         let metadata = ItemMetadata(key: "k", destination: .documents("Map.bin", backup: .exclude))
         try prose(3000).withBytes { bytes throws(CacheError) in
             _ = try engine.store(bytes, as: metadata, encoding: .automatic)
@@ -306,7 +306,7 @@ import Testing
         let path = try excluded()
         guard try policy(of: path) == .exclude else { return }
         try unmark(path)
-        #expect(try repair() == [.markRenewed])
+        #expect(try repair() == [.markRestored])
         #expect(try policy(of: path) == .exclude)
     }
 
@@ -318,7 +318,7 @@ import Testing
         try live.withFile(staging, in: .workingDirectory, .directory) { file throws(FileSystemError) in
             try BackupMark(fileSystem: live).set(.include, on: file)
         }
-        #expect(try repair() == [.markRenewed])
+        #expect(try repair() == [.markRestored])
     }
 
     @Test func whatItsUserHasChangedGetsNoMark() throws {
@@ -345,7 +345,7 @@ import Testing
         }
         try FileManager.default.removeItem(at: container.item("a"))
         try FileManager.default.removeItem(at: container.catalog)
-        #expect(try repair() == [.catalogRemade])
+        #expect(try repair() == [.catalogRebuilt])
         for file in foreign { #expect(try file.isUntouched, "\(file.url.path)") }
     }
 
@@ -360,7 +360,7 @@ import Testing
             at: container.caches.appending(path: "quarantine"), withIntermediateDirectories: true)
         let engine = try container.engine(
             fileSystem: fileSystem, now: { Int64(Date().timeIntervalSince1970 * 1000) + 60_000 },
-            isSettling: false)
+            isRecovering: false)
         let report = try engine.repair(isDryRun: false)
         #expect(report.failures.map(\.location) == [.quarantine])
         #expect(report.steps.map(\.action) == [.statisticsCorrected])

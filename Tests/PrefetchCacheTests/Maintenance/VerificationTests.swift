@@ -131,13 +131,13 @@ import Testing
         try engine.store(noise(50_000), "k", encoding: .forced(.identity))
         try flipByte(of: container.item("k"), at: 1234)
         let report = try verify(engine)
-        #expect(report.damaged == 1 && report.setAside == 0 && report.verifiedItems == 0)
+        #expect(report.damaged == 1 && report.quarantined == 0 && report.verifiedItems == 0)
         #expect(report.findings.first?.key == "k")
         #expect(FileManager.default.fileExists(atPath: container.item("k").path))
         #expect(try engine.statistics().quarantinedItems == 0)
 
         let repaired = try verify(engine, VerificationRequest(isRepairing: true))
-        #expect(repaired.damaged == 1 && repaired.setAside == 1)
+        #expect(repaired.damaged == 1 && repaired.quarantined == 1)
         #expect(!FileManager.default.fileExists(atPath: container.item("k").path))
         #expect(try engine.statistics().quarantinedItems == 1)
         #expect(try verify(engine).findings.isEmpty)
@@ -152,7 +152,8 @@ import Testing
         let opened = FilePath(container.documents.appending(path: "opened").path)
         let live = LiveFileSystem()
         func accessTime() throws -> Int64? {
-            try live.withFile(opened, in: .workingDirectory, .readUnnoticed) { file throws(FileSystemError) in
+            try live.withFile(opened, in: .workingDirectory, .readWithoutAccessTime) {
+                file throws(FileSystemError) in
                 try live.accessTime(of: file)
             }
         }
@@ -217,7 +218,7 @@ import Testing
         #expect(try verify(engine).verifiedFiles == 1)
         try flipByte(of: file, at: 40_000)
         let report = try verify(engine, VerificationRequest(isRepairing: true))
-        #expect(report.damaged == 1 && report.modified == 0 && report.setAside == 0)
+        #expect(report.damaged == 1 && report.modified == 0 && report.quarantined == 0)
         #expect(report.findings.first?.isPromoted == true)
         #expect(FileManager.default.fileExists(atPath: file.path), "it is its user's all the same")
     }

@@ -19,7 +19,7 @@ import Testing
 
     private func keep(_ mebibytes: Int, _ key: ItemKey, in engine: Engine) throws {
         #expect(
-            try engine.keep(content.prefix(mebibytes << 20), key)?.contentLength == Int64(mebibytes << 20))
+            try engine.keep(content.prefix(mebibytes << 20), key)?.contentBytes == Int64(mebibytes << 20))
     }
 
     private func keptKeys(_ engine: Engine) throws -> [ItemKey] {
@@ -32,7 +32,7 @@ import Testing
         try store.append(content.prefix(2 << 20))
         _ = try store.suspend()
         let charge = engine.charge
-        let kept = charge(storedLength: 2 << 20)
+        let kept = charge(storedBytes: 2 << 20)
         #expect(engine.catalog.inMemory { $0.allowance.reserved } == 0)
         let statistics = try engine.statistics()
         #expect(statistics.partials == 1)
@@ -66,7 +66,7 @@ import Testing
         #expect(try engine.statistics().partials == 1)
         let partial = try #require(try engine.partial(of: "item-0"))
         let (next, replayed) = try engine.resume("item-0")
-        #expect(replayed == content.prefix(Int(partial.contentLength)))
+        #expect(replayed == content.prefix(Int(partial.contentBytes)))
         next.cancel()
         try engine.maintain()
         try expectBooksLikeDisk(engine, container)
@@ -194,7 +194,7 @@ import Testing
         #expect(try engine.partial(of: "item-0") == partial)
     }
 
-    @Test func theCensusFindsThemWhenTheCatalogIsLost() throws {
+    @Test func theyAreFoundWhenTheCatalogIsLost() throws {
         let engine = try container.engine()
         for number in [2, 0, 1] { try keep(1, ItemKey(number: number), in: engine) }
         try engine.close()
@@ -246,7 +246,7 @@ import Testing
             let resumed = try first.resume(partial, replay: { _ in })
             fileSystem.intercept { _ in }
             if case .begun(let store) = resumed {
-                #expect(store.contentLength == 5 << 20)
+                #expect(store.contentBytes == 5 << 20)
                 _ = try store.suspend()
             }
             for engine in [first, second] { try engine.maintain() }
@@ -263,7 +263,7 @@ import Testing
         try store.append(content.prefix(3_500_000))
         fileSystem.die()
         let second = try container.engine()
-        #expect(try second.partial(of: "item-0")?.contentLength == 3 << 20)
+        #expect(try second.partial(of: "item-0")?.contentBytes == 3 << 20)
         let (resumed, replayed) = try second.resume("item-0")
         #expect(isSame(replayed, content.prefix(3 << 20)))
         try resumed.append(content.subdata(in: 3 << 20..<6 << 20))
@@ -295,7 +295,7 @@ import Testing
     }
 
     @Test(arguments: ["chunks", "journal"])
-    func halfAPairIsRemovedByTheCensus(half: String) throws {
+    func halfAPairIsRemovedWhenTheCatalogIsRebuilt(half: String) throws {
         let engine = try container.engine()
         try keep(2, "item-0", in: engine)
         try engine.close()

@@ -22,7 +22,7 @@ import Testing
             guard let partial = try engine.partial(of: "key"),
                 case .begun(let store) = try engine.resume(partial, replay: { _ in })
             else { return }
-            try append(content[Int(store.contentLength)..<end], to: store)
+            try append(content[Int(store.contentBytes)..<end], to: store)
             if end == content.count { _ = try store.commit() } else { _ = try store.suspend() }
         }
         let other = try begin("other", expectedLength: 2 << 20, engine)
@@ -71,9 +71,9 @@ import Testing
                 Issue.record("\(moment): refused or gone")
                 return
             }
-            #expect(isSame(replay.content, content.prefix(Int(store.contentLength))), comment)
-            #expect(store.contentLength == partial.contentLength, comment)
-            try append(content.dropFirst(Int(store.contentLength)), to: store)
+            #expect(isSame(replay.content, content.prefix(Int(store.contentBytes))), comment)
+            #expect(store.contentBytes == partial.contentBytes, comment)
+            try append(content.dropFirst(Int(store.contentBytes)), to: store)
             _ = try store.commit()
             #expect(try isSame(engine.content("key"), content), comment)
         } else if let stored = try engine.content("key") {

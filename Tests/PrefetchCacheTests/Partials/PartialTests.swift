@@ -29,9 +29,9 @@ import Testing
         for start in stride(from: 0, to: 3_400_000, by: 100_000) {
             try store.append(content.subdata(in: start..<start + 100_000))
         }
-        #expect(store.contentLength == 3_400_000)
+        #expect(store.contentBytes == 3_400_000)
         let kept = try #require(try store.suspend())
-        #expect(kept.contentLength == 3 << 20)
+        #expect(kept.contentBytes == 3 << 20)
         #expect(kept.expectedLength == length)
         #expect(kept.metadata.validator == validator)
         try first.close()
@@ -40,10 +40,10 @@ import Testing
         #expect(try second.partial(of: "key") == kept)
         let (resumed, replayed) = try second.resume("key")
         #expect(isSame(replayed, content.prefix(3 << 20)))
-        #expect(resumed.contentLength == 3 << 20)
+        #expect(resumed.contentBytes == 3 << 20)
         #expect(try second.partial(of: "key") == nil)
         try resumed.append(content.dropFirst(3 << 20))
-        #expect(resumed.contentLength == Int64(content.count))
+        #expect(resumed.contentBytes == Int64(content.count))
         guard case .stored(let summary) = try resumed.commit() else { Issue.record("refused"); return }
         #expect(summary.encoding == encoding)
         #expect(try isSame(second.content("key"), content))
@@ -72,7 +72,7 @@ import Testing
             let store = try round == 1 ? engine.beginKept("key") : engine.resume("key").store
             try store.append(content.subdata(in: end..<end + (1 << 20) + 5000))
             end = round << 20
-            #expect(try store.suspend()?.contentLength == Int64(end))
+            #expect(try store.suspend()?.contentBytes == Int64(end))
             try engine.close()
         }
         let engine = try container.engine()
@@ -88,13 +88,13 @@ import Testing
         var store: OpenStore? = try engine.beginKept("dropped")
         try store?.append(content)
         store = nil
-        #expect(try engine.partial(of: "dropped")?.contentLength == 3 << 20)
+        #expect(try engine.partial(of: "dropped")?.contentBytes == 3 << 20)
         let open = try engine.beginKept("closed")
         try open.append(content)
         try engine.close()
         #expect(throws: CacheError.closed) { try open.commit() }
         let next = try container.engine()
-        #expect(try next.partial(of: "closed")?.contentLength == 3 << 20)
+        #expect(try next.partial(of: "closed")?.contentBytes == 3 << 20)
         try expectBooksLikeDisk(next, container)
         #expect(try next.statistics().partials == 2)
     }
@@ -180,7 +180,7 @@ import Testing
         try second.append(noise(2 << 20, seed: 2))
         for engine in engines { #expect(try engine.partial(of: "key") == nil) }
         #expect(try second.suspend() == nil)
-        #expect(try first.suspend()?.contentLength == 3 << 20)
+        #expect(try first.suspend()?.contentBytes == 3 << 20)
         let (store, _) = try engines[1].resume("key")
         guard case .none = try engines[0].partial(of: "key") else { Issue.record("in use"); return }
         // The one that is resumed here cannot be resumed there.
@@ -218,10 +218,10 @@ import Testing
         try file.write(contentsOf: Data([byte ^ 1]))
         try file.close()
 
-        #expect(try engine.partial(of: "key")?.contentLength == 3 << 20)
+        #expect(try engine.partial(of: "key")?.contentBytes == 3 << 20)
         let (store, replayed) = try engine.resume("key")
         #expect(isSame(replayed, content.prefix(1 << 20)))
-        #expect(store.contentLength == 1 << 20)
+        #expect(store.contentBytes == 1 << 20)
         try store.append(content.dropFirst(1 << 20))
         _ = try store.commit()
         #expect(try isSame(engine.content("key"), content))
@@ -345,14 +345,14 @@ private final class LargestPiece: Sendable {
             return
         }
         #expect(try await writer.write(content) == nil)
-        #expect(writer.contentLength == 2_500_000)
+        #expect(writer.contentBytes == 2_500_000)
         let partial = try #require(try await writer.suspend())
         #expect(try await cache.partial(of: "key") == partial)
         let replay = Replay()
         guard
             case .writer(let next) = try await cache.resumeStoring(partial, replay: { replay.add($0) })
         else { Issue.record("not resumed"); return }
-        #expect(next.contentLength == 2 << 20)
+        #expect(next.contentBytes == 2 << 20)
         #expect(isSame(replay.content, content.prefix(2 << 20)))
         #expect(try await next.write(content.dropFirst(2 << 20)) == nil)
         _ = try await next.commit()

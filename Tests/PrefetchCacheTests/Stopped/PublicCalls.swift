@@ -41,7 +41,7 @@ struct PublicCall: Sendable {
         PublicCall("configuration") { _ = try await $0.configuration() },
         PublicCall("verify") { _ = try await $0.verify() },
         PublicCall("dry eviction") { _ = try await $0.evict(EvictionRequest(), dryRun: true) },
-        PublicCall("dry purge") { _ = try await $0.purgeExcluded(unusedSince: 0, dryRun: true) },
+        PublicCall("dry purge") { _ = try await $0.purgeExcluded(unusedSince: .distantPast, dryRun: true) },
         PublicCall("dry repair") { _ = try await $0.repair(dryRun: true) },
         PublicCall("store") { _ = try await $0.store(noise(20_000), as: ItemMetadata("stored")) },
         PublicCall("store in pieces") { cache in
@@ -74,7 +74,7 @@ struct PublicCall: Sendable {
         PublicCall("remove") { _ = try await $0.remove("other") },
         PublicCall("configure") { _ = try await $0.configure { $0.budget = .fixed(.mebibytes(32)) } },
         PublicCall("evict") { _ = try await $0.evict(.kibibytes(10)) },
-        PublicCall("purge") { _ = try await $0.purgeExcluded(unusedSince: 0) },
+        PublicCall("purge") { _ = try await $0.purgeExcluded(unusedSince: .distantPast) },
         PublicCall("repair") { _ = try await $0.repair() },
         PublicCall("evict all") { _ = try await $0.evictAll() },
         PublicCall("close") { try await $0.close() },

@@ -124,11 +124,11 @@ struct WatchedLedger: PromotionLedger {
         try ledger.make(changes)
     }
 
-    var isUntidy: Bool { ledger.isUntidy }
+    var needsCheckpoint: Bool { ledger.needsCheckpoint }
 
-    func tidy() throws(CacheError) {
+    func checkpoint() throws(CacheError) {
         watch.expectNoAccess("tidy")
-        try ledger.tidy()
+        try ledger.checkpoint()
     }
 
     func close() throws(CacheError) { try ledger.close() }

@@ -26,7 +26,7 @@ extension Engine {
     @discardableResult
     func keep(
         _ content: Data, _ key: ItemKey, expectedLength: Int64? = nil, encoding: ItemEncoding = .identity
-    ) throws -> PartialItem? {
+    ) throws -> ResumablePartial? {
         let store = try beginKept(key, expectedLength: expectedLength, encoding: encoding)
         try store.append(content)
         return try store.suspend()

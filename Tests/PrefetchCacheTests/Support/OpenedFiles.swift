@@ -5,9 +5,9 @@ import SystemPackage
 
 /// What many threads were given.
 final class OpenedFiles: Sendable {
-    private let seen = Mutex<[OpenedItem?]>([])
+    private let seen = Mutex<[PromotedFile?]>([])
 
-    func add(_ item: OpenedItem?) {
+    func add(_ item: PromotedFile?) {
         seen.withLock { $0.append(item) }
     }
 

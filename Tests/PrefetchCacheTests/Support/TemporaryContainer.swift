@@ -70,12 +70,12 @@ final class TemporaryContainer: Sendable {
     ///   - areas: `nil` for those of the container.
     ///   - ledger: `nil` for the one in the container.
     ///   - now: `nil` for a clock that goes on by a second whenever it is read.
-    ///   - isSettling: Whether what a crash left behind is settled.
+    ///   - isRecovering: Whether what a crash left behind is settled.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
         probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
         coordinator: (any FileCoordinating)? = nil, areas: StorageAreas? = nil,
-        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil, isSettling: Bool = true
+        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil, isRecovering: Bool = true
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
@@ -86,7 +86,7 @@ final class TemporaryContainer: Sendable {
                 probe: probe, coordinator: coordinator,
                 session: session, bootIdentifier: boot, parallelism: 2,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
-            ledger: ledger, isSettling: isSettling)
+            ledger: ledger, isRecovering: isRecovering)
     }
 
     func cache() async throws -> PrefetchCache {
@@ -120,7 +120,7 @@ final class TemporaryContainer: Sendable {
                 guard let attributes = try LiveFileSystem().attributes(of: path, in: .workingDirectory) else {
                     continue
                 }
-                if attributes.length > 0 { sum += charge(storedLength: attributes.length) }
+                if attributes.length > 0 { sum += charge(storedBytes: attributes.length) }
             }
         }
         return sum

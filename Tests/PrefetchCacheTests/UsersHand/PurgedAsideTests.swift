@@ -118,11 +118,11 @@ import Testing
         do { _ = try dying.purgeExcluded(unusedSince: .max, isDryRun: false) } catch {
             #expect("\(error)" != "")
         }
-        let engine = try container.engine(isSettling: false)
+        let engine = try container.engine(isRecovering: false)
         for isDryRun in [true, false] {
             #expect(!FileManager.default.fileExists(atPath: file.path))
             let report = try engine.repair(isDryRun: isDryRun)
-            #expect(report.steps.contains { $0.action == .promotionSettled && $0.key == "Doc.txt" })
+            #expect(report.steps.contains { $0.action == .promotionResolved && $0.key == "Doc.txt" })
         }
         #expect(try Data(contentsOf: file) == prose(9000))
         try engine.close()

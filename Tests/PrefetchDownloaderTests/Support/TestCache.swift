@@ -87,8 +87,8 @@ final class TestCache: Sendable {
     }
 
     /// Bytes that are kept of a key.
-    func keptLength(_ key: ItemKey = "item") async throws -> Int64 {
-        try await cache.partial(of: key)?.contentLength ?? 0
+    func keptBytes(_ key: ItemKey = "item") async throws -> Int64 {
+        try await cache.partial(of: key)?.contentBytes ?? 0
     }
 }
 

@@ -112,7 +112,7 @@ final class FeedListener: Sendable {
 
     private func note(_ outcome: DownloadOutcome, of key: ItemKey) {
         switch outcome {
-        case .stored(let summary): watched.did("stored", key, bytes: summary.storedLength)
+        case .stored(let summary): watched.did("stored", key, bytes: summary.storedBytes)
         case .refused(let refusal, _):
             watched.did("refused", key)
             // The other process may have handed it to the user meanwhile.
@@ -228,7 +228,7 @@ final class FeedListener: Sendable {
         }
     }
 
-    private func notePath(_ opened: OpenedItem?, of key: ItemKey) {
+    private func notePath(_ opened: PromotedFile?, of key: ItemKey) {
         guard let opened else { return notes.fault("open: '\(key)' was there and is missing") }
         notes.did("path", "\(key) \(opened.path)")
     }

@@ -32,7 +32,7 @@ struct OnDisk {
             case S_IFREG:
                 files += 1
                 bytes += Int64(status.st_size)
-                charged += charge(storedLength: Int64(status.st_size))
+                charged += charge(storedBytes: Int64(status.st_size))
                 paths.append("\(path)/\(name)")
             default: break
             }

@@ -65,8 +65,8 @@ final class WatchedCache: Sendable {
 
     func note(_ outcome: StoreOutcome, of key: ItemKey) {
         switch outcome {
-        case .stored(let summary): did("stored", key, bytes: summary.storedLength)
-        case .delivered(let item): did("opened", key, bytes: item.contentLength)
+        case .stored(let summary): did("stored", key, bytes: summary.storedBytes)
+        case .delivered(let item): did("opened", key, bytes: item.contentBytes)
         case .refused(let refusal): did("refused", key); notes.did("refused \(refusal.reason)")
         }
     }
@@ -101,7 +101,7 @@ final class WatchedCache: Sendable {
     ///
     /// - Returns: The file; `nil` when there was no item, or an error, which is noted.
     @discardableResult
-    func open(_ key: ItemKey, isRight: (Data) -> Bool) async -> OpenedItem? {
+    func open(_ key: ItemKey, isRight: (Data) -> Bool) async -> PromotedFile? {
         do {
             let opened = try await timed("open") { () async throws(CacheError) in try await cache.open(key) }
             return try note(opened, of: key, isRight: isRight)
@@ -111,13 +111,13 @@ final class WatchedCache: Sendable {
         }
     }
 
-    func note(_ opened: OpenedItem?, of key: ItemKey, isRight: (Data) -> Bool) throws -> OpenedItem? {
+    func note(_ opened: PromotedFile?, of key: ItemKey, isRight: (Data) -> Bool) throws -> PromotedFile? {
         guard let opened else {
             notes.did("missed", key.string)
             return nil
         }
         if opened.isFirstOpen {
-            did("opened", key, bytes: opened.contentLength)
+            did("opened", key, bytes: opened.contentBytes)
         } else {
             notes.did("opened again", key.string)
         }

@@ -159,7 +159,7 @@ final class ModelPlay {
         notes.fault("request: the volume never was full")
     }
 
-    private func take(_ file: OpenedItem, _ number: Int) throws {
+    private func take(_ file: PromotedFile, _ number: Int) throws {
         let content = try Data(contentsOf: file.url, options: .alwaysMapped)
         expect(model(number).isRight(content), "content: model \(number) was not delivered as it was stored")
         opened[number] = file.url
@@ -217,7 +217,7 @@ final class ModelPlay {
             return notes.fault("resume: half a model is not resumed")
         }
         let model = model(21)
-        for index in Int(writer.contentLength) / Model.pieceLength..<model.pieces {
+        for index in Int(writer.contentBytes) / Model.pieceLength..<model.pieces {
             if let refusal = try await writer.write(model.piece(index)) {
                 return notes.fault("resume: \(refusal)")
             }

@@ -169,7 +169,7 @@ struct Tiles: AsyncParsableCommand {
             }
         }
         let freed = try await watched.timed("evict") { () async throws(CacheError) in
-            try await watched.cache.evict(.bytes(before.chargedBytes / 2))
+            try await watched.cache.evict(.bytes(before.chargedBytes / 2)).bytes
         }
         reading.cancel()
         await reading.value

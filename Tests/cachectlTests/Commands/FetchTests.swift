@@ -31,7 +31,7 @@ import Testing
         #expect(item["source"] as? String == "127.0.0.1")
         let path = try container.succeed("open", url).text
         #expect(path == container.root.appending(path: "Documents/A name.txt").path + "\n")
-        #expect(try container.succeed("fetch", url).text.hasPrefix("opened before \(url): "))
+        #expect(try container.succeed("fetch", url).text.hasPrefix("already opened \(url): "))
     }
 
     @Test func optionsSayWhatTheItemIs() throws {
@@ -78,7 +78,7 @@ import Testing
     @Test func aBadLineIsNamedAndNothingIsFetched() throws {
         let server = try server()
         for (line, problem) in [
-            ("ftp://u:geheim@example.org/a", "'ftp://…@example.org/a' is not a URL"),
+            ("ftp://u:geheim@example.org/a", "'ftp://…@example.org/a' is not a valid http or https URL"),
             ("\(server.url("/b"))\tk\tabc", "'abc' is not a SHA-256"),
             ("\(server.url("/b"))\tk\t\t4", "4 columns are too many"),
         ] {
@@ -100,7 +100,7 @@ import Testing
         let list = "\(url)\tk\n\(server.url("/b"))\tk\n"
         let outcome = try container.cachectl("fetch", "--from-file", "-", input: Data(list.utf8))
         #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("'k' stands for two downloads"))
+        #expect(outcome.errors.contains("'k' is used for two downloads"))
     }
 
     @Test func whatIsStoredIsRevalidatedKeptOrReplaced() throws {

@@ -92,6 +92,19 @@ import Testing
             ])
     }
 
+    @Test func anItemWithoutADestinationIsOnlyRead() throws {
+        try container.succeed("put", "tile", "-", "--to", "none", input: text)
+        let item = try #require(try container.list().first)
+        #expect(item["destination"] == nil)
+        #expect(try container.succeed("list").text.contains(" none "))
+        #expect(try !container.succeed("show", "tile").text.contains("destination"))
+        #expect(try container.succeed("cat", "tile").output == text)
+        let opened = try container.cachectl("open", "tile")
+        #expect(opened.status == 64 && opened.errors.contains("read it"))
+        let requested = try container.cachectl("put", "k", "-", "--to", "none", "--requested", input: text)
+        #expect(requested.status == 64 && requested.errors.contains("--to none"))
+    }
+
     @Test func theFolderIsThatOfTheOpenedFile() throws {
         try container.succeed(
             "put", "k", "-", "--to", "documents", "--folder", "Podcasts/Daily", "--name", "n.txt", input: text

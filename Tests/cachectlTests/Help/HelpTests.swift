@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("cachectl wat", "watch"), ("cachectl put --to ", "documents support icloud"),
+        ("cachectl wat", "watch"), ("cachectl put --to ", "documents support icloud none"),
         ("cachectl completions ", "bash zsh fish"), ("cachectl list --part", "--partials"),
         ("cachectl report --for", "--force"),
         ("cachectl inventory --area ", "documents support caches tmp icloud other"),
@@ -68,7 +68,7 @@ import Testing
         ("cachectl --con", "--container"), ("cachectl --container fold", "folder"),
         ("cachectl --json wat", "watch"), ("cachectl --container folder wat", "watch"),
         ("cachectl --quiet --app x list --part", "--partials"),
-        ("cachectl --container folder put --to ", "documents support icloud"),
+        ("cachectl --container folder put --to ", "documents support icloud none"),
         ("cachectl --container folder --json completions b", "bash"),
     ])
     func bashCompletes(_ line: String, _ completions: String) throws {
@@ -199,7 +199,7 @@ import Testing
     @Test func theVersionAndTheBoundsAreThoseOfTheCode() throws {
         let article = try article
         #expect(article.contains("`schemaVersion`, \(JSON.schemaVersion) at present"))
-        #expect(CacheSampler.mostItems == 1000 && article.contains("at most 1,000"))
+        #expect(CacheSampler.maximumItems == 1000 && article.contains("at most 1,000"))
         #expect(CacheSampler.rest == 20 && article.contains("twenty times as long"))
     }
 }

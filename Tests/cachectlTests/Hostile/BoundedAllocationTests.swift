@@ -81,10 +81,10 @@ struct BoundedAllocationTests {
     private func giant(_ encoding: ItemEncoding) -> (hole: UInt64, footer: Data) {
         var item = ForgedItem(content: [])
         item.encoding = encoding.rawValue
-        item.contentLength = ItemLimits.contentLength
-        let storedLength: UInt32 = encoding == .lz4 ? 4200 : 1 << 20
-        item.setChunks(Array(repeating: (storedLength, 0), count: 1 << 16))
-        let hole = UInt64(storedLength) << 16
+        item.contentBytes = ItemLimits.contentBytes
+        let storedBytes: UInt32 = encoding == .lz4 ? 4200 : 1 << 20
+        item.setChunks(Array(repeating: (storedBytes, 0), count: 1 << 16))
+        let hole = UInt64(storedBytes) << 16
         item.claimedStoredLength = hole + UInt64(item.image.count)
         return (hole, Data(item.image))
     }

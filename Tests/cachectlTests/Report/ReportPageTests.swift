@@ -14,7 +14,7 @@ import Testing
     ) throws -> CachedItem {
         CachedItem(
             key: try ItemKey(key), source: source, intent: .opportunistic, destination: .documents("n"),
-            encoding: encoding, contentLength: charged, storedLength: charged, chargedLength: charged,
+            encoding: encoding, contentBytes: charged, storedBytes: charged, chargedBytes: charged,
             priority: 0, storedAt: storedAt, expiresAt: nil, lastUse: 1)
     }
 
@@ -22,13 +22,14 @@ import Testing
     {
         Holdings(
             items: items, partials: [], promoted: promoted, catalogBytes: 100, damagedItems: 0,
-            chargedBytes: items.reduce(0) { $0 + $1.chargedLength }, now: now)
+            chargedBytes: items.reduce(0) { $0 + $1.chargedBytes }, now: now)
     }
 
     private func file(_ key: String, in area: Area, length: Int64?) throws -> PromotedFile {
         PromotedFile(
             key: try ItemKey(key), path: "/x", location: try #require(AreaPath(area: area, relative: "x")),
-            backup: .include, contentLength: 9, openedAt: 0, presentLength: length)
+            folder: nil, backup: .include, contentBytes: 9, openedAt: 0, presentBytes: length,
+            isFirstOpen: false)
     }
 
     private func page(_ items: [CachedItem], name: String = "./AppData") -> String {

@@ -59,7 +59,7 @@ import Testing
         }
         #expect(
             try texts(.sample(), new)
-                == ["quarantined 1 item as damaged", "pressure is low now", "the budget is 1.0 MiB now"])
+                == ["quarantined 1 item as damaged", "pressure is now low", "the budget is now 1.0 MiB"])
     }
 
     @Test func countersThatFellAreThoseOfANewCatalog() throws {

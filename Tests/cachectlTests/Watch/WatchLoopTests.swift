@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (WatchWake.quit, WatchLoop.End.done), (.readerGone, .done), (.signal(15), .signal(15)),
+        (WatchWake.quit, WatchLoop.End.done), (.brokenPipe, .done), (.signal(15), .signal(15)),
     ])
     func itEnds(_ wake: WatchWake, _ end: WatchLoop.End) async throws {
         world.wakes = [wake]

@@ -21,7 +21,7 @@ public final class URLCacheContender: Contender {
             """
     #endif
     /// It takes tens of milliseconds for an item.
-    public let mostItems: Int? = 16
+    public let maximumItems: Int? = 16
     private var state: State?
 
     private struct State {

@@ -31,6 +31,6 @@ struct OpenEpisodes {
         let documents = player.areas.documentsURL.path(percentEncoded: false)
         report.check("it is in Documents", file.url.path(percentEncoded: false).hasPrefix(documents))
         let isWhole = try Data(contentsOf: file.url) == Data(contentsOf: episode.original.url)
-        report.check("its \(file.contentLength) bytes are those of the original", isWhole)
+        report.check("its \(file.contentBytes) bytes are those of the original", isWhole)
     }
 }

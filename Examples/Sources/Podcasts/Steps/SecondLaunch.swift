@@ -15,7 +15,8 @@ struct SecondLaunch {
         let episodes = publisher.shows.flatMap { $0.newest(2) }
         guard let begun = episodes.last else { return }
         let requestsBefore = server.requests.count
-        let kept = try await player.cache.partial(of: try begun.key())?.contentLength ?? 0
+        let key = try begun.key()
+        let kept = try await player.cache.partials().first { $0.key == key }?.contentBytes ?? 0
 
         let downloads = player.downloader.prefetch(try episodes.map { try $0.request(from: server) })
         var unchanged = 0
@@ -28,7 +29,7 @@ struct SecondLaunch {
 
         var isStored = false
         if case .stored(let summary)? = await downloads.last?.outcome {
-            isStored = summary.contentLength == begun.length
+            isStored = summary.contentBytes == begun.length
         }
         report.check("\(begun.title) is stored now, \(begun.length) bytes", isStored)
         guard let second = server.requests(for: begun.path).last else { return }

@@ -11,13 +11,13 @@ struct LookFromOutside {
     func run(_ report: inout Report, _ comparisons: inout Comparisons) async throws {
         report.step("One item, seen from outside")
         let compressed = try await cache.items().filter { $0.encoding == .lz4 }
-        guard let item = compressed.max(by: { $0.contentLength < $1.contentLength }),
+        guard let item = compressed.max(by: { $0.contentBytes < $1.contentBytes }),
             let original = originals[item.key], let url = areas.url(of: item.location)
         else { return report.line("Skipped: no item is compressed.") }
 
         report.fact("key", item.key.string.printable)
-        report.fact("content", item.contentLength.asBytes)
-        report.fact("stored", item.storedLength.asBytes)
+        report.fact("content", item.contentBytes.asBytes)
+        report.fact("stored", item.storedBytes.asBytes)
         report.fact("file", url.path(percentEncoded: false).printable)
         guard let lz4 = Command("lz4") else {
             return report.line("Skipped: the command lz4 is not installed.")

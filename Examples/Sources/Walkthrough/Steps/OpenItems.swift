@@ -33,7 +33,7 @@ struct OpenItems {
     private func open(
         _ item: CachedItem, _ original: SourceFile, _ report: inout Report, _ comparisons: inout Comparisons
     ) async throws {
-        let length = item.contentLength.asBytes
+        let length = item.contentBytes.asBytes
         report.line("  \(item.key.string.printable) (\(item.encoding.name), \(length))")
         let cachedCopy = areas.url(of: item.location)
         let before = cachedCopy.flatMap(FileFacts.init)
@@ -59,7 +59,7 @@ struct OpenItems {
     private func incompressibleItem(_ originals: inout [ItemKey: SourceFile]) async throws -> CachedItem? {
         let item = try await cache.items().largest { $0.encoding == .identity }
         // A few bytes are also stored as they are, but prove little.
-        if let item, item.contentLength >= 16 << 10 { return item }
+        if let item, item.contentBytes >= 16 << 10 { return item }
         // All files compress: create one that does not.
         let budget = try await cache.statistics().budgetBytes
         guard let random = try SourceFile.random(length: budget / 8, in: areas) else { return nil }
@@ -72,6 +72,6 @@ struct OpenItems {
 
 extension [CachedItem] {
     fileprivate func largest(where isWanted: (CachedItem) -> Bool) -> CachedItem? {
-        filter(isWanted).max { $0.contentLength < $1.contentLength }
+        filter(isWanted).max { $0.contentBytes < $1.contentBytes }
     }
 }

@@ -1,6 +1,6 @@
 public import PrefetchItemFormat
 public import PrefetchStorageAreas
-public import SystemPackage
+package import SystemPackage
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -8,40 +8,27 @@ public import SystemPackage
     public import Foundation
 #endif
 
-/// The file of an item that was opened.
-public struct OpenedItem: Hashable, Sendable {
+/// The file that an item was promoted to when it was first opened. It is the user's, and may have changed since.
+public struct PromotedFile: Hashable, Sendable {
     /// The key of the item.
     public let key: ItemKey
     /// The present path of the file. Absolute paths change when an app is updated: keep the key, and open it
     /// again.
-    public let path: FilePath
+    package let path: FilePath
     /// The location of the file, in a form that can be stored.
     public let location: AreaPath
     /// The folder of the destination below its area; `nil` for the area itself.
     public let folder: FolderPath?
-    /// Bytes of content when the item was promoted.
-    public let contentLength: Int64
-    /// Whether this call promoted the item, rather than an earlier one.
-    public let isFirstOpen: Bool
-}
-
-/// A file that an item was promoted to when it was opened. It is the user's, and may have changed since.
-public struct PromotedFile: Hashable, Sendable {
-    /// The key of the item.
-    public let key: ItemKey
-    /// The path of the file. Absolute paths change when an app is updated.
-    public let path: FilePath
-    /// The location of the file, in a form that can be stored.
-    public let location: AreaPath
     /// Whether the file is to be part of backups.
     public let backup: BackupPolicy
     /// Bytes of content when the item was promoted.
-    public let contentLength: Int64
-    /// When the item was first opened, in milliseconds since 1970.
-    public let openedAt: Int64
-    /// The present length of the file in bytes; `nil` when there is no regular file, or it cannot be
+    public let contentBytes: Int64
+    package let openedAt: Int64
+    /// The length of the file in bytes when this was returned; `nil` when there was no regular file, or it could not be
     /// accessed.
-    public let presentLength: Int64?
+    public let presentBytes: Int64?
+    /// Whether this call promoted the item, rather than an earlier one.
+    public let isFirstOpen: Bool
 }
 
 /// How far the opening of an item has come.
@@ -61,20 +48,26 @@ public struct OpenProgress: Hashable, Sendable {
     }
 }
 
-extension OpenedItem {
-    /// The file as a URL, for APIs of Foundation.
+extension PromotedFile {
+    /// The present place of the file. It changes when an app is updated: keep the key, and open it again.
     public var url: URL { URL(filePath: path.string) }
+
+    /// When the item was first opened.
+    public var openedDate: Date { Date(milliseconds: openedAt) }
 }
 
 extension StorageAreas {
-    /// The areas inside an app's container, see `container(at:)`.
+    /// The areas inside an app's container, such as the `AppData` folder of an `.xcappdata` bundle. iCloud Drive is not in
+    /// a container: the folder `Library/Mobile Documents` stands in for it, and its content is not uploaded.
     ///
-    /// - Parameter url: A local folder.
+    /// - Parameter url: A local folder, which need not exist yet.
+    /// - Throws: ``StorageAreasError/notADirectory(_:)`` when something other than a folder is there, and
+    ///   ``StorageAreasError/containerUnreadable(_:)`` when it cannot be opened.
     public static func container(at url: URL) throws(StorageAreasError) -> StorageAreas {
         try container(at: FilePath(url.path))
     }
 
-    /// The folder of Documents.
+    /// The folder of Documents. Like those of the other areas, it need not exist yet.
     public var documentsURL: URL { URL(filePath: documents.string) }
     /// The folder of Application Support.
     public var applicationSupportURL: URL { URL(filePath: applicationSupport.string) }
@@ -82,11 +75,10 @@ extension StorageAreas {
     public var cachesURL: URL { URL(filePath: caches.string) }
     /// The folder for temporary files.
     public var temporaryURL: URL { URL(filePath: temporary.string) }
-
     /// The folder of iCloud Drive; `nil` where the user has no account.
     public var iCloudDriveURL: URL? { iCloudDrive.map { URL(filePath: $0.string) } }
 
-    /// The present URL of a location; `nil` in an area that is unavailable.
+    /// The present place of a location; `nil` in an area that is unavailable.
     public func url(of location: AreaPath) -> URL? {
         path(of: location.area).map { URL(filePath: $0.pushing(location.relative).string) }
     }

@@ -14,7 +14,7 @@ internal import SystemPackage
 /// length has changed, and deletes those of items that are gone.
 ///
 /// Memory is bounded by one of the 256 folders.
-final class ItemCensus: Sendable {
+final class ItemReconciler: Sendable {
     /// The position in the order of use of items whose use was not recorded.
     enum Ordering {
         /// For a new catalog: the order in which the items were stored.
@@ -28,7 +28,7 @@ final class ItemCensus: Sendable {
     private let codecs: CodecPool
     let charge: ChargedLength
     private let quarantine: Quarantine
-    private let partials: PartialCensus
+    private let partials: PartialReconciler
 
     init(
         folders: CacheFolders, environment: CacheEnvironment, codecs: CodecPool, charge: ChargedLength,
@@ -39,7 +39,7 @@ final class ItemCensus: Sendable {
         self.codecs = codecs
         self.charge = charge
         self.quarantine = quarantine
-        partials = PartialCensus(folders: folders, environment: environment, charge: charge)
+        partials = PartialReconciler(folders: folders, environment: environment, charge: charge)
     }
 
     /// - Returns: The number of items found.
@@ -113,17 +113,17 @@ final class ItemCensus: Sendable {
             try environment.fileSystem.unlink(path, in: folder.descriptor)
             return nil
         } catch ItemFormatError.damaged {
-            return try quarantine.setAside(hash)
+            return try quarantine.add(hash)
         }
     }
 
     private func unreadable(_ hash: KeyHash, _ error: FileSystemError) throws -> CatalogRow? {
-        if error.isNotFound || error.isNoRegularFile { return nil }
+        if error.isNotFound || error.isNotRegularFile { return nil }
         guard error.errno == .ioError || error.isNotPermitted else { throw error }
         environment.logger.warning(
             "An item that cannot be read was set aside.",
             metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
-        return try quarantine.setAside(hash)
+        return try quarantine.add(hash)
     }
 
     private func row(of file: Descriptor, _ hash: KeyHash) throws -> CatalogRow {
@@ -131,9 +131,9 @@ final class ItemCensus: Sendable {
             let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
             guard footer.metadata.key.hash == hash else { throw ItemFormatError.damaged(.key) }
             return CatalogRow(
-                footer.metadata, encoding: footer.encoding, contentLength: footer.contentLength,
-                storedLength: footer.storedLength,
-                chargedLength: charge(storedLength: footer.storedLength))
+                footer.metadata, encoding: footer.encoding, contentBytes: footer.contentBytes,
+                storedBytes: footer.storedBytes,
+                chargedBytes: charge(storedBytes: footer.storedBytes))
         } catch ItemFormatError.newerVersion {
             return try opaqueRow(.newerFormat, file, hash)
         }
@@ -143,7 +143,7 @@ final class ItemCensus: Sendable {
     {
         let length = try environment.fileSystem.attributes(of: file).length
         return CatalogRow(
-            opaque: kind, hash: hash, storedLength: length, chargedLength: charge(storedLength: length))
+            opaque: kind, hash: hash, storedBytes: length, chargedBytes: charge(storedBytes: length))
     }
 
     private func fillQuarantine(_ transaction: CatalogTransaction) throws {
@@ -155,8 +155,8 @@ final class ItemCensus: Sendable {
                 attributes.kind == .regular
             else { continue }
             let row = CatalogRow(
-                opaque: .quarantined, hash: hash, storedLength: attributes.length,
-                chargedLength: charge(storedLength: attributes.length))
+                opaque: .quarantined, hash: hash, storedBytes: attributes.length,
+                chargedBytes: charge(storedBytes: attributes.length))
             try transaction.write(row, lastUse: 0)
         }
     }
@@ -164,7 +164,7 @@ final class ItemCensus: Sendable {
 
 /// Makes the catalog match the partials in `incoming/` that are not being written: a row for each, and none
 /// for those that are gone. Partials that can never be resumed are removed.
-struct PartialCensus {
+struct PartialReconciler {
     let folders: CacheFolders
     let environment: CacheEnvironment
     let charge: ChargedLength
@@ -186,7 +186,7 @@ struct PartialCensus {
         for hash in try files.hashes() {
             guard let row = try look(at: hash, files) else { continue }
             if let old = known.removeValue(forKey: row.hash),
-                old == (stored: row.storedLength, charged: row.chargedLength)
+                old == (stored: row.storedBytes, charged: row.chargedBytes)
             {
                 continue
             }
@@ -194,7 +194,7 @@ struct PartialCensus {
         }
         // A held partial has no row, or one that its writer is about to take over.
         for hash in known.keys {
-            if case .held = try files.standing(of: hash.ofPartial) { continue }
+            if case .held = try files.state(of: hash.ofPartial) { continue }
             try transaction.deleteRow(hash)
         }
         for row in rows.sorted(by: { ($0.metadata?.storedAt ?? 0) < ($1.metadata?.storedAt ?? 0) }) {
@@ -240,7 +240,7 @@ struct PartialCensus {
     }
 
     private func finding(_ hash: KeyHash, _ files: PartialFiles) throws -> Finding {
-        guard let storedLength = try files.lengthOfChunks(hash), let file = try files.openJournal(hash) else {
+        guard let storedBytes = try files.lengthOfChunks(hash), let file = try files.openJournal(hash) else {
             return .unusable
         }
         let fileSystem = environment.fileSystem
@@ -252,11 +252,11 @@ struct PartialCensus {
             let journal = try PartialJournal(of: file, in: fileSystem)
             // The system may have emptied the chunks and left the journal.
             var there = journal
-            there.cut(toStoredLength: storedLength)
+            there.cut(toStoredLength: storedBytes)
             guard journal.metadata.key.hash == hash, !there.chunks.isEmpty else { return .unusable }
             return .kept(
                 CatalogRow(
-                    partial: journal, keptAt: head.keptAt, now: environment.now(), storedLength: storedLength,
+                    partial: journal, keptAt: head.keptAt, now: environment.now(), storedBytes: storedBytes,
                     journalLength: journalLength, charge: charge))
         } catch {
             switch error {
@@ -264,7 +264,7 @@ struct PartialCensus {
                 environment.logger.notice(
                     "A partial of a newer version is left alone.",
                     metadata: ["item": "\(hash.hexadecimal)", "version": "\(version)"])
-                return .kept(opaqueRow(.newerPartial, hash, storedLength, journalLength))
+                return .kept(opaqueRow(.newerPartial, hash, storedBytes, journalLength))
             case .damaged: return .unusable
             default: throw error
             }
@@ -290,11 +290,11 @@ struct PartialCensus {
     }
 
     private func opaqueRow(
-        _ kind: CatalogRow.Kind, _ hash: KeyHash, _ storedLength: Int64, _ journalLength: Int64
+        _ kind: CatalogRow.Kind, _ hash: KeyHash, _ storedBytes: Int64, _ journalLength: Int64
     ) -> CatalogRow {
         CatalogRow(
-            opaque: kind, hash: hash.ofPartial, storedLength: storedLength,
-            chargedLength: charge(storedLength: storedLength) + charge(storedLength: journalLength))
+            opaque: kind, hash: hash.ofPartial, storedBytes: storedBytes,
+            chargedBytes: charge(storedBytes: storedBytes) + charge(storedBytes: journalLength))
     }
 }
 
@@ -304,16 +304,16 @@ extension PartialItem {
     /// - Parameter keptAt: When it was last begun, resumed or suspended. A clock that was set back since does
     ///   not make it last longer.
     static func expiry(keptAt: Int64, now: Int64, of metadata: ItemMetadata) -> Int64 {
-        min(min(keptAt, now) + lifetime, metadata.expiresAt ?? .max)
+        min(min(keptAt, now) + lifetimeMilliseconds, metadata.expiresAt ?? .max)
     }
 }
 
 extension CatalogRow {
     /// The row of a partial that is not being written.
     ///
-    /// - Parameter storedLength: The length of the file of its chunks. The journal is charged separately.
+    /// - Parameter storedBytes: The length of the file of its chunks. The journal is charged separately.
     init(
-        partial journal: PartialJournal, keptAt: Int64, now: Int64, storedLength: Int64, journalLength: Int64,
+        partial journal: PartialJournal, keptAt: Int64, now: Int64, storedBytes: Int64, journalLength: Int64,
         charge: ChargedLength
     ) {
         var metadata = journal.metadata
@@ -322,9 +322,9 @@ extension CatalogRow {
         // Partials are evicted in the order in which they were kept.
         metadata.priority = 0
         self.init(
-            metadata, encoding: journal.encoding, contentLength: journal.contentLength,
-            storedLength: storedLength,
-            chargedLength: charge(storedLength: storedLength) + charge(storedLength: journalLength))
+            metadata, encoding: journal.encoding, contentBytes: journal.contentBytes,
+            storedBytes: storedBytes,
+            chargedBytes: charge(storedBytes: storedBytes) + charge(storedBytes: journalLength))
         kind = .partial
         hash = metadata.key.hash.ofPartial
     }

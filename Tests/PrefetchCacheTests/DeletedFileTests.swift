@@ -1,0 +1,98 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+/// Files that the user wants gone.
+@Suite struct DeletedFileTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func document(_ name: String) -> URL { container.documents.appending(path: name) }
+
+    @Test(arguments: [ItemEncoding.lz4, .identity])
+    func theFileIsGoneAndTheKeyIsLikeAnyOther(encoding: ItemEncoding) throws {
+        let engine = try container.engine()
+        try engine.store(prose(5000), "Doc.txt", encoding: .forced(encoding))
+        _ = try engine.open("Doc.txt")
+        #expect(try engine.deletePromotedFile("Doc.txt"))
+        #expect(try container.files(below: container.documents).isEmpty)
+        guard case .miss(.absent) = try engine.open("Doc.txt") else { Issue.record("a hit"); return }
+        #expect(try !engine.deletePromotedFile("Doc.txt"))
+
+        guard case .stored = try engine.store(prose(6000), "Doc.txt") else { Issue.record("refused"); return }
+        #expect(try engine.open("Doc.txt").value?.url == document("Doc.txt"))
+    }
+
+    @Test func aFileThatItsUserHasChangedIsDeletedAsWell() throws {
+        let engine = try container.engine()
+        try engine.store(prose(5000), "Doc.txt")
+        _ = try engine.open("Doc.txt")
+        try FileManager.default.removeItem(at: document("Doc.txt"))
+        try Data("mine".utf8).write(to: document("Doc.txt"))
+        #expect(try engine.deletePromotedFile("Doc.txt"))
+        #expect(try container.files(below: container.documents).isEmpty)
+    }
+
+    /// The record goes also when the user was faster.
+    @Test func aFileThatIsGoneAlreadyIsForgotten() throws {
+        let engine = try container.engine()
+        try engine.store(prose(5000), "Doc.txt")
+        _ = try engine.open("Doc.txt")
+        try FileManager.default.removeItem(at: document("Doc.txt"))
+        #expect(try !engine.deletePromotedFile("Doc.txt"))
+        #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
+    }
+
+    @Test func aFolderOfThatNameStays() throws {
+        let engine = try container.engine()
+        try engine.store(prose(5000), "Doc.txt")
+        _ = try engine.open("Doc.txt")
+        try FileManager.default.removeItem(at: document("Doc.txt"))
+        try FileManager.default.createDirectory(
+            at: document("Doc.txt"), withIntermediateDirectories: false)
+        #expect(try !engine.deletePromotedFile("Doc.txt"))
+        #expect(FileManager.default.fileExists(atPath: document("Doc.txt").path))
+    }
+
+    @Test func aFileThatAnotherKeyWasHandedStays() throws {
+        let engine = try container.engine()
+        for key in ["one", "two"] as [ItemKey] {
+            let metadata = ItemMetadata(key: key, destination: .documents("Doc.txt"))
+            _ = try prose(5000).withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: metadata, encoding: .automatic)
+            }
+            _ = try engine.open(key)
+        }
+        #expect(try container.files(below: container.documents) == ["Doc.txt"])
+        #expect(try !engine.deletePromotedFile("one"))
+        #expect(try engine.open("two").value?.url == document("Doc.txt"))
+        #expect(try engine.deletePromotedFile("two"))
+        #expect(try container.files(below: container.documents).isEmpty)
+    }
+
+    @Test func aFileThatCannotBeDeletedIsRemembered() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(5000), "Doc.txt")
+        _ = try engine.open("Doc.txt")
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.kind == .unlink, operation.name == "Doc.txt" {
+                throw FileSystemError("unlink", errno: .permissionDenied)
+            }
+        }
+        #expect {
+            try engine.deletePromotedFile("Doc.txt")
+        } throws: { error in
+            guard case CacheError.destination(_, let cause) = error else { return false }
+            return cause.errno == .permissionDenied
+        }
+        #expect(try engine.open("Doc.txt").value?.url == document("Doc.txt"))
+    }
+}
