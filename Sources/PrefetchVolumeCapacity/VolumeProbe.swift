@@ -48,14 +48,14 @@ package struct VolumeProbe: VolumeProbing {
 
 /// Always returns the same state, for previews, tests and benchmarks.
 package struct FixedVolumeProbe: VolumeProbing {
-    private let fixed: VolumeState
+    package let state: VolumeState
 
     /// Creates a probe that always returns `state`.
     package init(_ state: VolumeState) {
-        fixed = state
+        self.state = state
     }
 
-    package func state(of _: Descriptor) -> VolumeState { fixed }
+    package func state(of _: Descriptor) -> VolumeState { state }
 }
 
 extension VolumeProbe {

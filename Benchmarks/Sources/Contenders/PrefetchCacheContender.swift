@@ -81,7 +81,7 @@ public final class PrefetchCacheContender: Contender {
     private func makeCache(in directory: URL) async throws -> PrefetchCache {
         var environment = CacheEnvironment.live()
         if case .none = budget {
-            environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 50, available: 1 << 49))
+            environment.volume = VolumeState(total: 1 << 50, available: 1 << 49)
         }
         let cache = try await PrefetchCache(areas: .container(at: directory), environment: environment)
         // Opening the catalog and the ledger is not what is measured, as it is not with other databases.

@@ -1,6 +1,6 @@
 public import Logging
 package import PrefetchFileSystem
-package import PrefetchVolumeCapacity
+public import PrefetchVolumeCapacity
 internal import SystemPackage
 
 #if canImport(Darwin)
@@ -62,6 +62,13 @@ public struct CacheEnvironment: Sendable {
 }
 
 extension CacheEnvironment {
+    /// The space that the cache takes its volume to have, for tests and measurements; `nil`, as in ``live(logger:)``, for
+    /// the space that there is.
+    public var volume: VolumeState? {
+        get { (probe as? FixedVolumeProbe)?.state }
+        set { probe = newValue.map(FixedVolumeProbe.init) ?? VolumeProbe(fileSystem: fileSystem) }
+    }
+
     /// The environment of the machine that the process runs on.
     public static func live(logger: Logger = Logger(label: "PrefetchCache")) -> CacheEnvironment {
         let fileSystem = LiveFileSystem()

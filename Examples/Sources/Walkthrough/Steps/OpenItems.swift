@@ -13,8 +13,8 @@ struct OpenItems {
         report.step("Open: from a guess to the user's own file")
         let incompressible = try await incompressibleItem(&originals)
         let items = try await cache.items().filter { $0.key != incompressible?.key }
-        let document = items.largest { $0.destination.area == .documents }
-        let support = items.largest { $0.destination.area == .applicationSupport }
+        let document = items.largest { $0.destination?.area == .documents }
+        let support = items.largest { $0.destination?.area == .applicationSupport }
         let choices = [
             ("To Documents, where the user meets it", document),
             ("To Application Support, out of sight", support),
@@ -47,7 +47,7 @@ struct OpenItems {
         report.check("the cached copy is gone", cachedCopy.flatMap(FileFacts.init) == nil)
 
         let again = try await cache.open(item.key)
-        let isSame = again?.path == opened.path && again?.isFirstOpen == false
+        let isSame = again?.url == opened.url && again?.isFirstOpen == false
         report.check("a second open returns the same file", isSame)
         if item.encoding == .identity, let before {
             let inode = FileFacts(of: opened.url)?.inode
