@@ -1,10 +1,5 @@
+public import Foundation
 public import PrefetchCaching
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// Why a download failed.
 ///

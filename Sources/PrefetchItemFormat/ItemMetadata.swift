@@ -1,10 +1,5 @@
+public import Foundation
 public import PrefetchStorageAreas
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// Why an item is stored.
 public enum Intent: UInt8, Hashable, Sendable, CaseIterable {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
+package import Foundation
 
 // Times are stored, compared and computed in milliseconds since 1970; the public API uses `Date`.
 extension Date {

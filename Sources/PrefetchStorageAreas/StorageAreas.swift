@@ -1,11 +1,6 @@
+internal import Foundation
 public import PrefetchFileSystem
 package import SystemPackage
-
-#if !canImport(Darwin) && canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// The locations of an app's areas. The folders need not exist yet.
 ///

@@ -1,4 +1,3 @@
-// `range(of:)` is not in FoundationEssentials.
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem

@@ -1,4 +1,3 @@
-// FoundationEssentials has no `PropertyListSerialization`.
 internal import Foundation
 package import PrefetchFileSystem
 internal import PrefetchStorageAreas

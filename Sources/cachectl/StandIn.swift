@@ -1,4 +1,3 @@
-// FoundationEssentials has no `temporaryDirectory` on all platforms.
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem

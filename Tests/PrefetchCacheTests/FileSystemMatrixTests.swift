@@ -164,7 +164,7 @@ struct FileSystemMatrixTests {
     }
 
     /// A user-requested item that is longer than what is free.
-    private static func beginWanted(_ world: World) throws -> Engine.BegunStore<OpenStore> {
+    private static func beginWanted(_ world: World) throws -> Engine.BegunStore<UnfinishedStore> {
         try world.store(60)
         try world.volume.leave(30 << 20)
         var metadata = ItemMetadata("wanted")

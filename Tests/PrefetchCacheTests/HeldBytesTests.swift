@@ -15,7 +15,7 @@ import Testing
         engine = try container.engine(probe: volume)
     }
 
-    private func append(_ mebibytes: Int, to store: OpenStore) throws -> Refusal? {
+    private func append(_ mebibytes: Int, to store: UnfinishedStore) throws -> Refusal? {
         for piece in 0..<mebibytes {
             let refusal = try noise(1 << 20, seed: UInt64(piece)).withBytes { bytes throws(CacheError) in
                 try store.append(bytes)

@@ -125,7 +125,7 @@ import Testing
     }
 
     /// Written, and not committed.
-    private static func newerVersion(_ intent: Intent, in engine: Engine) throws -> OpenStore {
+    private static func newerVersion(_ intent: Intent, in engine: Engine) throws -> UnfinishedStore {
         var metadata = ItemMetadata("Doc.txt")
         metadata.intent = intent
         guard

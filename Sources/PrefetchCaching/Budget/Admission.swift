@@ -22,15 +22,13 @@ final class Admission: Sendable {
         self.watch = watch
     }
 
-    /// Returns why nothing is admitted now, or `nil`. Does not use the catalog, which cannot even be written
-    /// on a full volume.
+    /// Returns why nothing is admitted now, or `nil`. Does not use the catalog, which is not writable on a full volume.
     func refusal() throws(CacheError) -> Refusal? {
         let current = try watch.currentPressure()
         return BudgetSnapshot.refusal(current.configuration, current.pressure)
     }
 
-    /// Returns why an item under way is interrupted, or `nil`: a volume that is low on space must not be
-    /// filled further.
+    /// Returns why an item under way is interrupted, or `nil`: a volume that is low on space must not fill up further.
     func interruption() throws(CacheError) -> Refusal? {
         let pressure = try watch.currentPressure().pressure
         return pressure >= .low ? .pressure(pressure) : nil
@@ -39,7 +37,7 @@ final class Admission: Sendable {
     /// Reserves `bytes` of the budget, evicting if necessary.
     ///
     /// - Parameters:
-    ///   - total: The charged bytes that the item needs in all, including those reserved before.
+    ///   - total: The charged bytes that the item needs in total, including those reserved before.
     ///   - priority: The priority of the item. Items of a higher priority are not evicted for it.
     /// - Returns: `nil` when the bytes are reserved. Otherwise no item was evicted for them.
     /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
@@ -93,8 +91,8 @@ final class Admission: Sendable {
         return .granted
     }
 
-    /// The part of the budget that is not granted: the rows of items that are stored from memory extend the
-    /// catalog when everything else is held.
+    /// The part of the budget that is not granted: rows of items that were stored from memory extend the catalog even
+    /// when everything else is reserved.
     private static func headroom(_ ceiling: Int64) -> Int64 { min(ceiling / 256, 256 << 10) }
 
     /// Evicts until `bytes` fit below the ceiling, or evicts nothing if they cannot be made to fit.
@@ -113,15 +111,15 @@ final class Admission: Sendable {
         catalog.inMemory { $0.allowance.release(bytes) }
     }
 
-    /// Gives back what was taken in advance, after an item was refused: it is of no use here.
+    /// Returns what was reserved in advance after an item was refused, since it is useless here.
     func releaseAdvance() {
         guard catalog.inMemory({ $0.allowance.free > 0 }) else { return }
         do {
             try givingUpAllowance { _ in }
         } catch {
-            // The next maintenance gives it back.
+            // The next maintenance returns it.
             watch.environment.logger.debug(
-                "What a refused item held stays held.", metadata: ["error": "\(error)"])
+                "The reservation of a refused item could not be released.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -160,9 +158,9 @@ final class Admission: Sendable {
         }
     }
 
-    /// How many bytes to take at once. A process that stores one item takes what that needs; one that stores
-    /// more takes 512 KiB and then 4 MiB, but at most 1/64 of the budget, so that others are not starved and
-    /// nothing is evicted much too early.
+    /// How many bytes to take at once. A process that stores one item takes what that needs; one that stores more takes
+    /// 512 KiB and then 4 MiB, but at most 1/64 of the budget, so that others are not starved and nothing is evicted
+    /// far too early.
     private func nextStep(_ ceiling: Int64) -> Int64 {
         let step: Int64 =
             switch grants.wrappingAdd(1, ordering: .relaxed).oldValue {

@@ -1,14 +1,9 @@
+internal import Foundation
 internal import PrefetchFileSystem
 internal import Synchronization
 internal import SystemPackage
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// `configuration.json`, read again when another process has written it.
+/// `configuration.json`, reread when another process has written it.
 final class ConfigurationFile: Sendable {
     private static let limit = 64 << 10
 
@@ -26,18 +21,16 @@ final class ConfigurationFile: Sendable {
         self.patience = patience
     }
 
-    /// The configuration as last read, without looking at the file.
+    /// The configuration as last read, without accessing the file.
     var lastKnown: CacheConfiguration { loaded.withLock { $0?.configuration } ?? CacheConfiguration() }
 
     /// Returns the configuration in force. Costs one `stat` while the file is unchanged.
     ///
-    /// - Throws: ``CacheError/configuration(_:)`` for a file that cannot be understood. It is never replaced
-    ///   by a default: an operator's limit must not be lost to a typing error.
+    /// - Throws: ``CacheError/configuration(_:)`` for a file that is invalid. It is never replaced by a default: a typo
+    ///   must not remove an operator's limit.
     func current() throws(CacheError) -> CacheConfiguration {
         let name = FilePath(root: nil, [CacheLayout.configuration])
-        let attributes = try onFiles { () throws(FileSystemError) in
-            try folder.fileSystem.attributes(of: name, in: folder.descriptor)
-        }
+        let attributes = try onFiles(folder.fileSystem.attributes(of: name, in: folder.descriptor))
         if let loaded = loaded.withLock({ $0 }), loaded.attributes == attributes {
             return loaded.configuration
         }
@@ -65,13 +58,12 @@ final class ConfigurationFile: Sendable {
 
     /// Writes a configuration, durably.
     ///
-    /// - Throws: ``CacheError/configuration(_:)`` for one that could not be read again; nothing is written
-    ///   then.
+    /// - Throws: ``CacheError/configuration(_:)`` for one that could not be read back; nothing is written then.
     func replace(with configuration: CacheConfiguration) throws(CacheError) {
         try alone { () throws(CacheError) in try write(configuration) }
     }
 
-    /// Changes the configuration in force, durably. No other change can come in between.
+    /// Changes the configuration in force, durably. Atomic with respect to other changes.
     ///
     /// - Returns: The new configuration.
     func change(_ change: (inout CacheConfiguration) -> Void) throws(CacheError) -> CacheConfiguration {
@@ -100,11 +92,10 @@ final class ConfigurationFile: Sendable {
         } catch {
             throw .configuration("the configuration cannot be written as JSON: \(error)")
         }
-        try onFiles { () throws(FileSystemError) in
-            try folder.fileSystem.replaceContents(
+        try onFiles(
+            folder.fileSystem.replaceContents(
                 of: CacheLayout.configuration, in: folder.descriptor, with: bytes,
-                permissions: CacheLayout.filePermissions, durable: true)
-        }
+                permissions: CacheLayout.filePermissions, durable: true))
     }
 
     private static func decode(_ bytes: [UInt8]) throws(CacheError) -> CacheConfiguration {

@@ -2,10 +2,9 @@ internal import PrefetchItemFormat
 
 /// Chooses which files to evict when space is needed.
 ///
-/// A policy keeps its state in the catalog, so that all processes share it and it outlives them: an item's
-/// position in the order of use, `lastUse`, which is assigned when the item is stored, and the mark
-/// `isVisited`, which is clear then. Under every policy, kept partials come first, then quarantined files,
-/// then items by ascending priority.
+/// A policy keeps its state in the catalog, so that all processes share it and it outlives them: an item's position in
+/// the order of use, `lastUse`, which is assigned when the item is stored, and the mark `isVisited`, which is initially
+/// clear. Under every policy, kept partials come first, then quarantined files, then items by ascending priority.
 protocol EvictionPolicy: Sendable {
     /// What a use changes in the row of an item.
     var effectOfUse: EffectOfUse { get }
@@ -14,7 +13,7 @@ protocol EvictionPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The most files to return. Fewer may be returned, and none only when none are left.
-    ///   - passedOver: Files that cannot be removed now, and must not be proposed again.
+    ///   - passedOver: Files that cannot be removed now and must not be returned again.
     func victims(
         atMost limit: Int, passingOver passedOver: Set<KeyHash>, in transaction: CatalogTransaction
     ) throws -> [Victim]
@@ -39,7 +38,7 @@ public enum EvictionPolicyChoice: String, Sendable, Hashable, CaseIterable, Coda
     }
 }
 
-/// Evicts the item that was used, or stored, the longest time ago.
+/// Evicts the item that was used, or stored, least recently.
 struct InOrder: EvictionPolicy {
     static let ofUse = InOrder(effectOfUse: .movesItem)
     static let ofStoring = InOrder(effectOfUse: .none)
@@ -64,7 +63,7 @@ struct Sieve: EvictionPolicy {
 
     var effectOfUse: EffectOfUse { .marksItem }
 
-    /// Returns one victim at a time: the hand must not move past items that then need not be evicted.
+    /// Returns one victim at a time: the hand must not move past items that are then not evicted.
     func victims(
         atMost limit: Int, passingOver passedOver: Set<KeyHash>, in transaction: CatalogTransaction
     ) throws -> [Victim] {
@@ -85,7 +84,7 @@ struct Sieve: EvictionPolicy {
         ofPriority priority: Double, passingOver passedOver: Set<KeyHash>, in transaction: CatalogTransaction
     ) throws -> Victim? {
         var start = try transaction.value(of: Self.hand)
-        // From the hand to the newest, then all around, then once more now that every mark is cleared.
+        // From the hand to the newest, then a full round, then another, now that every mark is cleared.
         for _ in 0..<3 {
             if let victim = try victim(
                 from: start, ofPriority: priority, passingOver: passedOver, in: transaction)

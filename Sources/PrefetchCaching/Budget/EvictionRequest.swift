@@ -1,10 +1,5 @@
+public import Foundation
 public import PrefetchItemFormat
-
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 
 /// Which items to evict, and how much of them.
 ///

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
@@ -5,18 +6,11 @@ public import PrefetchStorageAreas
 internal import Synchronization
 internal import SystemPackage
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// Replays requests through the cache's own catalog and eviction code, without the files of the items, to
 /// find out what a policy or a budget would have done for a recorded trace.
 ///
-/// The simulated cache starts cold and counts every request. A hit is a use. A miss stores the item, after
-/// evicting as long as it does not fit; an item larger than the capacity is not stored. An item counts with
-/// just its size.
+/// The simulated cache starts cold and counts every request. A hit is a use. A miss stores the item, after evicting
+/// until it fits; an item larger than the capacity is not stored. An item is charged exactly its size.
 ///
 /// ```swift
 /// let simulation = try EvictionSimulation(capacity: .gibibytes(1), policy: .lru, in: areas)

@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// Removes files until there is enough space: expired items first, then in the order of the policy.
 ///
-/// Files are unlinked first and their rows deleted second, so that eviction works with no byte free. Every
-/// step of the loop deletes a row or passes over it for good: an item that cannot be removed, or is being
-/// read, does not stall eviction, and one that is gone already only loses its row.
+/// Files are unlinked first and their rows deleted second, so that eviction works with no byte free. Every step of the
+/// loop deletes a row or skips it for good: an item that cannot be removed, or is being read, does not stall eviction,
+/// and one that is already gone only loses its row.
 final class Evictor: BudgetKeeping {
     private static let batch = 64
     /// A generous bound on what a full volume needs for the journal of one transaction.
@@ -105,7 +105,7 @@ final class Evictor: BudgetKeeping {
         return tally.freed
     }
 
-    /// Evicts until at least `bytes` of charged length were freed, or evicts nothing when that is impossible.
+    /// Evicts until at least `bytes` charged bytes were freed, or evicts nothing when that is impossible.
     ///
     /// - Parameter priority: Items of a higher priority are not evicted.
     func makeRoom(_ bytes: Int64, priority: Float, from transaction: CatalogTransaction) throws -> RoomMade {
@@ -114,7 +114,7 @@ final class Evictor: BudgetKeeping {
 
     /// Returns how much of `bytes` of the volume eviction could free now. Only reads the catalog.
     func attainable(_ bytes: Int64, in transaction: CatalogTransaction) throws -> Int64 {
-        // Any policy will do, as the order does not matter here; this one changes no state.
+        // The order does not matter here, and this policy changes no state.
         try RoomForRequest(self, choosing: InOrder.ofStoring, .blocks, in: transaction).attainable(bytes)
     }
 
@@ -204,12 +204,11 @@ final class Evictor: BudgetKeeping {
     }
 }
 
-/// How a removed file counts towards the bytes wanted.
+/// How a removed file counts towards the requested bytes.
 enum EvictionMeasure: Sendable {
-    /// By all that it is charged, even if it was gone already: its row is deleted, which is what counts.
+    /// Its full charge, even if it was already gone: what counts is that its row is deleted.
     case charge
-    /// By what the volume gains: the charge without its fixed overhead, and nothing for a file that was gone
-    /// already.
+    /// What the volume gains: the charge without its fixed overhead, and nothing for a file that was already gone.
     case blocks
 
     func bytes(of victim: Victim, _ removal: Removal = .removed) -> Int64 {
@@ -227,7 +226,7 @@ enum EvictionMeasure: Sendable {
     }
 }
 
-/// Evicting what a caller selects, rather than what makes room.
+/// Evicting what a caller selects, rather than making room.
 extension Evictor {
     /// Evicts what a request selects, in the order of eviction. Leased files stay.
     ///
@@ -253,7 +252,7 @@ extension Evictor {
         guard wanted > 0 else { return [] }
         var freed: Int64 = 0
         var files: [EvictedFile] = []
-        // A policy changes its state while it chooses, which is right only if the victims are removed.
+        // Choosing changes the policy's state, which is correct only if the victims are removed.
         try transaction.tentatively {
             try forEachCandidate(request, transaction) { victim in
                 guard freed < wanted else { return .enough }
@@ -272,7 +271,7 @@ extension Evictor {
         case gone, stays, enough
     }
 
-    /// Whether a victim could be removed now. A file that is gone already would only lose its row.
+    /// Whether a victim could be removed now. A file that is already gone would only lose its row.
     private func isRemovable(_ victim: Victim) throws -> Bool {
         switch try self.files.claim(victim) {
         case .gone, .leased: return false

@@ -2,9 +2,9 @@ internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchVolumeCapacity
 
-/// Room for what the user waits for, which is worth more than anything that is cached.
+/// Room for what the user is waiting for, which takes precedence over anything cached.
 extension Admission {
-    /// A generous bound on what the ledger and the catalog need beside the content, in bytes.
+    /// A generous bound on what the ledger and the catalog need in addition to the content, in bytes.
     static let margin: Int64 = 256 << 10
 
     /// Makes sure that `needed` bytes that the user asked for can be written to a volume. They must fit into
@@ -28,9 +28,9 @@ extension Admission {
         }
     }
 
-    /// Makes sure that an item of `needed` bytes of content can be decoded and recorded, evicting colder
-    /// items if necessary. What counts is the available space, not the important capacity: the item is on the
-    /// volume already, and its cached copy is removed after it has been handed over.
+    /// Makes sure that an item of `needed` bytes of content can be decoded and recorded, evicting colder items if
+    /// necessary. What counts is the available space, not the important capacity: the item is already on the volume,
+    /// and its cached copy is removed after the promotion.
     ///
     /// - Throws: ``CacheError/insufficientSpace(needed:available:)``; all items stay cached then.
     func makeRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) {
@@ -45,27 +45,26 @@ extension Admission {
         }
     }
 
-    /// Whether the volume shows so much room that an item of `needed` bytes of content can be decoded and recorded.
+    /// Whether the volume reports enough room to decode and record an item of `needed` bytes of content.
     func hasRoomToOpen(_ needed: Int64, in folder: Directory) throws(CacheError) -> Bool {
         do {
             return try watch.available(in: folder) >= needed + Self.margin
         } catch .fileSystem(let error) {
-            // The item exists all the same. If there is no room for its file, writing it will fail.
+            // Not a reason to fail: if there is no room for the file, writing it will fail.
             watch.log("The volume cannot be measured.", error)
             return true
         }
     }
 
-    /// How often items make way for one write. From 256 KiB to 4 MiB, that is 8 MiB in all: if they do not help,
-    /// more are not lost in vain.
+    /// Rounds of eviction for one write, from 256 KiB to 4 MiB each, 8 MiB in total: if that does not help, more would
+    /// be wasted.
     private static let attempts = 5
 
-    /// Runs `body`, which writes, and again after items have made way when there is no room although the volume may
-    /// show some: it does not show a quota that is used up, nor how much btrfs wants to have free for a moment before
-    /// it changes a name. Each time twice as many bytes make way.
+    /// Runs `body`, which writes, and retries it after evicting items when there is no room although the volume may
+    /// report some: it reports neither an exhausted quota nor what btrfs reserves temporarily to change a name. Each
+    /// round evicts twice as many bytes.
     ///
-    /// - Parameter needed: Returns the bytes that are written to the volume of the items; `nil` if nothing should make
-    ///   way.
+    /// - Parameter needed: Returns the bytes that are written to the volume of the items; `nil` to evict nothing.
     func makingWay<Result>(
         for needed: () throws(CacheError) -> Int64?, _ body: () throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
@@ -89,7 +88,7 @@ extension Admission {
             for: { () throws(CacheError) in try watch.isOnVolumeOfItems(folder) ? needed : nil }, body)
     }
 
-    /// - Returns: Whether so much was evicted. If not, nothing was.
+    /// - Returns: Whether that much was evicted; otherwise nothing was.
     private func evict(_ bytes: Int64) throws(CacheError) -> Bool {
         let made = try givingUpAllowance(makingRoom: true) { transaction in
             try RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: transaction).make(bytes)
@@ -129,7 +128,7 @@ extension Admission {
         } catch {
             guard error.isOutOfSpace else { throw error }
         }
-        // The journal of a transaction needs the space of the first items, which must not be evicted in vain.
+        // The transaction's journal consumes the space of the first items, which must not be evicted in vain.
         let available = try watch.available()
         let attainable = try catalog.reading { transaction in
             available + (try evictor.attainable(wanted - available, in: transaction))
@@ -141,15 +140,14 @@ extension Admission {
     private func makeAvailable(
         allOrNothing wanted: Int64, _ free: inout FreeBytes, _ transaction: CatalogTransaction
     ) throws -> VolumeRoom {
-        // After an eviction, the space of this transaction's journal may be missing; it is released at the
-        // end.
+        // After an eviction, the space of this transaction's journal may be lacking; it is released at the end.
         var lacking: Int64 = 0
         while try free.isBelow(wanted - lacking) {
             let before = free.count
             let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: transaction)
             var noted: Int64 = 0
             let made = try room.make(wanted - before, step: Self.reliefStep) { freed in
-                // As under pressure: if unlinking frees nothing, the rest is kept.
+                // As under pressure: once unlinking frees nothing, the rest is kept.
                 let last = free.count
                 try free.note(freed - noted)
                 noted = freed

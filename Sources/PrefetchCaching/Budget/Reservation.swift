@@ -5,24 +5,24 @@ internal import PrefetchVolumeCapacity
 ///
 /// It grows ahead of the bytes that are written, and is either spent on the stored item or released.
 final class Reservation {
-    /// How many bytes an item of unknown length takes ahead of need: 1 MiB at first, doubling up to 16 MiB.
+    /// How many bytes an item of unknown length reserves ahead of need: 1 MiB at first, doubling up to 16 MiB.
     private static let steps: ClosedRange<Int64> = 1 << 20...16 << 20
 
     private let admission: Admission
     private let charge: ChargedLength
     private let priority: Float
     private var step = steps.lowerBound
-    /// Whether the length of the content is known, or all of it has arrived: nothing is taken ahead then.
+    /// Whether the length of the content is known, or all of it has arrived: nothing is then reserved ahead.
     var isLengthKnown: Bool
     /// Charged bytes that are held.
     private(set) var bytes: Int64
-    /// The part of them that is for the journal beside the file.
+    /// The part of them that is for the journal of the partial.
     var journalBytes: Int64 = 0
-    /// Why a request was not met.
+    /// Why a request was refused.
     private var refusal: Refusal?
     private var failure: CacheError?
 
-    /// - Parameter bytes: Charged bytes that are reserved already.
+    /// - Parameter bytes: Charged bytes that are already reserved.
     init(
         _ admission: Admission, charge: ChargedLength, priority: Float, isLengthKnown: Bool,
         holding bytes: Int64 = 0
@@ -54,7 +54,7 @@ final class Reservation {
         guard failure == nil, reserve(charged, needing: charged) else { throw .notAdmitted }
     }
 
-    /// Returns why the last request was not met. A full volume is one reason.
+    /// Returns why the last request was refused. A full volume is one reason.
     func denial() throws(CacheError) -> Refusal {
         if let refusal { return refusal }
         guard let failure, !failure.isOutOfSpace else { return .full }
@@ -72,7 +72,7 @@ final class Reservation {
         return true
     }
 
-    /// Returns the held bytes, for which the caller now accounts.
+    /// Returns the held bytes, for which the caller is now responsible.
     func take() -> Int64 {
         defer { bytes = 0 }
         return bytes

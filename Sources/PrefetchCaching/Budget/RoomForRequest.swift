@@ -3,12 +3,11 @@ internal import PrefetchItemFormat
 
 /// The victims of one request, found before the first of them is removed.
 ///
-/// No item is evicted for a request that cannot be met. So victims are claimed until their sum suffices,
-/// which keeps others from leasing them meanwhile, and only then are they removed. Claims are limited to
-/// ``mostClaims``; further victims are only checked for leases, and if one is leased afterwards, another
-/// victim is found before any more are removed.
+/// No item is evicted for a request that cannot be met. So victims are claimed until their sum suffices, which prevents
+/// leases meanwhile, and only then are they removed. Claims are limited to ``mostClaims``; further victims are only
+/// checked for leases, and if one is leased afterwards, another victim is found before any more are removed.
 ///
-/// Files that have expired or are gone already are removed in any case.
+/// Expired and missing files are removed in any case.
 final class RoomForRequest {
     /// The most files that are held open at a time.
     static let mostClaims = 64
@@ -32,9 +31,9 @@ final class RoomForRequest {
     /// Files that turned out to be gone and still have a row.
     private var gone: [Victim] = []
     private var goneBytes: Int64 = 0
-    /// Files with a row that must not be proposed again.
+    /// Files with a row that must not be returned again.
     private var seen: Set<KeyHash> = []
-    /// What files with a row that cannot be removed would have counted.
+    /// The bytes of files with a row that cannot be removed.
     private var stuckBytes: Int64 = 0
     /// The most that could be removed now, as far as is known.
     private var attainableBytes: Int64 = 0
@@ -58,8 +57,8 @@ final class RoomForRequest {
     /// Evicts until at least `bytes` were freed, or evicts nothing when that is impossible.
     ///
     /// - Parameters:
-    ///   - step: The bytes after which `goOn` is asked, and then after twice as many each time.
-    ///   - goOn: Whether eviction is helping, given the bytes that were freed until now.
+    ///   - step: The bytes after which `goOn` is first called; doubled each time.
+    ///   - goOn: Whether eviction is helping, given the bytes that were freed so far.
     func make(
         _ bytes: Int64, step: Int64 = .max, whileHelping goOn: (Int64) throws -> Bool = { _ in true }
     ) throws -> RoomMade {
@@ -83,8 +82,7 @@ final class RoomForRequest {
             isKeptByPriority: isKeptByPriority)
     }
 
-    /// Returns the most that could be freed when `bytes` are wanted. Changes nothing but the state of the
-    /// policy.
+    /// Returns the most that could be freed when `bytes` are wanted. Changes only the state of the policy.
     func attainable(_ bytes: Int64) throws -> Int64 {
         defer { releaseClaims() }
         try look(for: bytes)
@@ -185,6 +183,6 @@ struct RoomMade {
     /// When the request could not be met, the most bytes that could be freed, as far as is known; otherwise
     /// `nil`.
     let attainable: Int64?
-    /// Whether items of a higher priority were in the way.
+    /// Whether only items of a higher priority were left.
     let isKeptByPriority: Bool
 }

@@ -3,8 +3,8 @@ internal import PrefetchFileSystem
 internal import PrefetchVolumeCapacity
 internal import Synchronization
 
-/// When the cache is trimmed, and how far: from 95% of what it may hold down to 90%, so that writers rarely
-/// wait for an eviction.
+/// When the cache is trimmed, and how far: from 95% of the ceiling down to 90%, so that writers rarely wait for an
+/// eviction.
 enum Watermarks {
     static func high(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 20 }
     static func low(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 10 }
@@ -51,7 +51,7 @@ extension Admission {
     /// because of that.
     private func notFollowed(_ reason: any Sendable) {
         watch.environment.logger.warning(
-            "The volume was not looked after.", metadata: ["error": "\(reason)"])
+            "The budget could not be adjusted to the volume.", metadata: ["error": "\(reason)"])
     }
 
     /// Evicts down to the budget after it was changed.
@@ -67,7 +67,7 @@ extension Admission {
         _ snapshot: BudgetSnapshot, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
         _ transaction: CatalogTransaction
     ) throws {
-        // Nothing is known of a volume without a size. It admits nothing new, but nothing is evicted for it.
+        // A volume that reports no size is unknown: nothing new is admitted, but nothing is evicted either.
         guard snapshot.capacity.state.total > 0 else { return }
         try transaction.shrinkWhereMuchIsFree()
         let limit = snapshot.limit
@@ -82,8 +82,7 @@ extension Admission {
             let excess = try transaction.usedBytes() - limit
             let items = try transaction.evictableBytes()
             guard excess > 0, items > 0 else { return }
-            // Rows that are deleted with their items shorten the file as well; their share is left out at
-            // first.
+            // Deleting rows with their items shrinks the catalog as well, so its share is left out at first.
             let part = Double(items) / Double(items + (try transaction.catalogBytes()))
             let wanted = max(1, Int64(Double(excess) * part))
             guard try evictor.evict(atLeast: wanted, from: transaction) > 0 else { return }
@@ -91,8 +90,8 @@ extension Admission {
         }
     }
 
-    /// Evicts until the volume has the space that the level of pressure requires, or eviction does not help.
-    /// If it did not help last time, it is tried again only after the volume has changed.
+    /// Evicts until the volume has the space that the level of pressure requires, or eviction does not help. If it did
+    /// not help last time, it is retried only after the volume has changed.
     ///
     /// - Returns: Whether anything was tried.
     private func relieve(_ snapshot: BudgetSnapshot, _ transaction: CatalogTransaction) throws -> Bool {
@@ -112,9 +111,9 @@ extension Admission {
         return true
     }
 
-    /// Evicts until `wanted` bytes of the volume are free, as far as possible. After every step the volume is
-    /// measured again; when unlinking has freed nothing, because a snapshot or an open file keeps the space,
-    /// the rest of the cache is kept. Each step is twice as long as the last, which has helped.
+    /// Evicts until `wanted` bytes of the volume are free, as far as possible. After every step the volume is measured
+    /// again; when unlinking has freed nothing, because a snapshot or an open file holds the space, the rest of the
+    /// cache is kept. Each step is twice as large as the last.
     ///
     /// - Returns: Whether the last step has helped.
     func makeAvailable(
@@ -123,7 +122,7 @@ extension Admission {
         var step = step
         while try free.isBelow(wanted) {
             let missing = min(wanted - free.count, step)
-            // A file that was gone already frees nothing: it is not a sign that eviction does not help.
+            // A file that was already gone frees nothing, which does not mean that eviction does not help.
             let freed = try evictor.evict(atLeast: missing, measuredBy: .blocks, from: transaction)
             guard freed > 0 else { break }
             let before = free.count

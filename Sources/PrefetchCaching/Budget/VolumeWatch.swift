@@ -4,7 +4,7 @@ internal import PrefetchVolumeCapacity
 internal import Synchronization
 internal import SystemPackage
 
-/// Measures the volume, at limited intervals, and derives what that means for the cache.
+/// Measures the volume, at limited intervals, and derives budget and pressure from it.
 ///
 /// A budget shrinks at once and grows with hysteresis, and so do the levels of pressure. The last values are
 /// kept in the catalog, so that all processes agree on them.
@@ -36,26 +36,26 @@ final class VolumeWatch: Sendable {
         self.configuration = configuration
     }
 
-    /// The present state of the items' volume, without the space that is ours.
+    /// The current state of the items' volume, without the cache's own space.
     func volume() throws(CacheError) -> VolumeState { try volume(of: folders.current.items) }
 
     func volume(of folder: Directory) throws(CacheError) -> VolumeState {
-        try onFiles { () throws(FileSystemError) in try environment.probe.state(of: folder.descriptor) }
+        try onFiles(environment.probe.state(of: folder.descriptor))
     }
 
     /// The bytes that can still be written to the volume of a folder.
     func available(in folder: Directory) throws(CacheError) -> Int64 {
-        try onFiles { () throws(FileSystemError) in try environment.probe.available(of: folder.descriptor) }
+        try onFiles(environment.probe.available(of: folder.descriptor))
     }
 
     func available() throws(CacheError) -> Int64 { try available(in: folders.current.items) }
 
-    /// The free bytes, with the space of all files that were removed until now.
+    /// The free bytes, including the space of all files removed so far.
     func settledAvailable() throws(CacheError) -> Int64 {
         do {
             try environment.fileSystem.synchronizeVolume(of: folders.current.items.descriptor)
         } catch {
-            // It is about files of others. What the volume shows counts.
+            // The error concerns files of other programs. Use what the volume reports.
             log("The volume cannot be synchronised.", error)
         }
         return try available()
@@ -88,8 +88,8 @@ final class VolumeWatch: Sendable {
         return current
     }
 
-    /// Returns what holds for the next admission. Measures the volume again if the last measurement is older
-    /// than ``interval``.
+    /// Returns the values for the next admission. Measures the volume again if the last measurement is older than
+    /// ``interval``.
     func snapshot(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
         let configuration = try configuration.current()
         let now = environment.uptime()
@@ -100,8 +100,8 @@ final class VolumeWatch: Sendable {
         return try sample(transaction)
     }
 
-    /// Returns the most that all may be charged, for accounting, which must continue when the volume cannot
-    /// be measured: then the last known value, or `nil`.
+    /// Returns the most that all files may be charged, for accounting, which must continue when the volume cannot be
+    /// measured: then the last known value, or `nil`.
     func ceiling(_ transaction: CatalogTransaction) -> Int64? {
         let now = environment.uptime()
         let (known, isFresh) = memory.withLock { memory in
@@ -116,7 +116,7 @@ final class VolumeWatch: Sendable {
         }
     }
 
-    /// The most that all could be charged when the volume was last measured, in bytes.
+    /// The most that all files could be charged when the volume was last measured, in bytes.
     var lastCeiling: Int64 { memory.withLock { $0.snapshot?.ceiling ?? 0 } }
 
     /// Measures the volume, and remembers the result.
@@ -163,13 +163,13 @@ final class VolumeWatch: Sendable {
             unreleased: unreleased)
     }
 
-    /// Runs an eviction, and notes what the volume does not show of it afterwards.
+    /// Runs an eviction, and notes how much of it the volume does not report as free afterwards.
     ///
     /// - Parameter free: The bytes that are free before.
     func noting<Result>(
         _ transaction: CatalogTransaction, from free: Int64, _ eviction: () throws -> Result
     ) throws -> Result {
-        // Only of what has a row: the rest is not evicted.
+        // Only files with a row: others are not evicted.
         let own = try transaction.evictableBytes()
         let result = try eviction()
         let ownNow = try transaction.evictableBytes()
@@ -177,7 +177,7 @@ final class VolumeWatch: Sendable {
         let freeNow = try available()
         let lost = Unreleased.sum(own: own, free: free) - Unreleased.sum(own: ownNow, free: freeNow)
         let missing = min(lost, own - ownNow)
-        // The rest is what others have written meanwhile, or the charge of what is no block.
+        // Smaller gaps are what others have written meanwhile, or charges that are not blocks.
         guard missing > (own - ownNow) / 2 else { return result }
         var unreleased = try Unreleased(transaction)
         unreleased.add(
@@ -200,7 +200,7 @@ final class VolumeWatch: Sendable {
         var partials: Int64 = 0
         for entry in try environment.fileSystem.entries(of: incoming.descriptor) {
             if let hash = CacheLayout.hash(ofKeptPartial: entry.name) {
-                // A partial without a writer is counted among the items.
+                // A partial without a writer is already counted with the items.
                 guard try transaction.chargedBytes(ofPartial: hash) == nil else { continue }
             } else if CacheLayout.session(of: entry.name) == nil {
                 continue
@@ -213,7 +213,7 @@ final class VolumeWatch: Sendable {
     }
 }
 
-/// What follows from the volume's free space and the configuration at one moment.
+/// Budget and pressure, derived from the volume's free space and the configuration at one moment.
 struct BudgetSnapshot: Sendable {
     let configuration: CacheConfiguration
     let capacity: Capacity
@@ -226,7 +226,7 @@ struct BudgetSnapshot: Sendable {
     /// if that is less, as under a fixed budget on a nearly full volume.
     var ceiling: Int64 { min(budget, max(0, capacity.room - unreleased.bytes)) }
 
-    /// What the cache is trimmed to, in bytes: the ceiling, but not for want of what it has given up already.
+    /// What the cache is trimmed to, in bytes: the ceiling without the deduction of unreleased bytes.
     var limit: Int64 { min(budget, capacity.room) }
 
     var largestItem: Int64 { configuration.largestItemBytes(in: budget) }
@@ -241,7 +241,7 @@ struct BudgetSnapshot: Sendable {
     /// `nil` if it may be.
     func refusal(ofItem bytes: Int64) -> Refusal? {
         if let refusal = Self.refusal(configuration, pressure) { return refusal }
-        // Without any budget, no size would do.
+        // Without any budget, the size is not the reason.
         guard bytes > largestItem, budget > 0 else { return nil }
         return .largerThanLargestItem(needed: bytes, largest: largestItem)
     }
@@ -253,12 +253,12 @@ struct BudgetSnapshot: Sendable {
     }
 }
 
-/// Bytes that eviction has given up and the volume does not count as free: a snapshot or another link keeps
-/// them, or the file system frees them later.
+/// Bytes that were evicted but that the volume does not report as free: a snapshot or another hard link keeps them, or
+/// the file system frees them later.
 ///
-/// They stay a part of U. Without them, every trim would lower U + A, and with it the budget, and so call for
-/// the next trim until nothing is left. Any rise of U + A counts as their release, even if it was somebody else
-/// who made room: the cache then has a smaller budget than it might.
+/// They stay a part of U. Without them, every trim would lower U + A, and with it the budget, and so cause the next
+/// trim until nothing is left. Any rise of U + A counts as their release, even if another program made room: the budget
+/// is then smaller than possible.
 struct Unreleased: Equatable {
     private static let bytesRow = "unreleased.bytes"
     private static let ownOrFreeRow = "unreleased.ownOrFree"
@@ -266,7 +266,7 @@ struct Unreleased: Equatable {
     private static let most: Int64 = 1 << 60
 
     private(set) var bytes: Int64 = 0
-    /// U + A at the last look, without these bytes.
+    /// U + A at the last measurement, without these bytes.
     private(set) var ownOrFree: Int64 = 0
 
     init(_ transaction: CatalogTransaction) throws {
@@ -279,7 +279,7 @@ struct Unreleased: Equatable {
     /// U + A.
     static func sum(own: Int64, free: Int64) -> Int64 { sound(own) + sound(free) }
 
-    /// Looks at U + A again.
+    /// Updates for a new U + A.
     mutating func follow(_ sum: Int64) {
         guard bytes > 0 else { return }
         bytes = max(0, bytes - max(0, sum - ownOrFree))
@@ -297,14 +297,14 @@ struct Unreleased: Equatable {
     }
 }
 
-/// The free bytes of the volume of the items, while they make way within a transaction of the catalog.
+/// The free bytes of the items' volume, during evictions within a transaction of the catalog.
 ///
-/// Where the volume shows too little of what was removed, it is synchronised, which may take long where others have
-/// written much, and all other writers wait for the end of the transaction. So this is done twice at most: once to see
-/// whether removing helps at all, after which that is believed of what is removed next, and once to see whether it has.
+/// If the volume reports too little of what was removed as free, it is synchronised, which may take long where others
+/// have written much, while all other writers wait for the transaction. So this is done at most twice: once to see
+/// whether removal helps at all, after which later removals are assumed to help, and once to verify that at the end.
 struct FreeBytes {
     private let watch: VolumeWatch
-    /// As the volume shows them or, after it has shown them late, as it is believed to show them.
+    /// As reported by the volume or, after it has reported them late, as assumed.
     private(set) var count: Int64
     private var isBelieved = false
     private var looksLeft = 2
@@ -314,22 +314,22 @@ struct FreeBytes {
         count = try watch.available()
     }
 
-    /// Notes that so many bytes were removed.
+    /// Notes that `freed` bytes were removed.
     mutating func note(_ freed: Int64) throws(CacheError) {
         let before = count
         count = try watch.available()
-        // The catalog's journal takes a part.
+        // The catalog's journal takes some of them.
         guard count - before < freed - freed / 8 - Admission.margin else { return }
         if isBelieved {
             count = max(count, before + freed)
         } else {
             try synchronize()
-            // Only as long as there is a look left for the end.
+            // Only as long as one synchronisation is left for the end.
             isBelieved = looksLeft > 0 && count > before
         }
     }
 
-    /// Has the volume show what was removed until now, if that may be done again.
+    /// Synchronises the volume, so that it reports what was removed so far, unless that was already done twice.
     mutating func synchronize() throws(CacheError) {
         guard looksLeft > 0 else { return }
         looksLeft -= 1
@@ -337,7 +337,7 @@ struct FreeBytes {
         count = try watch.settledAvailable()
     }
 
-    /// Whether there are fewer than wanted, which is not denied as long as it is only believed.
+    /// Whether there are fewer than wanted. An assumed count is verified before it is taken to suffice.
     mutating func isBelow(_ wanted: Int64) throws(CacheError) -> Bool {
         if count >= wanted, isBelieved { try synchronize() }
         return count < wanted

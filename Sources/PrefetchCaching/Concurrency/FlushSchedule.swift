@@ -11,7 +11,7 @@ final class FlushSchedule: Sendable {
         case idle
         /// A flush will run within ``delay``, or at once.
         case scheduled(isUrgent: Bool)
-        /// Maintenance is under way. New work waits for its end: it may take long, and must not run twice.
+        /// Maintenance is under way. New work waits for it to finish: it may take long, and must not run concurrently.
         case running(hasNewWork: Bool)
         case stopped
     }
@@ -51,7 +51,7 @@ final class FlushSchedule: Sendable {
         state.withLock { $0 = .stopped }
     }
 
-    /// Called after every piece of work.
+    /// Called after every call of the cache.
     func noteWork() {
         guard engine.hasUnfinishedBusiness else { return }
         let isUrgent = engine.isUrgent
@@ -73,7 +73,7 @@ final class FlushSchedule: Sendable {
     }
 
     private func flush() {
-        // Of an urgent flush and the regular one that it overtook, only the first finds anything to do.
+        // Of an urgent flush and the regular one that it overtook, only the first has anything to do.
         let isDue = state.withLock { state in
             guard case .scheduled = state else { return false }
             state = .running(hasNewWork: false)
@@ -108,7 +108,7 @@ final class FlushSchedule: Sendable {
             // Closing has written everything.
             return
         } catch {
-            // The changes stay in memory, and the next piece of work tries again.
+            // The changes stay in memory, and the next call schedules another attempt.
             engine.environment.logger.warning("The catalog was not written.", metadata: ["error": "\(error)"])
         }
     }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The threads of one cache, in lanes that do not take threads from each other.
 ///
-/// A call that may wait for another process has a lane other than a read, which never does: however many
-/// wait, reads go on. The user's tasks and maintenance have lanes of their own as well.
+/// Calls that may wait for another process and reads, which never do, have separate lanes: however many calls wait,
+/// reads proceed. The user's tasks and maintenance have lanes of their own as well.
 final class Lanes: Sendable {
     /// For tasks of the user that prefer the cache's executor.
     let guests = BlockingExecutor()
@@ -13,13 +13,13 @@ final class Lanes: Sendable {
     private let background = DispatchQueue(label: "PrefetchCache.background", qos: .userInitiated)
 
     enum Lane {
-        /// Waits for the volume at most.
+        /// Waits for nothing but the volume.
         case reads
         /// May wait for the catalog, and for locks of other processes.
         case calls
     }
 
-    /// Runs `body` on a thread that may block: on the present one if that may.
+    /// Runs `body` on a thread that may block: the current one if possible.
     func run<Result: Sendable, Failure: Error>(
         _ lane: Lane, _ body: @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {

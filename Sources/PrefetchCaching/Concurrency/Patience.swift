@@ -10,31 +10,30 @@ internal import SystemPackage
     internal import Glibc
 #endif
 
-/// How long calls wait for a lock that another process holds. That process may have been stopped, so every wait
-/// has an end.
+/// How long calls wait for a lock that another process holds. That process may have been stopped, so every wait is
+/// bounded.
 final class Patience: Sendable {
-    /// Finds out whether the process that has locked one of several files runs: see ``LockHolder/isRunning(_:in:)``.
+    /// Whether the process that has locked one of several files is running: see ``LockHolder/isRunning(_:in:)``.
     typealias Look = @Sendable (_ names: [FilePath], _ folder: Directory) -> Bool
 
-    /// What a call waits for a process that is stopped, or of which nothing is known. Who waits longer looks at the
-    /// holder this often.
+    /// The limit for a process that is stopped or unknown, and the interval at which longer waits check the holder.
     static let limit = Duration.seconds(5)
-    /// What a call waits for a process that runs: longer than finding the items of a process that was killed takes, or
-    /// decoding a large one, and not for ever, since a process may hang or be frozen and look as if it ran.
+    /// The limit for a running process: longer than reclaiming a dead writer or decoding a large item takes, but
+    /// finite, since a process may hang or be frozen and still appear to run.
     static let longest = Duration.seconds(30)
-    /// What it waits when another has waited in vain: many calls must not wait for one another's waiting.
+    /// The limit soon after another wait has timed out, so that many calls do not each wait for the full time.
     private static let rest = Duration.milliseconds(20)
 
-    /// A wait that was in vain.
+    /// A wait that timed out.
     private struct InVain: Sendable {
         let end: Duration
-        /// Whether it was for a process that runs.
+        /// Whether it was for a running process.
         let wasLongest: Bool
     }
 
-    /// One call's waiting.
+    /// The deadlines of one call.
     private struct Wait: Sendable {
-        /// When the holder is looked at.
+        /// When to check the holder.
         var look: Duration
         let end: Duration
     }
@@ -56,7 +55,7 @@ final class Patience: Sendable {
     @Sendable private static func uptime() -> Duration { start.duration(to: .now) }
     private static let start = ContinuousClock.now
 
-    /// Repeats `attempt` until it succeeds or the time is over.
+    /// Repeats `attempt` until it succeeds or times out.
     ///
     /// - Parameter names: The files of which one is locked, in `folder`.
     /// - Returns: Whether it succeeded.
@@ -80,8 +79,8 @@ final class Patience: Sendable {
         return false
     }
 
-    /// For a connection to a database: as ``wait(for:in:_:)``. SQLite then fails with `SQLITE_BUSY`. What succeeds is to
-    /// be noted.
+    /// For a connection to a database: as ``wait(for:in:_:)``. On a timeout SQLite fails with `SQLITE_BUSY`. The caller
+    /// reports success by ``noteSuccess()``.
     func busyCallback(_ names: [FilePath], in folder: Directory) -> @Sendable (_ attempts: Int) -> Bool {
         // A connection waits for one lock at a time.
         let wait = Mutex(begin())
@@ -95,19 +94,19 @@ final class Patience: Sendable {
         }
     }
 
-    /// Whoever had the lock has let go of it.
+    /// Notes that the lock was released.
     func noteSuccess() {
         inVain.withLock { $0 = nil }
     }
 
-    /// SQLite has tried for 10 seconds in vain, as it does without asking where a process was stopped just when it marked
-    /// what it reads of a write-ahead log.
+    /// Notes that SQLite has retried for 10 seconds in vain. It does so without calling the busy handler when a process
+    /// was stopped while claiming a read mark of a write-ahead log.
     func noteHeldUp() {
         let now = uptime()
         heldUp.withLock { $0 = now }
     }
 
-    /// Whether SQLite should not be asked now, since it was held up not long ago: for as long as it would try.
+    /// Whether to avoid SQLite because it was held up recently, for as long as it would retry.
     var isHeldUp: Bool {
         guard let last = heldUp.withLock({ $0 }) else { return false }
         return uptime() - last < Self.limit * 2
@@ -133,13 +132,13 @@ final class Patience: Sendable {
         return false
     }
 
-    /// Short, since nobody stands in line: processes that use a lock all the time leave it free for moments.
+    /// Short, since file locks have no queue: processes that use a lock constantly leave it free only for moments.
     private static func pause(_ number: Int) {
         usleep(number < 10 ? 100 : 1000)
     }
 }
 
-/// The process that holds a lock, as far as the system tells: Linux does, in `/proc`.
+/// The process that holds a lock, where the system reports it: Linux does, in `/proc`.
 ///
 /// See ``CacheError/busy(_:by:)``.
 public struct LockHolder: Hashable, Sendable {
@@ -147,11 +146,11 @@ public struct LockHolder: Hashable, Sendable {
     public let processID: Int32
     /// The name of its program.
     public let name: String
-    /// Whether it is stopped, by a signal or a debugger. A process that a freezer holds does not seem so.
+    /// Whether it is stopped, by a signal or a debugger. A process in a frozen cgroup is not reported as stopped.
     public let isStopped: Bool
 
-    /// Finds who holds a lock on one of several files: who is stopped, if there is more than one. None of the files is
-    /// opened: closing a database would release the locks of this process on it.
+    /// Finds the holder of a lock on one of several files, preferably a stopped one. None of the files is opened:
+    /// closing a database would release the locks of this process on it.
     ///
     /// - Parameter names: In `folder`.
     static func of(_ names: [FilePath], in folder: Directory) -> LockHolder? {
@@ -165,7 +164,7 @@ public struct LockHolder: Hashable, Sendable {
         guard !files.isEmpty, let locks = text("/proc/locks", limit: 1 << 20, fileSystem) else { return nil }
         var holder: LockHolder?
         for line in locks.split(separator: "\n") {
-            // 1: FLOCK  ADVISORY  WRITE 4711 fd:00:1234 0 EOF; "->" stands before the kind where a process waits.
+            // 1: FLOCK ADVISORY WRITE 4711 fd:00:1234 0 EOF; "->" precedes the kind where a process waits.
             let words = line.split(separator: " ")
             guard words.count > 5, words[1] != "->", let process = Int32(words[4]), process > 0,
                 let file = FileAttributes.Identity(procLocks: words[5]), files.contains(file),
@@ -188,10 +187,10 @@ public struct LockHolder: Hashable, Sendable {
         isStopped = ["T", "t"].contains(text[end...].dropFirst(2).first)
     }
 
-    /// Whether who holds a lock is known not to be stopped.
+    /// Whether the holder of a lock is known not to be stopped.
     static func isRunning(_ names: [FilePath], in folder: Directory) -> Bool {
         #if canImport(Darwin)
-            // Nothing tells. An app that the system suspends while it holds a lock is ended, so its locks are free.
+            // Unknown. An app that holds a lock when the system suspends it is terminated, which frees the lock.
             true
         #else
             of(names, in: folder)?.isStopped == false
@@ -206,7 +205,7 @@ public struct LockHolder: Hashable, Sendable {
         }
     }
 
-    /// Who holds the lock is worth a try: an error here must not replace the one that is explained.
+    /// The holder is optional information: an error here must not replace the one being explained.
     private static func attempt<Result>(_ body: () throws(FileSystemError) -> Result) -> Result? {
         do {
             return try body()
@@ -223,7 +222,7 @@ extension FileAttributes.Identity {
         guard parts.count == 3, let major = UInt64(parts[0], radix: 16),
             let minor = UInt64(parts[1], radix: 16), let inode = UInt64(parts[2])
         else { return nil }
-        // As `makedev` puts them together.
+        // As `makedev` combines them.
         let device =
             (major & 0xFFF) << 8 | (major & 0xFFFF_F000) << 32 | minor & 0xFF | (minor & 0xFFFF_FF00) << 12
         self.init(device: device, inode: inode)
@@ -231,7 +230,7 @@ extension FileAttributes.Identity {
 }
 
 extension CacheError {
-    /// The lock of `what` was not to be had in time.
+    /// The lock of `what` could not be acquired in time.
     static func busy(_ what: String, _ names: [FilePath], in folder: Directory) -> CacheError {
         .busy(what, by: LockHolder.of(names, in: folder))
     }
@@ -246,13 +245,11 @@ extension Directory {
     ///   - patience: `nil` to not wait at all.
     ///   - what: What the lock protects, for the error.
     /// - Returns: The descriptor to unlock (``FileSystem/unlock(_:)``).
-    /// - Throws: ``CacheError/busy(_:by:)`` when another process keeps it.
+    /// - Throws: ``CacheError/busy(_:by:)`` when another process does not release it.
     func takeLock(
         _ patience: Patience?, _ mode: LockMode = .exclusive, for what: String
     ) throws(CacheError) -> Descriptor {
-        let own = try onFiles { () throws(FileSystemError) in
-            try fileSystem.open(".", in: descriptor, .directory)
-        }
+        let own = try onFiles(fileSystem.open(".", in: descriptor, .directory))
         do throws(FileSystemError) {
             func attempt() throws(FileSystemError) -> Bool {
                 try fileSystem.lock(own, mode, waiting: false)

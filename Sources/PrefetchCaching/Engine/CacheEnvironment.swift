@@ -1,3 +1,4 @@
+internal import Foundation
 public import Logging
 package import PrefetchFileSystem
 public import PrefetchVolumeCapacity
@@ -7,20 +8,14 @@ internal import SystemPackage
     internal import Darwin
 #endif
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// What the engine takes from outside. Given the same environment and the same calls, it does the same.
+/// What the engine depends on. Given the same environment and the same calls, it behaves identically.
 public struct CacheEnvironment: Sendable {
     /// The file system that all calls on files go through.
     package var fileSystem: any FileSystem
     /// The time in milliseconds since 1970. Used for times that are shown, and for expiry; never to order
     /// items.
     package var now: @Sendable () -> Int64
-    /// The time since some moment in the past. It never goes back, even if the clock is changed.
+    /// Monotonic time since an arbitrary moment, unaffected by changes of the clock.
     package var uptime: @Sendable () -> Duration
     /// Measures the space of the cache's volume.
     package var probe: any VolumeProbing
@@ -29,8 +24,8 @@ public struct CacheEnvironment: Sendable {
     package var coordinator: (any FileCoordinating)?
     /// Distinguishes the writers of a cache: 16 hexadecimal digits, different for each.
     package var session: String
-    /// Changes with every start of the operating system; empty if unknown. It decides which files a crash of
-    /// the machine may have damaged, and the clock never does.
+    /// Changes with every start of the operating system; empty if unknown. It alone, never the clock, decides which
+    /// files a crash of the machine may have damaged.
     package var bootIdentifier: String
     /// The number of threads for parallel work. ``PrefetchCache/verify(_:progress:)`` uses all of them; the
     /// chunks of one item are compressed and decompressed by at most 4.
@@ -62,8 +57,8 @@ public struct CacheEnvironment: Sendable {
 }
 
 extension CacheEnvironment {
-    /// The space that the cache takes its volume to have, for tests and measurements; `nil`, as in ``live(logger:)``, for
-    /// the space that there is.
+    /// The space that the cache assumes its volume to have, for tests and measurements; `nil`, as in ``live(logger:)``,
+    /// for the actual space.
     public var volume: VolumeState? {
         get { (probe as? FixedVolumeProbe)?.state }
         set { probe = newValue.map(FixedVolumeProbe.init) ?? VolumeProbe(fileSystem: fileSystem) }

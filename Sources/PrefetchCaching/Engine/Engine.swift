@@ -30,18 +30,17 @@ final class Engine: Sendable {
     /// As footers record it.
     let boot: UInt64?
     let locks = ItemLocks()
-    let stores = OpenStores()
+    let stores = UnfinishedStores()
     let usage = Usage()
     private let closing = Mutex(())
     let events = EventHub()
     private let reportedPressure = Mutex(Pressure.normal)
 
-    /// Opens the cache and settles what a crash left behind. The catalog is opened only when it is first
-    /// needed.
+    /// Opens the cache and recovers from a crash. The catalog is opened only when it is first needed.
     ///
     /// - Parameters:
     ///   - ledger: `nil` for the one in Application Support.
-    ///   - isRecovering: Whether to settle anything.
+    ///   - isRecovering: Whether to recover from a crash.
     init(
         areas: StorageAreas, environment: CacheEnvironment, ledger: (any PromotionLedger)? = nil,
         isRecovering: Bool = true
@@ -92,7 +91,7 @@ final class Engine: Sendable {
         promoter.recovery.run()
     }
 
-    /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not keep the cache from
+    /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not prevent the cache from
     /// being opened.
     private func sweepIncoming() {
         var failures: [FileSystemError] = []
@@ -103,11 +102,11 @@ final class Engine: Sendable {
         }
         for error in failures {
             environment.logger.warning(
-                "A dead writer's files stay behind.", metadata: ["error": "\(error)"])
+                "A dead writer's files could not be removed.", metadata: ["error": "\(error)"])
         }
     }
 
-    /// The volume's unit of allocation in bytes; 0 if unknown, since reading must not depend on it.
+    /// The volume's unit of allocation in bytes; 0 if unknown, so that reading does not depend on it.
     private static func blockSize(of folder: Directory, _ environment: CacheEnvironment) -> Int64 {
         do {
             return try environment.fileSystem.volume(of: folder.descriptor).blockSize
@@ -118,7 +117,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// `nil` where nobody but the cache works on iCloud Drive.
+    /// `nil` where only the cache accesses iCloud Drive.
     private static var platformCoordinator: (any FileCoordinating)? {
         #if canImport(Darwin)
             SystemFileCoordinator()
@@ -127,8 +126,7 @@ final class Engine: Sendable {
         #endif
     }
 
-    /// With changes of more items than this, the catalog is written without waiting for the next regular
-    /// time.
+    /// With more pending changes than this, the catalog is written ahead of schedule.
     static let backlogLimit = 512
 
     /// Whether so many changes are pending, or so little of the budget is left, that maintenance should run
@@ -174,7 +172,7 @@ final class Engine: Sendable {
     /// disk.
     func close() throws(CacheError) {
         try closing.withLock { _ throws(CacheError) in
-            // Who closes it again has waited until it was closed.
+            // A concurrent second call returns only once the first has closed it.
             if usage.close() { try end() }
         }
     }

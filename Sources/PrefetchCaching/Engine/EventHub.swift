@@ -2,8 +2,7 @@ internal import Synchronization
 
 /// Delivers events to all listeners.
 final class EventHub: Sendable {
-    /// How many events wait for a slow listener before the oldest are dropped: listeners must not be able to
-    /// fill the memory.
+    /// How many events are queued for a slow listener before the oldest are dropped, which bounds memory.
     static let backlog = 1024
 
     private struct Listeners: Sendable {
@@ -13,8 +12,8 @@ final class EventHub: Sendable {
     }
 
     private let listeners = Mutex(Listeners())
-    /// The number of the last event. Held while it is handed over, so that the numbers arrive in order; the listeners are
-    /// not, since one may leave meanwhile on the same thread.
+    /// The number of the last event. Locked during delivery, so that the numbers arrive in order; the listeners are
+    /// not, since one may deregister meanwhile on the same thread.
     private let lastEvent = Mutex(0)
 
     func send(_ event: CacheEvent) {

@@ -1,8 +1,8 @@
-/// What this process may store without asking the other processes: bytes that it took out of the shared
-/// budget in bulk and spends from memory, so that a small item costs no transaction.
+/// What this process may store without coordination: bytes that it took out of the shared budget in bulk and spends
+/// from memory, so that a small item costs no transaction.
 ///
-/// The catalog's `writer` row of this process holds the sum of the first three. They count as charged, so
-/// that the budget holds at every moment, for every process.
+/// The catalog's `writer` row of this process holds the sum of the first three. They count as charged, so that all
+/// processes together never exceed the budget.
 struct Allowance: Sendable {
     /// Bytes that the next reservation may take.
     private(set) var free: Int64 = 0
@@ -10,18 +10,17 @@ struct Allowance: Sendable {
     private(set) var reserved: Int64 = 0
     /// Charged bytes of stored items without a row in the catalog.
     private(set) var unrecorded: Int64 = 0
-    /// Bytes that transactions under way are giving up or being granted: whether this process holds them is
-    /// not decided yet.
+    /// Bytes that transactions under way are giving up or being granted: whether this process holds them is still open.
     private(set) var uncertain: Int64 = 0
     /// Counts how often the allowance was entered into a file of the catalog.
     private(set) var generation = 0
-    /// Whether the catalog in place is known to contain it. If not, nothing is spent from memory.
+    /// Whether the current catalog file is known to contain it. If not, nothing is spent from memory.
     private(set) var isEntered = true
 
     /// The most that this process may turn out to hold.
     var bound: Int64 { max(0, free + reserved + unrecorded + uncertain) }
 
-    /// Takes `bytes` out of the free ones, if there are enough.
+    /// Reserves `bytes` of the free ones, if there are enough.
     mutating func reserve(_ bytes: Int64) -> Bool {
         guard isEntered, free >= bytes else { return false }
         free -= bytes
@@ -52,7 +51,7 @@ struct Allowance: Sendable {
         free += charged
     }
 
-    /// Notes that the catalog now has rows for items of `bytes` in all.
+    /// Notes that the catalog now has rows for items of `bytes` in total.
     mutating func noteRecorded(_ bytes: Int64) {
         unrecorded -= bytes
     }
@@ -70,13 +69,13 @@ struct Allowance: Sendable {
         uncertain += bytes
     }
 
-    /// Notes that the fate of `bytes` that were given up or granted has been decided.
+    /// Notes that the outcome for `bytes` that were given up or granted is known.
     mutating func confirm(uncertain bytes: Int64) {
         uncertain -= bytes
     }
 
-    /// Notes that the catalog in place may lack this process's row, or have an outdated one. The free bytes
-    /// are void.
+    /// Notes that the current catalog file may lack this process's row, or have an outdated one. The free bytes are
+    /// forfeited.
     mutating func lose() {
         free = 0
         isEntered = false
@@ -91,19 +90,19 @@ struct Allowance: Sendable {
     }
 }
 
-/// The changes of the allowance by a transaction, until they are certain.
+/// The changes of the allowance by a transaction, until its outcome is known.
 struct Transfer {
     /// The bytes that are given up.
     private(set) var unused: Int64 = 0
     private var grant: Int64 = 0
     private var generation = 0
 
-    /// Gives up the free bytes. A transaction may be run again, on the same file or on a fresh one.
+    /// Gives up the free bytes. A transaction may be retried, on the same file or on a new one.
     mutating func begin(with allowance: inout Allowance) {
         allowance.confirm(uncertain: grant)
         grant = 0
         if generation != allowance.generation {
-            // A fresh file does not contain what was given up before.
+            // A new file does not contain what was given up before.
             allowance.confirm(uncertain: unused)
             unused = 0
         }

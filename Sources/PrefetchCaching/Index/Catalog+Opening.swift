@@ -12,8 +12,8 @@ extension Catalog {
 
     /// - Parameters:
     ///   - identity: Receives the identity of the file, even if it turns out to be unusable.
-    ///   - isReading: Whether a file will do into which this process cannot be entered, because the volume is full or
-    ///     takes no writes.
+    ///   - isReading: Whether to accept a file to which this process cannot be added, because the volume is full or
+    ///     read-only.
     func openedFile(_ identity: inout FileAttributes.Identity?, isReading: Bool) throws -> CatalogFile {
         try file.withLock { file in
             switch file {
@@ -38,13 +38,13 @@ extension Catalog {
             }
             fresh.generation = inMemory { $0.allowance.generation }
             file = .open(fresh)
-            // Without items nothing was rebuilt: the cache is new, or was purged as a whole.
+            // Without items nothing was rebuilt: the cache is new, or was purged completely.
             if let rebuilt, rebuilt > 0 { events.send(.catalogRebuilt(items: rebuilt)) }
             return fresh
         }
     }
 
-    /// Whether a file that cannot be prepared can be read as it is. It is looked at anew every time.
+    /// Whether a file that cannot be prepared can be read as it is. Checked every time.
     private func isReadable(_ file: CatalogFile) throws -> Bool {
         try file.read { transaction in
             guard try !transaction.isMissingTables() else { return false }
@@ -59,7 +59,7 @@ extension Catalog {
     private func prepare(_ file: CatalogFile) throws -> Int? {
         var rebuilt: Int?
         if try file.read({ try $0.isMissingTables() }) {
-            // Flushed as a whole, since it bears no mark yet.
+            // Flushed as a whole, since it has no mark yet.
             rebuilt = try file.durableTransaction { try fill($0) }
         }
         let hasWritten = try file.transaction(boot: environment.bootIdentifier) {
@@ -74,8 +74,8 @@ extension Catalog {
         guard try transaction.isMissingTables() else { return nil }
         try transaction.createTables()
         try transaction.mark(boot: environment.bootIdentifier)
-        // Dead writers left partials that no row accounts for. Living writers may be using, without looking
-        // at the catalog, what a lost file had granted them.
+        // Dead writers left partials that no row accounts for. Living writers may be spending from memory what a lost
+        // file had granted them.
         let leftovers = try WriterSession.sweep(folders.current.incoming)
         // A partial that is being written is covered by the bound of its process, which is read after this.
         // One that is suspended or abandoned meanwhile is found by the reconciler, which comes after that.
@@ -89,7 +89,7 @@ extension Catalog {
         return try reconciler.fill(transaction, ordering: .byStoreTime)
     }
 
-    /// Charges all files anew for the blocks of the volume. Their order stays.
+    /// Recomputes all charges for the volume's block size. The order stays.
     func recharge(_ transaction: CatalogTransaction) throws {
         let blockSize = reconciler.charge.blockSize
         try transaction.recharge(blockSize: blockSize)
@@ -98,15 +98,15 @@ extension Catalog {
         try transaction.setBlockSize(blockSize)
     }
 
-    /// Enters this process into a file that is filled.
+    /// Adds this process to a filled file.
     ///
     /// - Returns: Whether anything was written for that.
     private func join(_ transaction: CatalogTransaction, hadJournal: Bool) throws -> Bool {
         try requireUsable(transaction, hadJournal: hadJournal)
         let changes = transaction.changeCount
         try reenter(transaction)
-        // After the cache was moved to a volume with larger ones. For smaller ones only a repair does it: processes that
-        // see one cache through different file systems would charge it to and fro.
+        // Only for larger blocks, after a move to another volume; smaller ones are left to a repair. Otherwise
+        // processes that see one cache through different file systems would recharge it back and forth.
         if try transaction.blockSize() < reconciler.charge.blockSize { try recharge(transaction) }
         try reclaimDeadWriters(transaction)
         guard transaction.changeCount > changes else { return false }
@@ -122,7 +122,7 @@ extension Catalog {
         guard try isTrusted(transaction) else {
             throw CatalogFile.Unusable("the machine went down while it was in use")
         }
-        // Within the transaction: no other process is about to make the journal.
+        // Within the transaction: no other process can be creating the journal.
         if !hadJournal, try !transaction.marks().isEmpty,
             try !CatalogFile.hasJournal(in: folders.current.root)
         {
@@ -135,13 +135,12 @@ extension Catalog {
         let isBootUnknown = environment.bootIdentifier.isEmpty
         if isBootUnknown { try session.begin { inMemory { $0.allowance.bound } } }
         try transaction.setAllowance(of: environment.session, to: inMemory { $0.allowance.reenter() })
-        // This row shows others that the file can be trusted, see ``isTrusted(_:)``.
+        // This row tells others that the file can be trusted, see ``isTrusted(_:)``.
         if isBootUnknown { try transaction.addWriterIfMissing(environment.session) }
         lowerBound()
     }
 
-    /// Whether every page of the file reached the device, or is still in the memory of the machine that wrote
-    /// it.
+    /// Whether every page of the file reached the device, or is still in the page cache of the boot that wrote it.
     private func isTrusted(_ transaction: CatalogTransaction) throws -> Bool {
         let boot = environment.bootIdentifier
         let marks = try transaction.marks()
@@ -150,7 +149,7 @@ extension Catalog {
         return try boot.isEmpty && transaction.writers().contains { try isAlive($0) }
     }
 
-    /// Removes a file that was found unusable, unless another one has its name by now.
+    /// Removes a file that was found unusable, unless it has been replaced since.
     func discard(_ unusable: FileAttributes.Identity?) throws(CacheError) {
         let root = folders.current.root
         try file.withLock { file throws(CacheError) in
@@ -162,14 +161,14 @@ extension Catalog {
         }
     }
 
-    /// Checks the location of the file. If the file or a side file has several names, removes them: their
-    /// content can be rebuilt.
+    /// Checks the location of the file. If the file or a side file has several hard links, removes it: its content can
+    /// be rebuilt.
     private func clearedPlace(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
         do {
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         } catch {
             guard error.isHardLinked else { throw error }
-            // Another process may have done so already.
+            // Another process may have removed it already.
             if try CatalogFile.hasSecondName(in: root) { try CatalogFile.remove(in: root) }
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         }
@@ -177,14 +176,14 @@ extension Catalog {
 
     private var rootPath: FilePath { folders.areas.caches.pushing(CacheLayout.root) }
 
-    /// Finds what dead writers stored without a row, and takes back the rest of their allowances.
+    /// Adds rows for what dead writers stored without one, and reclaims the rest of their allowances.
     ///
     /// - Returns: Whether there were any.
     @discardableResult
     func reclaimDeadWriters(_ transaction: CatalogTransaction) throws -> Bool {
         let dead = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
         guard !dead.isEmpty else { return false }
-        // Their partials were covered by the allowances that are now taken back. Partials that stay keep theirs.
+        // Their partials were covered by the allowances reclaimed here. Partials that stay keep theirs.
         let leftovers = Set(try WriterSession.sweep(folders.current.incoming).map(\.session))
         let reclaimed = dead.filter { !leftovers.contains($0) }
         guard !reclaimed.isEmpty else { return false }
@@ -205,9 +204,8 @@ extension Catalog {
         } catch {
             try closeFile(flushing: false)
             guard error.isOfUnwritableVolume else { throw error }
-            // This loses the order of the last uses. Stored items are found when dead writers are next
-            // reclaimed.
-            return environment.logger.debug("The volume takes no more of the catalog.")
+            // Only the last uses are lost. Stored items are found when dead writers are next reclaimed.
+            return environment.logger.debug("The catalog could not be written to the volume.")
         }
         try closeFile(flushing: hasWritten)
     }
@@ -218,8 +216,8 @@ extension Catalog {
                 state.allowance.confirm(uncertain: state.allowance.giveUp())
                 return state.allowance.reserved
             }
-            // Held by a partial that could not be removed. The next process to settle dead writers removes
-            // both the partial and the row.
+            // Held by a partial that could not be removed. The next process to reclaim dead writers removes both the
+            // partial and the row.
             try transaction.setAllowance(of: environment.session, to: kept)
         }
     }

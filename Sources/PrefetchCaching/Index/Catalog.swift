@@ -6,10 +6,10 @@ internal import SystemPackage
 
 /// The index of the cache, in SQLite: what is stored, in the order of use.
 ///
-/// Stores and uses are collected in memory and written in batches. The file is opened when it is first
-/// needed, so that the first read after launch waits for nothing. It is rebuilt from the items when it is
-/// missing, damaged, replaced from outside or of another version, or when the machine went down while it was
-/// in use. Losing it costs recency, nothing else.
+/// Stores and uses are collected in memory and written in batches. The file is opened when it is first needed, so that
+/// the first read after launch does not wait. It is rebuilt from the items when it is missing, damaged, replaced from
+/// outside or of another version, or when the machine crashed while it was in use. Losing it costs recency, nothing
+/// else.
 final class Catalog: Sendable {
     let folders: CacheFolders
     let environment: CacheEnvironment
@@ -27,7 +27,7 @@ final class Catalog: Sendable {
         case closed
     }
 
-    /// How often a transaction is run again because its file was replaced meanwhile.
+    /// Retries of a transaction whose file was replaced meanwhile.
     private static let attempts = 8
 
     /// What the file does not contain yet.
@@ -106,17 +106,17 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Enters what a transaction has written into the state in memory, unless the file was replaced before
-    /// the transaction ended: readers of the new file would not see it.
+    /// Applies what a transaction has written to the state in memory, unless the file was replaced before the
+    /// transaction ended: readers of the new file would not see it.
     private func write(
         _ batch: PendingChanges, in file: CatalogFile, _ committed: (inout State) -> Void
     ) throws {
         do {
             guard try file.isInPlace(in: folders.current.root) else { throw CatalogFile.WasReplaced() }
         } catch let error as FileSystemError {
-            // The catalog in place may or may not contain what was written. It is written once more, after
-            // what this process holds was entered again.
-            environment.logger.warning("The catalog cannot be looked at.", metadata: ["error": "\(error)"])
+            // The current file may or may not contain what was written. It is written again, after this process's
+            // allowance was re-entered.
+            environment.logger.warning("The catalog cannot be inspected.", metadata: ["error": "\(error)"])
             inMemory { $0.allowance.lose() }
             throw CatalogFile.WasReplaced()
         }
@@ -137,9 +137,9 @@ final class Catalog: Sendable {
         inMemory { $0.allowance.isEntered && $0.allowance.generation == file.generation }
     }
 
-    /// Makes this process a writer, which is required before it reserves anything. When the folders were
-    /// recreated, grants in the old ones are void: the free part is given up, and the reserved part is
-    /// entered into the new catalog before anything else is granted.
+    /// Makes this process a writer, which is required before it reserves anything. When the folders were recreated,
+    /// grants in the old ones are forfeited: the free part is given up, and the reserved part is entered into the new
+    /// catalog before anything else is granted.
     func beginWriting() throws(CacheError) {
         try session.begin {
             inMemory { state in
@@ -149,8 +149,8 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Enters a higher bound into the lock file. Comes before the commit, so that a process that rebuilds the
-    /// catalog either sees the bound, or this process finds its file replaced.
+    /// Writes a higher bound to the lock file. Must precede the commit, so that either a process that rebuilds the
+    /// catalog sees the bound, or this process finds its file replaced.
     func raiseBound() throws(FileSystemError) {
         try session.write { inMemory { $0.allowance.bound } }
     }
@@ -159,8 +159,8 @@ final class Catalog: Sendable {
         do {
             try raiseBound()
         } catch {
-            // A bound above what this process holds does no harm.
-            environment.logger.debug("The writer's bound stays.", metadata: ["error": "\(error)"])
+            // A bound above what this process holds is harmless.
+            environment.logger.debug("The writer's bound could not be lowered.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -178,8 +178,8 @@ final class Catalog: Sendable {
         inMemory { $0.allowance.noteRecorded(batch.storedBytes) }
     }
 
-    /// Runs `body`, which only reads. Writes pending changes before, if there are any and nothing
-    /// stands in the way: the volume has room for them, and no other process writes.
+    /// Runs `body`, which only reads. Writes pending changes first, if there are any, the volume has room for them and
+    /// no other process is writing.
     func reading<Result>(_ body: (CatalogTransaction) throws -> Result) throws(CacheError) -> Result {
         if inMemory({ !$0.pending.isEmpty }) {
             do {
@@ -191,8 +191,8 @@ final class Catalog: Sendable {
         return try run(makingRoom: false, isReading: true) { file in try file.read(body) }
     }
 
-    /// Runs `body` on the open file and, when that fails, on a fresh one. Repeats, since the system or
-    /// another process may remove that one as well.
+    /// Runs `body` on the open file and, when that fails, on a new one. Repeats, since the system or another process
+    /// may remove that one as well.
     private func run<Result>(
         makingRoom: Bool, isReading: Bool = false, _ body: (CatalogFile) throws -> Result
     ) throws(CacheError) -> Result {
@@ -212,9 +212,9 @@ final class Catalog: Sendable {
                     throw .database(name: "catalog", message: "the file is replaced again and again")
                 }
             } catch let error as CatalogFile.Unusable where attempts < Self.attempts {
-                // Repeated, since another process may put such a file there again.
+                // Retried, since another process may replace the file again.
                 attempts += 1
-                environment.logger.info("The catalog is rebuilt.", metadata: ["reason": "\(error)"])
+                environment.logger.info("The catalog is being rebuilt.", metadata: ["reason": "\(error)"])
                 try discard(identity)
             } catch {
                 if makingRoom, !hasFreed, CatalogFile.isOutOfSpace(error), try freeSpace() {
@@ -224,7 +224,7 @@ final class Catalog: Sendable {
                 } else if attempts < Self.attempts, CatalogFile.isFaultOfTheFile(error) {
                     attempts += 1
                     environment.logger.warning(
-                        "The catalog failed and is rebuilt.", metadata: ["error": "\(error)"])
+                        "The catalog failed and is being rebuilt.", metadata: ["error": "\(error)"])
                     try discard(identity)
                 } else if attempts < Self.attempts, CatalogFile.isAboutNames(error), try wasLost(identity) {
                     attempts += 1
@@ -235,7 +235,7 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Removes the least recently used items without a transaction, for which a full volume has no room.
+    /// Removes the least recently used items without a transaction, which a full volume cannot hold.
     ///
     /// - Returns: Whether anything was removed.
     private func freeSpace() throws(CacheError) -> Bool {
@@ -252,7 +252,7 @@ final class Catalog: Sendable {
         }
     }
 
-    /// The error of a volume that takes no writes, if it can be the cause of an error of SQLite.
+    /// The error of an unwritable volume, if it can be the cause of an error of SQLite.
     private func unwritable(_ error: any Error) -> FileSystemError? {
         do {
             try folders.current.root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog))
@@ -269,7 +269,7 @@ final class Catalog: Sendable {
     private func wasLost(_ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         guard let identity, try !folders.repair() else { return true }
         let root = folders.current.root
-        let found = try onFiles { () throws(FileSystemError) in try CatalogFile.attributes(in: root) }
+        let found = try onFiles(CatalogFile.attributes(in: root))
         return found?.identity != identity || found?.length == 0
     }
 }
@@ -308,8 +308,8 @@ extension Catalog {
         }
     }
 
-    /// Notes that a damaged item went to the quarantine, where it takes as much space as before. Without a
-    /// row, it was gone already.
+    /// Notes that a damaged item was moved to the quarantine, where it takes as much space as before. Without a row, it
+    /// was already gone.
     func noteQuarantined(_ hash: KeyHash, _ row: CatalogRow?) {
         guard var row else { return noteRemoved(hash) }
         inMemory { state in
@@ -332,7 +332,7 @@ extension Catalog {
         }
     }
 
-    /// Notes that the user has opened an item, which makes the partial of its key useless.
+    /// Notes that an item was opened, which makes the partial of its key useless.
     func notePromoted(_ hash: KeyHash) {
         inMemory { state in
             state.pending.count(.promotions)
@@ -340,7 +340,7 @@ extension Catalog {
         }
     }
 
-    /// Notes that a kept partial is gone, or will be part of what its writer holds.
+    /// Notes that a kept partial is gone, or is about to be covered by its writer's allowance.
     func notePartialGone(_ hash: KeyHash) {
         inMemory { state in
             state.unspend(hash.ofPartial)
@@ -370,16 +370,15 @@ extension Catalog.State {
     }
 }
 
-/// What the catalog asks of those who keep the cache within its budget. They know the catalog, and it knows no more of
-/// them than this.
+/// What the catalog needs from the budget: the catalog depends on nothing else of it.
 protocol BudgetKeeping: Sendable {
     /// What a use changes in the row of an item, under the policy in force.
     var effectOfUse: EffectOfUse { get }
 
-    /// The most that all may be charged now, in bytes, or `nil` if unknown.
+    /// The most that all files may be charged now, in bytes, or `nil` if unknown.
     func ceiling(_ transaction: CatalogTransaction) -> Int64?
 
-    /// Evicts until at least `bytes` of charged length were freed, or nothing more can be evicted.
+    /// Evicts until at least `bytes` charged bytes were freed, or nothing more can be evicted.
     ///
     /// - Returns: The bytes that were freed.
     func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64
@@ -387,7 +386,7 @@ protocol BudgetKeeping: Sendable {
     /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
     func unlinkColdest(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64)
 
-    /// Sends the events of evictions. Comes after the transaction, whether it succeeded or not: the files are gone.
+    /// Sends the events of evictions. Called after the transaction, whether it succeeded or not: the files are gone.
     func reportEvictions()
 }
 
@@ -402,9 +401,9 @@ enum EffectOfUse: Sendable {
 
 /// Keeps a growing catalog within the budget.
 ///
-/// The bytes of a stored item are held before its row is written, but those of the row are not: how many
-/// pages it takes is known only when it is written. So a transaction that has extended the file makes room
-/// for that before it ends.
+/// The bytes of a stored item are held before its row is written, but those of the row are not: how many pages it takes
+/// is known only when it is written. So a transaction that has extended the file makes room for the new pages before it
+/// ends.
 private struct Growth {
     private let transaction: CatalogTransaction
     private let catalogBytes: Int64
@@ -419,8 +418,8 @@ private struct Growth {
 
     /// Evicts for the pages that were added.
     ///
-    /// - Returns: Whether the file may keep its length. It also may when more than the ceiling was charged
-    ///   beforehand, because the ceiling has become lower.
+    /// - Returns: Whether the file may keep its length. It also may when the ceiling was already exceeded before,
+    ///   because it was lowered.
     func fit(into budget: any BudgetKeeping) throws -> Bool {
         guard try transaction.catalogBytes() > catalogBytes, let ceiling = budget.ceiling(transaction)
         else { return true }

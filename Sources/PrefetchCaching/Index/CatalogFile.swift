@@ -4,21 +4,20 @@ internal import SystemPackage
 
 /// One open `catalog.sqlite`.
 ///
-/// It uses the rollback journal, not WAL: the folder may be purged while it is in use, and with WAL a missing
-/// file of the three means I/O errors, and two processes on different generations of them corruption. Nothing
-/// is flushed to the device while the cache is in use (`synchronous=OFF`): after a crash of the process the
-/// operating system still has every page, and after a crash of the machine the file is not trusted (see
-/// ``CatalogTransaction/marks()``).
+/// It uses the rollback journal, not WAL: the folder may be purged while it is in use, and with WAL a missing file of
+/// the three causes I/O errors, and two processes on different generations of them cause corruption. Nothing is flushed
+/// to the device while the cache is in use (`synchronous=OFF`): after a crash of the process the operating system still
+/// has every page, and after a crash of the machine the file is not trusted (see ``CatalogTransaction/marks()``).
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     let identity: FileAttributes.Identity
-    /// Whether there was a journal before the file was opened. With it SQLite has undone the unfinished
+    /// Whether there was a journal before the file was opened. With it SQLite has rolled back the unfinished
     /// transaction of a process that died.
     let hadJournal: Bool
     /// The generation of the allowance that was entered into the file.
     var generation = 0
 
-    /// The file under the catalog's name is no longer the one that a transaction has written to.
+    /// The file under the catalog's name is no longer the one that a transaction wrote to.
     struct WasReplaced: Error {}
 
     /// The file has to be rebuilt.
@@ -35,14 +34,14 @@ struct CatalogFile: Sendable {
     /// Bytes of the journal that stay after a transaction.
     private static let journalLimit = 64 << 10
 
-    /// Opens or creates the file, whose place was checked just now: see ``Directory/requireDatabasePlace(_:at:)``.
+    /// Opens or creates the file, whose location was just checked: see ``Directory/requireDatabasePlace(_:at:)``.
     init(in root: Directory, at path: FilePath, hadJournal: Bool, _ patience: Patience) throws {
         self.hadJournal = hadJournal
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
         configuration.busyMode = .callback(patience.busyCallback([FilePath(CacheLayout.catalog)], in: root))
         configuration.prepareDatabase { database in
-            // Pages can be released only if that was requested before the first one was written.
+            // Pages can be released only if this was requested before the first one was written.
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
@@ -71,27 +70,27 @@ struct CatalogFile: Sendable {
         try root.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)
     }
 
-    /// Whether there is a journal, as there is after every transaction. One that is missing or empty was purged,
-    /// and may have been needed to undo the transaction of a process that died.
+    /// Whether there is a journal, as there is after every transaction. One that is missing or empty was purged, and
+    /// may have been needed to roll back the transaction of a process that died.
     static func hasJournal(in root: Directory) throws(FileSystemError) -> Bool {
         let journal = try root.fileSystem.attributes(
             of: FilePath(CacheLayout.catalogJournal), in: root.descriptor)
         return journal.map { $0.length > 0 } ?? false
     }
 
-    /// Checks, before the first access to it, that a database can be read without side effects. A file with a write-ahead
-    /// log is not ours, and reading it would leave files behind.
+    /// Checks, before the first access to it, that a database can be read without side effects. A file with a
+    /// write-ahead log is foreign, and reading it would leave files behind.
     static func requireRollbackJournal(_ database: Database) throws {
         guard try DatabaseBytes.header(of: database).hasRollbackJournal else {
             throw Unusable("it is not a database with a rollback journal")
         }
     }
 
-    /// Has SQLite undo the transaction of a process that died, if there is one, and keep the journal from then on: see
-    /// ``hasJournal(in:)``. It is one folder operation less per transaction, too.
+    /// Has SQLite roll back the transaction of a process that died, if there is one, and keep the journal from then on:
+    /// see ``hasJournal(in:)``. That also saves one folder operation per transaction.
     ///
-    /// A new connection would delete the journal that it has used, and asking it not to has it use the journal first: only
-    /// in exclusive mode does it empty the journal instead.
+    /// A new connection deletes the journal after the rollback, and setting `journal_mode` triggers the rollback first:
+    /// only in exclusive mode does it truncate the journal instead.
     static func undoUnfinished(_ database: Database) throws {
         let read = "SELECT * FROM sqlite_master LIMIT 1"
         try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; \(read)")
@@ -99,7 +98,7 @@ struct CatalogFile: Sendable {
         try database.execute(sql: "PRAGMA journal_mode = PERSIST; PRAGMA locking_mode = NORMAL; \(read)")
     }
 
-    /// Whether the file still has its name. SQLite keeps working on a file that was deleted under it.
+    /// Whether the file still has its name. SQLite keeps working on a file that was deleted while open.
     func isInPlace(in root: Directory) throws(FileSystemError) -> Bool {
         try Self.identity(in: root) == identity
     }
@@ -147,10 +146,9 @@ struct CatalogFile: Sendable {
         }
     }
 
-    /// Makes sure that the file is marked as in use and not flushed before anything is written. The mark
-    /// itself is flushed, once: if a power cut lost the mark but kept a later page, a torn file would be
-    /// taken for a sound one. The process that closes the file removes the mark, at any moment except within
-    /// a transaction.
+    /// Makes sure that the file is marked as in use and not flushed before anything is written. The mark itself is
+    /// flushed, once: if a power cut lost the mark but kept a later page, a torn file would pass for an intact one. The
+    /// process that closes the file removes the mark, at any moment except within a transaction.
     static func requireMark(_ transaction: CatalogTransaction) throws {
         guard try transaction.isMarked() else { throw Unmarked() }
     }
@@ -161,7 +159,7 @@ struct CatalogFile: Sendable {
         do {
             try database.execute(sql: "PRAGMA synchronous = OFF")
         } catch {
-            // The file is then flushed more often than necessary, and nothing else.
+            // The only effect is that the file is flushed more often than necessary.
             return
         }
     }
@@ -173,7 +171,7 @@ struct CatalogFile: Sendable {
 
     func close() throws { try queue.close() }
 
-    /// Whether the file or a side file has a second name.
+    /// Whether the file or a side file has a second hard link.
     static func hasSecondName(in root: Directory) throws(FileSystemError) -> Bool {
         for name in [CacheLayout.catalog] + sideFiles {
             let file = try root.fileSystem.attributes(of: FilePath(name), in: root.descriptor)
@@ -193,9 +191,9 @@ struct CatalogFile: Sendable {
     }
 }
 
-/// What an error says of the file.
+/// What an error says about the file.
 extension CatalogFile {
-    /// Whether an error may be due to a volume that is full or takes no writes.
+    /// Whether an error may be due to a full or read-only volume.
     static func isAboutWriting(_ error: any Error) -> Bool {
         isOutOfSpace(error) || (error as? DatabaseError)?.resultCode == .SQLITE_READONLY
     }
@@ -204,8 +202,8 @@ extension CatalogFile {
         (error as? DatabaseError)?.resultCode == .SQLITE_FULL
     }
 
-    /// Whether the file itself is at fault, rather than the request, the process or the volume. All
-    /// processes then lose it.
+    /// Whether the file itself is at fault, rather than the request, the process or the volume. It is then removed for
+    /// all processes.
     static func isFaultOfTheFile(_ error: any Error) -> Bool {
         if error is UnreadableValue || error is RowDecodingError { return true }
         guard let error = error as? DatabaseError else { return false }

@@ -1,19 +1,14 @@
+internal import Foundation
 internal import GRDB
 package import PrefetchFileSystem
 package import PrefetchItemFormat
 internal import PrefetchStorageAreas
 package import SystemPackage
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// A view of the catalog, which changes nothing: one that is missing, damaged or of another version is not rebuilt for it.
-/// SQLite undoes the unfinished transaction of a process that died, as it does at any use.
+/// A read-only view of the catalog: one that is missing, damaged or of another version is not rebuilt for it. SQLite
+/// still rolls back the unfinished transaction of a process that died.
 struct CatalogView: Sendable {
-    /// The result of looking at the file.
+    /// The result of inspecting the file.
     enum Finding: Sendable {
         case usable(CatalogView)
         case missing
@@ -59,15 +54,13 @@ struct CatalogView: Sendable {
         } catch let error as FileSystemError where error.isHardLinked {
             return .unusable("it has a second name")
         } catch {
-            try onFiles { () throws(FileSystemError) in
-                try root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog))
-            }
+            try onFiles(root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog)))
             guard CatalogFile.isFaultOfTheFile(error) else { throw CatalogFile.wrapped(error, in: folders) }
             return .unusable("\(error)")
         }
     }
 
-    /// What a row says of one file.
+    /// What a row says about one file.
     struct Known: Sendable, Hashable {
         let key: String
         /// Stored bytes: the length of the file.
@@ -95,8 +88,7 @@ struct CatalogView: Sendable {
         }
     }
 
-    /// The result of a `body` that reads, or `nil` if the file has become unusable: the system may purge it
-    /// at any moment.
+    /// The result of `body`, or `nil` if the file has become unusable: the system may purge it at any moment.
     static func ifThere<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result? {
         do throws(CacheError) {
             return try body()
@@ -189,12 +181,12 @@ extension CatalogTransaction {
         return statistics
     }
 
-    /// What is known of the items whose hashes are in a range.
+    /// What is known about the items whose hashes are in a range.
     func knownItems(_ range: ClosedRange<KeyHash>) throws -> [KeyHash: CatalogView.Known] {
         var known: [KeyHash: CatalogView.Known] = [:]
         let rows = try Row.fetchCursor(
             database.cachedStatement(
-                // The plus keeps SQLite from the index on the kind, by which it would go through almost all rows.
+                // The plus keeps SQLite from using the index on the kind, which would scan almost all rows.
                 sql: """
                     SELECT hash, key, storedLength FROM item
                     WHERE +kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?
@@ -232,8 +224,7 @@ extension CachedItem {
         FROM item
         """
 
-    /// - Returns: `nil` for a row that this code could not have written. The item itself is authoritative, so
-    ///   such a row counts as missing.
+    /// - Returns: `nil` for an invalid row. The item itself is authoritative, so such a row counts as missing.
     fileprivate init?(_ row: Row) {
         do {
             let key = try ItemKey(try row.value(0))
@@ -292,10 +283,10 @@ extension CacheStatistics {
     }
 }
 
-/// Reads the catalog as it is, for tools that inspect a cache from outside. Neither the file nor any file
-/// beside it is created or rebuilt.
+/// Reads the catalog as it is, for tools that inspect a cache from outside. Neither the file nor its side files are
+/// created or rebuilt.
 package struct CatalogSnapshot {
-    /// What the catalog knows of one item.
+    /// What the catalog knows about one item.
     package struct Entry: Sendable, Hashable {
         package let hash: KeyHash
         package let key: String
@@ -316,13 +307,13 @@ package struct CatalogSnapshot {
     ///   - path: The path of that root.
     /// - Returns: The version of the file, whose items are read only if it is ``currentVersion``; `nil` when
     ///   there is no file.
-    /// - Throws: ``CacheError/fileSystem(_:)`` or ``CacheError/database(name:message:)``, the latter also for
-    ///   a file that was left in the middle of a change. The items contain the same information.
+    /// - Throws: ``CacheError/fileSystem(_:)`` or ``CacheError/database(name:message:)``, the latter also for a file
+    ///   that was left in the middle of a change. The same information can be read from the items.
     package static func forEach(
         in caches: Directory, at path: FilePath, _ body: (Entry) -> Void
     ) throws(CacheError) -> Int? {
-        guard let root = try onFiles({ () throws(FileSystemError) in try caches.open(CacheLayout.root) }),
-            try onFiles({ () throws(FileSystemError) in try CatalogFile.attributes(in: root) })?.kind
+        guard let root = try onFiles(caches.open(CacheLayout.root)),
+            try onFiles(CatalogFile.attributes(in: root))?.kind
                 == .regular
         else { return nil }
         do {
@@ -367,11 +358,11 @@ extension CatalogSnapshot.Entry {
     }
 }
 
-/// Reading through a connection that may not write.
+/// Reading through a read-only connection.
 ///
-/// Such a connection can mistake the journal of a transaction that has just begun for one that a dead process left,
-/// which it is not allowed to undo (`SQLITE_READONLY_ROLLBACK`). At the next attempt it sees that the writer holds the
-/// lock, so both opening and reading are tried again.
+/// Such a connection can mistake the journal of a transaction that has just begun for a hot journal, which it may not
+/// roll back (`SQLITE_READONLY_ROLLBACK`). At the next attempt it sees that the writer holds the lock, so both opening
+/// and reading are retried.
 extension DatabaseQueue {
     private static var attempts: Int { 16 }
 

@@ -1,12 +1,7 @@
+internal import Foundation
 internal import PrefetchItemFormat
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// What the catalog knows of one file of the cache.
+/// What the catalog knows about one file of the cache.
 struct CatalogRow: Sendable {
     /// What a file is to the cache. The raw value is stored, and orders victims: higher ones first.
     enum Kind: Int, Sendable {
@@ -18,7 +13,7 @@ struct CatalogRow: Sendable {
         /// A damaged item in the quarantine. Its hash is that of its name there.
         case quarantined = 1
         /// The kept part of an item whose storing was interrupted, see ``PartialFiles``. Its hash is
-        /// ``ItemFormat/KeyHash/ofPartial``.
+        /// ``PrefetchItemFormat/KeyHash/ofPartial``.
         case partial = 2
     }
 
@@ -33,7 +28,7 @@ struct CatalogRow: Sendable {
     var storedBytes: Int64
     /// Charged bytes, which count against the budget.
     var chargedBytes: Int64
-    /// Whether the catalog charges for the file already, under another row.
+    /// Whether the catalog already charges for the file, under another row.
     var isRecorded = false
 
     init(

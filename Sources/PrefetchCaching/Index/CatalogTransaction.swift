@@ -1,17 +1,12 @@
+internal import Foundation
 internal import GRDB
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// One transaction of the catalog: everything that is asked of its tables or changed in them. There is no other SQL for
-/// them than here, in the queries of ``CatalogView`` and in ``CatalogSchema``.
+/// One transaction of the catalog: all queries and changes of its tables. Other SQL for them is only in the queries of
+/// ``CatalogView`` and in ``CatalogSchema``.
 ///
-/// Only those that run transactions create one, see ``CatalogFile``. It is valid as long as the transaction is.
+/// Created by ``CatalogFile``, and valid only during the transaction.
 struct CatalogTransaction {
     let database: Database
 
@@ -19,7 +14,7 @@ struct CatalogTransaction {
         self.database = database
     }
 
-    /// Undoes what `body` changes unless it returns `true`.
+    /// Rolls back what `body` changes unless it returns `true`.
     func tentatively(_ body: () throws -> Bool) throws {
         try database.inSavepoint { try body() ? .commit : .rollback }
     }
@@ -69,10 +64,10 @@ extension CatalogTransaction {
     /// All bytes that count against the budget: files, what processes hold, and the catalog itself.
     func usedBytes() throws -> Int64 { try itemBytes() + heldBytes() + catalogBytes() }
 
-    /// Fewer free pages than this are left to the next rows.
+    /// Fewer free pages than this are kept for new rows.
     private static var leastFreePages: Int64 { 64 }
 
-    /// Releases the free pages of the file, which are charged like all others, when they are more than a quarter of all.
+    /// Releases the free pages of the file, which are charged like all others, when they exceed a quarter of all pages.
     ///
     /// Deleted rows leave pages that the next rows reuse, and no other transaction moves pages.
     func shrinkWhereMuchIsFree() throws {
@@ -119,7 +114,7 @@ extension CatalogTransaction {
 
     func deleteRow(_ hash: KeyHash) throws { try deleteRow(hash.data) }
 
-    /// - Parameter hash: As it stands in a row, which may be damaged.
+    /// - Parameter hash: As read from a row, which may be damaged.
     func deleteRow(_ hash: Data) throws { try change("DELETE FROM item WHERE hash = ?", [hash]) }
 
     /// Moves a file to a position in the order of use.
@@ -177,7 +172,7 @@ extension CatalogTransaction {
 
     /// Items and kept partials that have expired at `time`, in milliseconds since 1970.
     func expiredVictims(at time: Int64, atMost limit: Int, passingOver passedOver: Int) throws -> [Victim] {
-        // The + keeps SQLite from scanning all items through the index that begins with the kind.
+        // The plus keeps SQLite from scanning all items through the index that begins with the kind.
         try victims(
             "WHERE +kind IN (0, 2) AND expiresAt <= ? ORDER BY expiresAt LIMIT ? OFFSET ?",
             [time, limit, passedOver])
@@ -196,7 +191,7 @@ extension CatalogTransaction {
             """, [source, storedBefore])
     }
 
-    /// The first file that is no item, in the order of kind, priority and `lastUse`.
+    /// The first file that is not an item, in the order of kind, priority and `lastUse`.
     func firstVictimBesidesItems(passingOver passedOver: Set<KeyHash>) throws -> Victim? {
         let rows = try Row.fetchCursor(
             database.cachedStatement(
@@ -287,7 +282,7 @@ extension CatalogTransaction {
     func forgetBudget() throws { try database.execute(sql: "UPDATE volume SET budget = NULL") }
 }
 
-/// What was made of the volume when it was last measured.
+/// The outcome of the last measurement of the volume.
 struct RememberedVolume: Equatable {
     /// The automatic budget in force; `nil` under a fixed one.
     let budget: Int64?
@@ -345,7 +340,7 @@ extension CatalogTransaction {
     func removeMark() throws { try database.execute(sql: "DELETE FROM unflushed") }
 }
 
-/// Making the rows match the files, and the sums match the rows.
+/// Reconciling the rows with the files, and the sums with the rows.
 extension CatalogTransaction {
     /// Stored lengths by hash, for the items whose hashes are in a range.
     func storedLengths(_ range: ClosedRange<KeyHash>) throws -> [Data: Int64] {
@@ -399,7 +394,7 @@ extension CatalogTransaction {
 
     /// Charges all items for blocks of another size. Their order stays.
     func recharge(blockSize: Int64) throws {
-        // As ``ChargedLength`` computes it. The + keeps SQLite from looking each row up through an index.
+        // As ``ChargedLength`` computes it. The plus keeps SQLite from looking up each row through an index.
         let charge = "(storedLength + ?1 - 1) / ?1 * ?1 + \(ChargedLength.overhead)"
         try database.execute(
             sql: """
@@ -441,7 +436,7 @@ extension CatalogTransaction {
 }
 
 extension Victim {
-    /// - Returns: `nil` for a row of a kind that is not known here.
+    /// - Returns: `nil` for a row of an unknown kind.
     fileprivate init?(_ row: Row) throws {
         guard let hash = KeyHash(data: try row.value(0)),
             let kind = CatalogRow.Kind(rawValue: try row.value(2))

@@ -7,7 +7,7 @@ protocol CatalogedFiles: Sendable {
     /// Removes the file of a victim.
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal
 
-    /// Keeps others from leasing a victim until the claim is released.
+    /// Prevents leases of a victim until the claim is released.
     func claim(_ victim: Victim) throws(FileSystemError) -> Claiming
 
     /// Removes the file of a claimed victim. The claim still has to be released.
@@ -38,7 +38,7 @@ enum Claiming: Sendable {
     case gone, leased
 }
 
-/// The opposite of a lease: whoever reads the file meanwhile does so without one.
+/// Excludes leases: a reader that opens the file meanwhile gets none.
 struct Claim: Sendable {
     /// Holds the exclusive `flock`; `nil` where no file can be opened.
     let file: Descriptor?
@@ -46,8 +46,8 @@ struct Claim: Sendable {
 
 /// The files of items, quarantined items and kept partials. A file that is leased is not removed.
 ///
-/// A lease is the shared `flock` of an item's file, see ``CacheFolders/openItem(_:)``. It ends with its
-/// process, and costs a reader one call and no record.
+/// A lease is the shared `flock` of an item's file, see ``CacheFolders/openItem(_:)``. It ends with its process, and
+/// costs a reader one system call and no bookkeeping.
 struct CacheFiles: CatalogedFiles {
     let folders: CacheFolders
 
@@ -70,7 +70,7 @@ struct CacheFiles: CatalogedFiles {
         do {
             file = try fileSystem.open(path, in: folder, .read)
         } catch {
-            // A process without permission to read the file cannot hold a lease on it either.
+            // Without permission to read a file, no process can hold a lease on it.
             if error.errno == .permissionDenied { return .claimed(Claim(file: nil)) }
             guard error.isNotFound || error.isNotRegularFile else { throw error }
             return .gone
@@ -85,7 +85,7 @@ struct CacheFiles: CatalogedFiles {
             fileSystem.close(file)
             return .leased
         } catch {
-            // Without locks there are no leases.
+            // Without lock support there are no leases.
             if error.isUnsupported { return .claimed(Claim(file: file)) }
             fileSystem.close(file)
             throw error

@@ -30,7 +30,7 @@ struct PendingChanges: Sendable {
 
     var isEmpty: Bool { entries.isEmpty && counters.isEmpty && opened.isEmpty }
 
-    /// The changes in the order in which they happened.
+    /// The changes in chronological order.
     var ordered: [(hash: KeyHash, change: Change)] {
         var steps: [(order: UInt64, hash: KeyHash, change: Change)] = []
         steps.reserveCapacity(entries.count)
@@ -82,7 +82,7 @@ struct PendingChanges: Sendable {
         set(.removed, for: hash)
     }
 
-    /// Notes that an item is not on disk, unless something newer is known of it.
+    /// Notes that an item is not on disk, unless there is a newer change.
     mutating func absent(_ hash: KeyHash) {
         if entries[hash] == nil { set(.absent, for: hash) }
     }
@@ -91,12 +91,12 @@ struct PendingChanges: Sendable {
         set(.partialLost, for: hash)
     }
 
-    /// Notes that the user has opened an item, which makes its partial useless.
+    /// Notes that an item was opened, which makes its partial useless.
     mutating func opened(_ hash: KeyHash) {
         opened.insert(hash)
     }
 
-    /// Notes that a partial is not on disk, unless something newer is known of it.
+    /// Notes that a partial is not on disk, unless there is a newer change.
     mutating func partialAbsent(_ hash: KeyHash) {
         if entries[hash] == nil { set(.partialLost, for: hash) }
     }
@@ -106,7 +106,7 @@ struct PendingChanges: Sendable {
         entries[hash] = Entry(order: lastOrder, change: change)
     }
 
-    /// Puts back changes that could not be written, as if they had stayed here all along.
+    /// Puts back changes that could not be written, as if they had never been taken.
     ///
     /// - Returns: Charged bytes of files that were removed meanwhile, and that no row will account for.
     mutating func restore(_ older: PendingChanges) -> Int64 {
@@ -117,12 +117,12 @@ struct PendingChanges: Sendable {
         for (hash, change) in newer.ordered {
             switch change {
             case .stored(var row):
-                // The row of the item that was set aside was on its way, and has not arrived.
+                // The row of the item that was then quarantined was not written.
                 if row.isRecorded, older.isUnrecorded(row.hash.inQuarantine) { row.isRecorded = false }
                 stored(row)
             case .touched: touched(hash)
             case .removed: removed(hash)
-            // The lookup came before the older change was known to have failed.
+            // The lookup preceded the failure to write the older change.
             case .absent: absent(hash)
             case .partialLost: partialLost(hash)
             }
@@ -135,7 +135,7 @@ struct PendingChanges: Sendable {
     }
 }
 
-/// Changes on their way into the tables, within one transaction.
+/// Writes changes to the tables, within one transaction.
 ///
 /// The rows are written at once, so that an eviction finds them. The counters, the last number of the order
 /// of use and the allowance are written once, at the end, however many changes there are.
@@ -166,8 +166,8 @@ struct ChangeWriting {
             case .stored(let row):
                 sequence += 1
                 if row.kind == .item, hasPartials { try supersedePartial(of: hash) }
-                // A file that another process has replaced meanwhile has its row written by that process; one
-                // that it has removed or evicted has no row.
+                // If another process has replaced the file meanwhile, that process writes its row; if it has removed or
+                // evicted the file, there is no row.
                 switch try lengthOnDisk(row) {
                 case row.storedBytes: try transaction.write(row, lastUse: sequence)
                 case nil: try transaction.deleteRow(hash)
@@ -182,7 +182,7 @@ struct ChangeWriting {
                     try transaction.moveRow(hash, to: sequence)
                 }
             case .removed, .absent:
-                // Another process may have stored the item again; it writes the row then.
+                // Another process may have stored the item again, and then writes its row.
                 if try catalog.files.storedBytes(of: hash) == nil { try transaction.deleteRow(hash) }
             }
         }
@@ -206,7 +206,7 @@ struct ChangeWriting {
     }
 }
 
-/// The rows of kept partials. A partial that is being written has none: it is part of what its process holds.
+/// The rows of kept partials. A partial that is being written has none: its process's allowance covers it.
 extension ChangeWriting {
     private mutating func writePartial(_ row: CatalogRow) throws {
         switch try catalog.files.state(ofPartial: row.hash) {
@@ -227,7 +227,7 @@ extension ChangeWriting {
     private func forgetPartial(_ hash: KeyHash) throws {
         switch try catalog.files.state(ofPartial: hash) {
         case .absent: try transaction.deleteRow(hash)
-        // The row is that of an older one.
+        // The row belongs to an older partial.
         case .held(catalog.environment.session): try transaction.deleteRow(hash)
         case .held, .kept: break
         }

@@ -1,19 +1,14 @@
+internal import Foundation
 internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
 internal import SystemPackage
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// Makes the catalog match the files on disk: adds rows for files without one, replaces those of items whose
-/// length has changed, and deletes those of items that are gone.
+/// Reconciles the catalog with the files on disk: adds missing rows, replaces those of items whose length has changed,
+/// and deletes those of items that are gone.
 ///
-/// Memory is bounded by one of the 256 folders.
+/// Memory is bounded by the largest of the 256 folders.
 final class ItemReconciler: Sendable {
     /// The position in the order of use of items whose use was not recorded.
     enum Ordering {
@@ -94,9 +89,8 @@ final class ItemReconciler: Sendable {
         try environment.fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor)?.length
     }
 
-    /// Returns the row of a file, or `nil` if it was removed since the folder was listed, or is not a regular
-    /// file and so not ours. A file that cannot be read is set aside: it must not keep the others from being
-    /// found.
+    /// Returns the row of a file, or `nil` if it was removed since the folder was listed, or is not a regular file and
+    /// so not ours. A file that cannot be read is quarantined: it must not prevent the others from being found.
     private func inspect(_ name: FilePath.Component, _ hash: KeyHash, in folder: Directory)
         throws -> CatalogRow?
     {
@@ -121,7 +115,7 @@ final class ItemReconciler: Sendable {
         if error.isNotFound || error.isNotRegularFile { return nil }
         guard error.errno == .ioError || error.isNotPermitted else { throw error }
         environment.logger.warning(
-            "An item that cannot be read was set aside.",
+            "An unreadable item was quarantined.",
             metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
         return try quarantine.add(hash)
     }
@@ -162,8 +156,8 @@ final class ItemReconciler: Sendable {
     }
 }
 
-/// Makes the catalog match the partials in `incoming/` that are not being written: a row for each, and none
-/// for those that are gone. Partials that can never be resumed are removed.
+/// Reconciles the catalog with the partials in `incoming/` that are not being written: a row for each, and none for
+/// those that are gone. Partials that can never be resumed are removed.
 struct PartialReconciler {
     let folders: CacheFolders
     let environment: CacheEnvironment
@@ -171,7 +165,7 @@ struct PartialReconciler {
 
     /// The state of one partial.
     private enum Finding {
-        /// Its writer lives, and accounts for it.
+        /// Its writer is alive, and its allowance covers it.
         case held
         case kept(CatalogRow)
         case unusable
@@ -250,7 +244,7 @@ struct PartialReconciler {
         let journalLength = try fileSystem.attributes(of: file).length
         do throws(ItemFormatError) {
             let journal = try PartialJournal(of: file, in: fileSystem)
-            // The system may have emptied the chunks and left the journal.
+            // The system may have emptied the chunks but not the journal.
             var there = journal
             there.cut(toStoredLength: storedBytes)
             guard journal.metadata.key.hash == hash, !there.chunks.isEmpty else { return .unusable }
@@ -271,8 +265,7 @@ struct PartialReconciler {
         }
     }
 
-    /// A partial that can be neither read nor removed takes its space, and is evicted first once that is
-    /// possible.
+    /// A partial that can be neither read nor removed stays charged, and is evicted first once that is possible.
     private func unreadable(_ hash: KeyHash, _ files: PartialFiles, _ error: FileSystemError)
         throws -> CatalogRow?
     {

@@ -4,10 +4,10 @@ internal import PrefetchFileSystem
 internal import SystemPackage
 
 extension Directory {
-    /// The path of a database in this folder as text, which is all that GRDB takes.
+    /// The path of a database in this folder as text, the only form that GRDB accepts.
     ///
-    /// - Parameter path: The path of this folder. For one that is not UTF-8 the kernel's name for the open folder
-    ///   stands in, as long as this object lives. Only file systems of Linux have such names.
+    /// - Parameter path: The path of this folder. If it is not UTF-8, the `/proc` path of the open folder is used,
+    ///   which is valid as long as this object lives. Only Linux has paths that are not UTF-8.
     func databasePath(_ name: String, at path: FilePath) -> String {
         #if os(Linux)
             if !path.isText { return "/proc/self/fd/\(descriptor.rawValue)/\(name)" }
@@ -15,14 +15,13 @@ extension Directory {
         return path.appending(name).string
     }
 
-    /// Checks that SQLite, which opens by path and follows links, will open or create the file `name` and its
+    /// Checks that SQLite, which opens by path and follows symbolic links, will open or create the file `name` and its
     /// side files in this very folder. Nothing may happen between this check and the opening.
     ///
     /// - Parameter path: The path of this folder.
     /// - Returns: The identity of the file, if it exists.
-    /// - Throws: `ELOOP` for a link or anything else that is not a file, `EMLINK` for a file with several
-    ///   names, each of which would have its own journal, and `ESTALE` when the path now leads to another
-    ///   folder.
+    /// - Throws: `ELOOP` for a symbolic link or anything else that is not a file, `EMLINK` for a file with several hard
+    ///   links, each of which would have its own journal, and `ESTALE` when the path now leads to another folder.
     @discardableResult
     func requireDatabasePlace(_ name: String, at path: FilePath) throws(FileSystemError)
         -> FileAttributes.Identity?
@@ -50,12 +49,12 @@ extension Directory {
 }
 
 extension FilePath {
-    /// Checks that SQLite can open a database with its journal in this folder. It follows all links first, so a short
-    /// link does not help.
+    /// Checks that SQLite can open a database with its journal in this folder. It resolves all symbolic links first, so
+    /// a short link does not help.
     ///
     /// - Throws: ``CacheError/pathTooLong(_:bytes:limit:)``.
     func requireRoom(forDatabase name: String) throws(CacheError) {
-        // Without any, opening fails and says so.
+        // Without any, opening fails with an error of its own.
         guard let system = sqlite3_vfs_find(nil) else { return }
         let path = appending(name)
         let limit = Int(system.pointee.mxPathname) - "-journal".utf8.count
@@ -63,13 +62,13 @@ extension FilePath {
         guard bytes <= limit else { throw .pathTooLong(path.string, bytes: bytes, limit: limit) }
     }
 
-    /// `nil` where the links cannot be followed. What does not exist yet counts as it is.
+    /// `nil` where the links cannot be resolved. Components that do not exist yet count as they are.
     private func lengthWithoutLinks(_ system: UnsafeMutablePointer<sqlite3_vfs>) -> Int? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { target in
             let result = withPlatformString { path in
                 system.pointee.xFullPathname(system, path, CInt(target.count), target.baseAddress)
             }
-            // The higher bits say whether there were links.
+            // The higher bits tell whether there were links.
             return result & 0xFF == SQLITE_OK ? target.firstIndex(of: 0) : nil
         }
     }
@@ -77,10 +76,10 @@ extension FilePath {
 
 /// The bytes of a database file, read by SQLite without any access to the database.
 ///
-/// Nothing but SQLite may open such a file, or the `-shm` file beside it: closing *any* descriptor of a file releases all
-/// locks of the process on it, and another connection goes on with its transaction without knowing. SQLite knows of the
-/// other connections of its process, and closes its descriptor when none of them holds a lock. That also rules out
-/// `immutable=1` and `nolock=1`, with which it does not look.
+/// Nothing but SQLite may open such a file, or its `-shm` file: closing *any* descriptor of a file releases all POSIX
+/// locks of the process on it, while another connection continues its transaction unaware. SQLite tracks the
+/// connections of its process, and defers closing a descriptor until none of them holds a lock. That also rules out
+/// `immutable=1` and `nolock=1`, with which it does neither.
 enum DatabaseBytes {
     /// Reads a whole file.
     static func read(_ path: String) throws -> [UInt8] {
@@ -90,7 +89,7 @@ enum DatabaseBytes {
         return try read(connection, atMost: .max)
     }
 
-    /// The header of a database that was opened just now.
+    /// The header of a database that was just opened.
     static func header(of database: Database) throws -> DatabaseHeader {
         DatabaseHeader(try read(database.sqliteConnection, atMost: DatabaseHeader.length))
     }
@@ -107,7 +106,7 @@ enum DatabaseBytes {
         let count = CInt(clamping: min(length, Int64(limit)))
         return try [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
             let code = read(opened, buffer.baseAddress, count, 0)
-            // Fills the rest with zeros when the file was cut off meanwhile.
+            // Fills the rest with zeros when the file was truncated meanwhile.
             let result = ResultCode(rawValue: code)
             guard [.SQLITE_OK, .SQLITE_IOERR_SHORT_READ].contains(result) else {
                 throw DatabaseError(resultCode: result)
@@ -127,7 +126,7 @@ struct DatabaseHeader {
     private static let versions = 18...19
     private let bytes: [UInt8]
 
-    /// - Parameter bytes: Those of the file, or its first ones.
+    /// - Parameter bytes: The file, or its beginning.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -143,7 +142,7 @@ struct DatabaseHeader {
         return bytes[60..<64].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Makes the content of a database one that needs no log to be read.
+    /// Marks the content of a database as readable without a log.
     static func setRollbackJournal(in content: inout [UInt8]) {
         guard content.count >= length else { return }
         for index in versions { content[index] = 1 }
@@ -151,12 +150,12 @@ struct DatabaseHeader {
 }
 
 extension DatabaseError {
-    /// Whether a lock was not to be had. The second is how SQLite says so of the locks of a write-ahead log.
+    /// Whether a lock was unavailable. The second code is the one for the locks of a write-ahead log.
     var isBusy: Bool { [.SQLITE_BUSY, .SQLITE_PROTOCOL].contains(resultCode) }
 
     /// Whether a full volume or quota caused the error, which SQLite itself recognises by `ENOSPC` alone.
     ///
-    /// - Parameter database: The database that failed just now.
+    /// - Parameter database: The database that just failed.
     func isOutOfSpace(in database: Database) -> Bool {
         if resultCode == .SQLITE_FULL { return true }
         guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(resultCode) else { return false }
@@ -183,10 +182,10 @@ extension DatabaseError {
 }
 
 extension Directory {
-    /// Checks that files can be created in this folder, of which SQLite says no more than that it failed.
+    /// Checks that files can be created in this folder, since SQLite reports only that it failed.
     ///
     /// - Parameter path: The file that was to be written.
-    /// - Throws: `EROFS` when the volume takes no writes and that can be the cause of `error`.
+    /// - Throws: `EROFS` when the volume is read-only and that can be the cause of `error`.
     func requireWritableVolume(after error: any Error, _ path: FilePath) throws(FileSystemError) {
         guard let error = error as? DatabaseError,
             [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR].contains(error.resultCode)
@@ -199,15 +198,15 @@ extension Directory {
     }
 }
 
-/// A value that its column cannot hold: the file was damaged. SQLite itself does not notice on reading, not even NULL
+/// A value that its column cannot hold: the file was damaged. SQLite does not check this on reading, not even for NULL
 /// in a column that is declared NOT NULL.
 struct UnreadableValue: Error, CustomStringConvertible {
     let description: String
 }
 
 extension Row {
-    /// The value in a column. GRDB's own `row[index]` ends the process for one of another type or beyond its bounds,
-    /// of which one wrong bit can make either.
+    /// The value in a column. GRDB's own `row[index]` traps on a value of another type or out of range, and one flipped
+    /// bit can produce either.
     ///
     /// - Throws: ``UnreadableValue``.
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(

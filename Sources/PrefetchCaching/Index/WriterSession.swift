@@ -3,8 +3,8 @@ internal import PrefetchFileSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// This process as a writer of the cache: a locked file in `incoming/`, whose name starts the names of all
-/// its partials.
+/// This process as a writer of the cache: a locked file in `incoming/`, whose name prefixes the names of all its
+/// partials.
 ///
 /// The lock ends with the process. One lock for all partials costs nothing per item: when another process
 /// finds the lock free, every partial of that name is abandoned.
@@ -36,35 +36,32 @@ final class WriterSession: Sendable {
         return CacheLayout.partial(session: environment.session, number: number)
     }
 
-    /// Takes the lock, unless it is held. Must come before the first reservation: others consider a writer
-    /// without a lock dead. A new lock replaces one whose folder was recreated, whose file was removed or
-    /// emptied, or whose file got a second name: writing to it would change a foreign file.
+    /// Takes the lock, unless it is held. Must come before the first reservation: others consider a writer without a
+    /// lock dead. A new lock replaces one whose folder was recreated, whose file was removed or emptied, or whose file
+    /// got a second hard link: writing to it would change a foreign file.
     ///
     /// - Parameter moving: Returns what this process may hold once the old lock is lost.
-    /// - Throws: ``CacheError/fileSystem(_:)``, and ``CacheError/busy(_:by:)`` while another process cleans up
-    ///   what it takes for a dead writer's.
+    /// - Throws: ``CacheError/fileSystem(_:)``, and ``CacheError/busy(_:by:)`` while another process reclaims this
+    ///   writer as dead.
     func begin(_ moving: () -> Int64) throws(CacheError) {
         let incoming = folders.current.incoming
         try lock.withLock { lock throws(CacheError) in
             var bound: Int64 = 0
             if let held = lock {
-                let found = try onFiles { () throws(FileSystemError) in
-                    try environment.fileSystem.attributes(of: held.file)
-                }
+                let found = try onFiles(environment.fileSystem.attributes(of: held.file))
                 if held.incoming === incoming, found.linkCount == 1 {
                     guard held.bound > 0, found.length < WriterBound.length else { return }
                     // A process that has rebuilt the catalog since then assumes that nothing is held.
                     lock?.bound = moving()
-                    return try onFiles { () throws(FileSystemError) in
-                        try WriterBound(lock?.bound ?? 0).write(to: held.file, in: environment.fileSystem)
-                    }
+                    return try onFiles(
+                        WriterBound(lock?.bound ?? 0).write(to: held.file, in: environment.fileSystem))
                 }
                 environment.fileSystem.unlock(held.file)
                 lock = nil
                 bound = moving()
             }
             let name = CacheLayout.lock(session: environment.session)
-            let taken = try onFiles { () throws(FileSystemError) in try takeLock(name, in: incoming, bound) }
+            let taken = try onFiles(takeLock(name, in: incoming, bound))
             guard let file = taken else { throw .busy("writer's file", [name], in: incoming) }
             lock = Lock(file: file, incoming: incoming, bound: bound)
         }
@@ -73,7 +70,7 @@ final class WriterSession: Sendable {
     /// Writes into the lock file how much of the budget this process may hold, for processes that have to
     /// rebuild the catalog. A process without the lock holds nothing.
     ///
-    /// - Parameter bound: Called when no other thread writes, so that the last to write has the latest value.
+    /// - Parameter bound: Called under the lock, so that the last write has the latest value.
     func write(_ bound: () -> Int64) throws(FileSystemError) {
         try lock.withLock { lock throws(FileSystemError) in
             guard let held = lock else { return }
@@ -101,7 +98,7 @@ final class WriterSession: Sendable {
                 } else {
                     // Another process that finds the lock held reads the bound.
                     if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
-                    // A cleanup may have locked and removed the file in between.
+                    // A sweep may have locked and removed the file in between.
                     let isLocked = try folders.patience.wait(for: [name], in: incoming) {
                         () throws(FileSystemError) in
                         try fileSystem.lock(file, waiting: false)
@@ -128,8 +125,8 @@ final class WriterSession: Sendable {
                 try environment.fileSystem.unlink(
                     CacheLayout.lock(session: environment.session), in: held.incoming.descriptor)
             } catch {
-                // A lock file that stays behind is free, and the next process removes it.
-                environment.logger.debug("The writer's lock file stays.", metadata: ["error": "\(error)"])
+                // A lock file that stays behind is unlocked, and the next process removes it.
+                environment.logger.debug("The writer's lock file was not removed.", metadata: ["error": "\(error)"])
             }
             environment.fileSystem.unlock(held.file)
             current = nil
@@ -213,8 +210,8 @@ final class WriterSession: Sendable {
         return orphans
     }
 
-    /// Runs `body` if the process of a session is dead, and holds its lock meanwhile, so that a process that
-    /// is about to take it does not work under a name that is being removed.
+    /// Runs `body` if the process of a session is dead, and holds its lock meanwhile, so that a process that is about
+    /// to take the lock does not use a name that is being removed.
     ///
     /// - Returns: `nil` if the process lives.
     private static func ifDead<Result>(
@@ -226,7 +223,7 @@ final class WriterSession: Sendable {
             lock = try fileSystem.open(
                 CacheLayout.lock(session: session), in: incoming.descriptor, .read)
         } catch {
-            // Nobody holds a lock on a link or a folder.
+            // No writer holds a lock on a symbolic link or a folder.
             guard error.isNotFound || error.isNotRegularFile else { throw error }
             return try body()
         }
@@ -243,13 +240,13 @@ final class WriterSession: Sendable {
     }
 }
 
-/// The most of the budget that a process may hold, as its lock file says.
+/// The most of the budget that a process may hold, as recorded in its lock file.
 ///
 /// The catalog has the exact number, but can be lost. The lock file, which shows whether a process lives,
 /// always has at least as much: it is written before a grant is committed, and after one was released.
 struct WriterBound {
     static let length: Int64 = 16
-    /// How often a reader tries again after it has met a writer.
+    /// Retries of a read that overlaps a write.
     private static let attempts = 1000
 
     let bytes: Int64
@@ -279,8 +276,7 @@ struct WriterBound {
         throw FileSystemError("read", errno: .ioError)
     }
 
-    /// Writes the bound and its complement with one call. The complement shows a reader that it has read both
-    /// completely.
+    /// Writes the bound and its complement with one call. The complement lets a reader detect a torn read.
     func write(to file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
         let word = bytes.littleEndian
         try fileSystem.writeAll(Self.bytes(word) + Self.bytes(~word), to: file, at: 0)

@@ -1,7 +1,7 @@
 internal import PrefetchFileSystem
 internal import SystemPackage
 
-/// Visits a folder and all folders below it, however deep, with two of them open at a time. Links are not
+/// Visits a folder and all folders below it, however deep, with two of them open at a time. Symbolic links are not
 /// followed.
 struct FolderWalk {
     /// Something found on the way.
@@ -22,18 +22,18 @@ struct FolderWalk {
     }
 
     let top: Directory
-    /// Whether a folder is left out.
+    /// Whether to skip a folder.
     let isSkipped: (FileAttributes.Identity) -> Bool
 
     /// - Parameters:
     ///   - body: Receives everything except the folders that are visited, in the order of the names within each
     ///     folder.
-    ///   - unreadable: Receives what is below the top and cannot be listed or inspected.
+    ///   - unreadable: Receives entries below the top that cannot be listed or inspected.
     /// - Throws: ``CacheError/fileSystem(_:)`` when the top cannot be listed.
     func run(
         _ body: (Entry) throws(CacheError) -> Void, unreadable: (FilePath, CacheError) -> Void
     ) throws(CacheError) {
-        // Paths rather than open folders: there may be more of them than descriptors.
+        // Paths rather than open folders, which could exhaust the descriptors.
         var waiting: [FilePath] = [""]
         var last = (path: FilePath(""), folder: top)
         while let path = waiting.popLast() {
@@ -42,9 +42,7 @@ struct FolderWalk {
             do {
                 guard let opened = try open(path, after: last) else { continue }
                 folder = opened
-                entries = try onFiles { () throws(FileSystemError) in
-                    try top.fileSystem.entries(of: folder.descriptor)
-                }
+                entries = try onFiles(top.fileSystem.entries(of: folder.descriptor))
             } catch {
                 guard !path.isEmpty else { throw error }
                 unreadable(path, error)

@@ -2,7 +2,7 @@ public import PrefetchItemFormat
 public import PrefetchStorageAreas
 public import SystemPackage
 
-/// Which folder of files to take into the cache, and as what.
+/// Which folder of files to import into the cache, and as what.
 public struct MigrationRequest: Hashable, Sendable {
     /// What the files become.
     public enum Role: Hashable, Sendable {
@@ -13,7 +13,7 @@ public struct MigrationRequest: Hashable, Sendable {
         case promoted(to: Area)
     }
 
-    /// The folder, which is not part of the cache. Links below it are not followed.
+    /// The folder, which is not part of the cache. Symbolic links below it are not followed.
     public var folder: FilePath
     /// What the files become.
     public var role: Role
@@ -43,7 +43,7 @@ public struct MigrationRequest: Hashable, Sendable {
     }
 }
 
-/// The outcome for one file, or what it would be.
+/// The outcome for one file, actual or, in a dry run, predicted.
 public struct MigratedFile: Hashable, Sendable {
     /// What became of a file.
     public enum Outcome: Hashable, Sendable {
@@ -55,21 +55,21 @@ public struct MigratedFile: Hashable, Sendable {
         case merged(AreaPath)
         /// It stays where it is, and was recorded there.
         case adopted(AreaPath)
-        /// It stays as it is, and why.
+        /// It was left as it is, for this reason.
         case left(Obstacle)
     }
 
     /// Why a file stays where it is.
     public enum Obstacle: Hashable, Sendable {
-        /// It is a link, a socket, a device or the like.
+        /// It is a symbolic link, a socket, a device or the like.
         case notARegularFile
-        /// Its path cannot be a key, or a location in the area, and why.
+        /// Its path cannot be a key, or a location in the area, for this reason.
         case name(String)
         /// Its key belongs to other content that is cached or was opened.
         case keyIsTaken
         /// There is no room for it without evicting other items, or storing is refused.
         case refused(Refusal)
-        /// It was changed or replaced meanwhile, somebody is writing it, or another migration is taking it in.
+        /// It was changed or replaced meanwhile, is being written, or is being imported by another migration.
         case changed
         /// It is a folder of the cache, the tag of a cache folder, or where the files are to go.
         case ours

@@ -25,15 +25,14 @@ extension Migrator {
             if !known.hasExpired(at: engine.environment.now) { metadata = known }
             return .merged(.item(original.key.hash))
         }
-        // Written again: an earlier flush of it may have failed, after which the next one succeeds although the
-        // content is lost.
+        // Written again: if an earlier flush failed, the next one succeeds although the content is lost.
         switch outcome {
         case .merged:
             let stored = try store(original, opened, as: metadata)
             guard case .stored(let place) = stored else { return stored }
             return .merged(place)
         case .left(.failed(.item(let error))) where error.isLoss:
-            // Torn by a power cut, before its flush.
+            // Torn by a power cut before it was flushed.
             if !isDryRun { _ = try engine.missed(original.key, error) }
             return try store(original, opened, as: metadata)
         default: return outcome
@@ -88,7 +87,7 @@ extension Migrator {
         return try body(item, footer.metadata)
     }
 
-    /// Stores are not flushed otherwise; but here the original is removed afterwards.
+    /// Stores are usually not flushed, but here the original is removed afterwards.
     private func flush(_ item: Descriptor, of hash: KeyHash) throws(CacheError) {
         try onFiles { () throws(FileSystemError) in
             try fileSystem.synchronize(item)
@@ -101,7 +100,7 @@ extension Migrator {
 }
 
 extension ItemFormatError {
-    /// Whether the content is gone for good.
+    /// Whether the content is irrecoverable.
     fileprivate var isLoss: Bool {
         switch self {
         case .purged, .damaged: true
@@ -124,8 +123,7 @@ protocol ItemIntake {
 struct CacheIntake: ItemIntake {
     let engine: Engine
 
-    /// Nothing is evicted for a migration, least of all items that it took in before: their originals are
-    /// gone.
+    /// Nothing is evicted for a migration, least of all items that it imported before: their originals are gone.
     func obstacle(to metadata: ItemMetadata, length: Int64) throws(CacheError) -> MigratedFile.Obstacle? {
         let report = try engine.capacity()
         if let refusal = report.refusal { return .refused(refusal) }

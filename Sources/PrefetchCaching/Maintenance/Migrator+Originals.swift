@@ -31,8 +31,8 @@ extension Migrator {
         return try body(OpenOriginal(file: file, attributes: attributes))
     }
 
-    /// Runs `body` while no other migration takes in the same file: the one that comes second would write the item
-    /// anew after the first has flushed it, find the file gone, and remove the item.
+    /// Runs `body` while no other migration imports the same file: a second one would rewrite the item after the first
+    /// has flushed it, find the file gone, and remove the item.
     func alone(
         with original: Original, _ opened: OpenOriginal,
         _ body: () throws(CacheError) -> MigratedFile.Outcome
@@ -43,23 +43,21 @@ extension Migrator {
         } catch {
             guard error.isUnsupported else { throw .fileSystem(error.naming(original.name)) }
         }
-        // Another one may have just finished with it.
+        // Another migration may have just finished with it.
         guard try isUnchanged(original, opened) else { return .left(.changed) }
         return try body()
     }
 
-    /// Whether a file still has its name, is as it was when it was opened, and nobody is writing it.
+    /// Whether a file still has its name, is unchanged since it was opened, and is not being written.
     func isUnchanged(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> Bool {
-        let isBeingWritten = try onFiles { () throws(FileSystemError) in
-            try fileSystem.isBeingWritten(opened.file)
-        }
+        let isBeingWritten = try onFiles(fileSystem.isBeingWritten(opened.file))
         guard !isBeingWritten else { return false }
         return try files.attributes(of: original.name, in: original.folder)?
             .isUnchanged(since: opened.attributes) ?? false
     }
 
     func checksum(of file: Descriptor) throws(CacheError) -> UInt64 {
-        try onFiles { () throws(FileSystemError) in try fileSystem.contentChecksum(of: file) }
+        try onFiles(fileSystem.contentChecksum(of: file))
     }
 
     /// Removes a file whose content is durable elsewhere, unless it was changed meanwhile.
@@ -77,7 +75,7 @@ extension Migrator {
         }
     }
 
-    /// Gives a file that a migration had moved aside when its process died its name back.
+    /// Restores the name of a file that a migration moved aside before its process died.
     func putBackIfAside(_ entry: inout FolderWalk.Entry) throws(Left) {
         guard !isDryRun, let name = CacheLayout.name(ofAside: entry.name) else { return }
         do {
@@ -98,7 +96,7 @@ extension Migrator {
         else {
             return false
         }
-        // The same file by another path, or a second link to it, which may be removed.
+        // The same file by another path, or another hard link to it, which may be removed.
         guard opened.attributes.linkCount > 1 else { return true }
         let (one, other) = (
             try files.attributes(of: original.folder.descriptor).identity,
@@ -107,7 +105,7 @@ extension Migrator {
         return one == other && original.name == name.path
     }
 
-    /// Handles a file whose key was handed over before, possibly by an earlier run that was interrupted.
+    /// Handles a file whose key was promoted before, possibly by an earlier run that was interrupted.
     func merge(_ original: Original, _ opened: OpenOriginal, into entry: LedgerEntry)
         throws(CacheError) -> MigratedFile.Outcome
     {

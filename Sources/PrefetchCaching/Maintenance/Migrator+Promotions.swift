@@ -15,9 +15,7 @@ extension Migrator {
             }
             guard !isDryRun else { return try preview(original, opened) }
             let place = try promoter.stager.place(for: original.destination, holding: [])
-            let isOneVolume = try onFiles { () throws(FileSystemError) in
-                try destinations.support.isOneVolume(original.folder, place.folder)
-            }
+            let isOneVolume = try onFiles(destinations.support.isOneVolume(original.folder, place.folder))
             return isOneVolume
                 ? try move(original, opened, to: place) : try copy(original, opened)
         }
@@ -27,9 +25,7 @@ extension Migrator {
         -> MigratedFile.Outcome
     {
         let (target, place) = (original.destination, place(of: original.destination))
-        let folder = try onFiles { () throws(FileSystemError) in
-            try destinations.support.existingDestination(in: target.area, target.folder)
-        }
+        let folder = try onFiles(destinations.support.existingDestination(in: target.area, target.folder))
         guard let folder else { return .moved(place) }
         return try isInPlace(original, opened, as: target.name, in: folder) ? .adopted(place) : .moved(place)
     }
@@ -43,7 +39,7 @@ extension Migrator {
         return place
     }
 
-    /// To another volume: delivered there like an item that the user asked for, and then removed here.
+    /// To another volume: delivered like an item that the user asked for, and then removed from the folder.
     private func copy(_ original: Original, _ opened: OpenOriginal) throws(CacheError) -> MigratedFile.Outcome
     {
         let metadata = ItemMetadata(
@@ -60,10 +56,10 @@ extension Migrator {
         }
     }
 
-    /// On the same volume: by the rename that gives it its new name, which is entered in the ledger before.
+    /// On the same volume: by a rename, which is entered in the ledger first.
     ///
-    /// Nothing goes through staging, and settling the intent never removes anything: the file either is where
-    /// it was or where it is to be.
+    /// Nothing goes through staging, and resolving the intent never removes anything: the file is either at its old or
+    /// at its new location.
     private func move(_ original: Original, _ opened: OpenOriginal, to place: PromotionPlace)
         throws(CacheError) -> MigratedFile.Outcome
     {
@@ -83,7 +79,7 @@ extension Migrator {
             stagedName: files.nextStagedName(original.key), inode: opened.attributes.identity.inode,
             birthTime: try files.birthTime(of: opened.file), openedAt: engine.environment.now())
         return try promoter.locks.hold(original.key.hash) { () throws(CacheError) in
-            // Handed over by another process meanwhile: the next run compares the two.
+            // Promoted by another process meanwhile: the next run compares the two.
             let earlier = try engine.ledger.entry(for: original.key)
             if earlier?.state == .intent { return .left(.keyIsTaken) }
             if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
@@ -91,14 +87,14 @@ extension Migrator {
             do throws(CacheError) {
                 return try publish(original, opened, intent, replacing: earlier, in: place.folder)
             } catch {
-                // Whether it has its new name is found out when the intent is settled.
+                // Whether it has its new name is determined when the intent is resolved.
                 if try isUnchanged(original, opened) { try withdraw(intent, replacing: earlier) }
                 throw error
             }
         }
     }
 
-    /// Takes back an intent that came to nothing.
+    /// Withdraws an intent that failed.
     private func withdraw(_ intent: LedgerEntry, replacing earlier: LedgerEntry?) throws(CacheError) {
         try engine.ledger.make([LedgerChange(old: intent, new: earlier)])
     }
@@ -130,10 +126,8 @@ extension Migrator {
         let location = destinations.location(of: try promoter.publisher.commit(entry, in: folder))
         switch placing {
         case .moved:
-            // The other half of the rename.
-            try onFiles { () throws(FileSystemError) in
-                try fileSystem.synchronize(original.folder.descriptor)
-            }
+            // The source folder of the rename.
+            try onFiles(fileSystem.synchronize(original.folder.descriptor))
             return .moved(location)
         case .merged: return try drop(original, opened) ? .merged(location) : .left(.changed)
         default: return .adopted(location)
@@ -164,12 +158,12 @@ extension Migrator {
         }
         guard try files.attributes(of: entry, in: folder)?.identity == opened.attributes.identity
         else {
-            // The file was replaced since it was opened: this is another one, and is moved back.
-            try destinations.onDestination(entry) { () throws(FileSystemError) in
-                try fileSystem.rename(
-                    entry.name.path, in: folder.descriptor, to: original.name,
-                    in: original.folder.descriptor, .exclusive)
-            }
+            // The file was replaced since it was opened: this is a different one, and is moved back.
+            try destinations.onDestination(
+                entry,
+                fileSystem.rename(
+                    entry.name.path, in: folder.descriptor, to: original.name, in: original.folder.descriptor,
+                    .exclusive))
             return .changed
         }
         return .moved

@@ -3,12 +3,11 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// Takes the files of a folder into the cache: as items, or as files of the user's.
+/// Imports the files of a folder into the cache: as items, or as files of the user's.
 ///
-/// It can be interrupted at any moment and run again. A file is removed from its old place only when what it
-/// became is durable, or by the very rename that gives it its new name, which is entered in the ledger
-/// before, as for every promotion. A later run removes files from the folder that are also at their new place
-/// with the same content.
+/// It can be interrupted at any moment and run again. A file is removed from its old location only when its new form is
+/// durable, or by the very rename to its new name, which is entered in the ledger first, as for every promotion. A
+/// later run removes files from the folder that are also at their new location with the same content.
 struct Migrator {
     let engine: Engine
     let request: MigrationRequest
@@ -40,9 +39,8 @@ struct Migrator {
 
     func run(_ report: (MigratedFile) -> Void) throws(CacheError) {
         let top = Directory(
-            try onFiles { () throws(FileSystemError) in
-                try fileSystem.open(request.folder, in: .workingDirectory, .directoryFollowingLinks)
-            }, of: fileSystem)
+            try onFiles(fileSystem.open(request.folder, in: .workingDirectory, .directoryFollowingLinks)),
+            of: fileSystem)
         if !isDryRun { try settleIntents() }
         let own = try ownFolders()
         let identity = try files.attributes(of: top.descriptor).identity
@@ -80,8 +78,8 @@ struct Migrator {
         }
     }
 
-    /// Settles what an earlier run has entered in the ledger and not finished: such a file may have its new
-    /// name already.
+    /// Resolves what an earlier run entered in the ledger and did not finish: such a file may already have its new
+    /// name.
     private func settleIntents() throws(CacheError) {
         for intent in try engine.ledger.intents() {
             try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
@@ -94,7 +92,7 @@ struct Migrator {
     private func ownFolders() throws(CacheError) -> Set<FileAttributes.Identity> {
         var own: Set<FileAttributes.Identity> = []
         var folders = [engine.folders.current.root, destinations.support.root]
-        folders += try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
+        folders += try onFiles(destinations.support.stagingFolders())
         for folder in folders { own.insert(try files.attributes(of: folder.descriptor).identity) }
         return own
     }
@@ -115,19 +113,17 @@ struct Migrator {
                 current = Directory(
                     try fileSystem.open("..", in: current.descriptor, .directory), of: fileSystem)
             } catch {
-                // Our own folders can be opened, so it is none of them, nor below one.
+                // Our own folders can be opened, so it is neither one of them nor below one.
                 guard error.isNotPermitted else { throw .fileSystem(error) }
                 return false
             }
         }
     }
 
-    /// The folder that files go to, if it exists: its files would be moved from it into it, again and again.
+    /// The folder that files go to, if it exists: its files would be moved into it again and again.
     private func destinationRoot() throws(CacheError) -> FileAttributes.Identity? {
         guard case .promoted(let area) = request.role else { return nil }
-        let folder = try onFiles { () throws(FileSystemError) in
-            try destinations.support.existingDestination(in: area, nil)
-        }
+        let folder = try onFiles(destinations.support.existingDestination(in: area, nil))
         return try folder.map { folder throws(CacheError) in
             try files.attributes(of: folder.descriptor).identity
         }

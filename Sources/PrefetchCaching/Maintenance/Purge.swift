@@ -1,15 +1,10 @@
+public import Foundation
 internal import PrefetchFileSystem
 public import PrefetchItemFormat
 public import PrefetchStorageAreas
 internal import SystemPackage
 
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
-
-/// Removing promoted files that are excluded from backups and have not been used for long.
+/// Removing promoted files that are excluded from backups and have not been used for a long time.
 extension Engine {
     /// - Parameters:
     ///   - time: Milliseconds since 1970.
@@ -19,7 +14,7 @@ extension Engine {
         try ledger.forEachCommitted { entry throws(CacheError) in
             guard entry.backup == .exclude, entry.openedAt < time else { return }
             try promoter.locks.hold(entry.key.hash) { () throws(CacheError) in
-                // Forgotten, or handed over again, since the ledger was read.
+                // Forgotten, or promoted again, since the ledger was read.
                 guard try ledger.entry(for: entry.key) == entry else { return }
                 try purgeOrNote(entry, unusedSince: time, isDryRun: isDryRun, &report)
             }
@@ -27,7 +22,7 @@ extension Engine {
         return report
     }
 
-    /// One file that cannot be removed must not keep the others, nor hide what was removed.
+    /// One file that cannot be removed must not prevent the removal of others, nor hide what was removed.
     private func purgeOrNote(
         _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
     ) throws(CacheError) {
@@ -66,13 +61,13 @@ extension Engine {
         guard try !promoter.isShared(found.identity, entry) else { return report.shared.append(purged) }
         guard !isDryRun else { return report.purged.append(purged) }
         let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
-        // The file first: an entry without a file lets its key be stored again, but a file without an entry
-        // would not be accounted for.
+        // The file first: with an entry but no file the key can be stored again, but a file without an entry would be
+        // untracked.
         let removal = try destinations.coordinated(.delete, entry) { () throws(CacheError) in
-            try destinations.onDestination(entry) { () throws(FileSystemError) in
-                try files.remove(
-                    file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging)
-            }
+            try destinations.onDestination(
+                entry,
+                files.remove(
+                    file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging))
         }
         switch removal {
         case .removed: report.purged.append(purged)
@@ -87,7 +82,7 @@ extension Engine {
                     lastUsedAt: lastUse))
         }
         try destinations.onDestination(entry) { () throws(FileSystemError) in
-            // Without an entry, a file that came back there would have no name to go back to.
+            // Without an entry, a file that reappeared there after a power cut could not be given its name back.
             try environment.fileSystem.synchronize(staging.descriptor)
             try environment.fileSystem.synchronize(folder.descriptor)
         }
@@ -108,7 +103,7 @@ extension Engine {
         }
     }
 
-    /// Whether a file is the one that was handed over, and holds exactly that.
+    /// Whether a file is the one that was promoted, with unchanged content.
     private func isUnchanged(_ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry)
         throws(CacheError) -> Bool
     {
@@ -122,7 +117,7 @@ extension Engine {
 
 /// What a purge of excluded files removed, or would remove.
 public struct PurgeReport: Hashable, Sendable {
-    /// A promoted file that has not been used for long.
+    /// A promoted file that has not been used for a long time.
     public struct File: Hashable, Sendable {
         /// The key of the item.
         public let key: ItemKey
@@ -148,10 +143,10 @@ public struct PurgeReport: Hashable, Sendable {
 
     /// The files that were removed, or would be.
     public internal(set) var purged: [File] = []
-    /// The files that stay because they are not, or no longer, what was handed over: their user has changed or replaced
+    /// The files that stay because they are not, or no longer, what was promoted: the user has changed or replaced
     /// them, or they were there before with the same content.
     public internal(set) var changed: [File] = []
-    /// The files that stay because another key was handed the same file.
+    /// The files that stay because another key was promoted to the same file.
     public internal(set) var shared: [File] = []
     /// What could not be inspected or removed.
     public internal(set) var failures: [Failure] = []

@@ -9,16 +9,14 @@ extension Repair {
         for intent in try engine.ledger.intents() {
             let place = engine.destinations.location(of: intent)
             attempt(place) { () throws(CacheError) in
-                // A held lock means that a living process is at work.
+                // A held lock means that a living process is working on it.
                 try engine.promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
                     try resolve(intent, place)
                 }
             }
         }
         for (folder, location) in try stagingFolders() {
-            let entries = try onFiles { () throws(FileSystemError) in
-                try fileSystem.entries(of: folder.descriptor)
-            }
+            let entries = try onFiles(fileSystem.entries(of: folder.descriptor))
             for entry in entries {
                 if let hash = CacheLayout.hash(ofAside: entry.name),
                     let place = AreaPath(
@@ -44,7 +42,7 @@ extension Repair {
         }
     }
 
-    /// A file that a purge has moved aside before its process died. The caller holds the lock of its key.
+    /// Moves back a file that a purge moved aside before its process died. The caller holds the lock of its key.
     private func putBack(_ name: FilePath, _ hash: KeyHash, in folder: Directory, _ place: AreaPath)
         throws(CacheError)
     {
@@ -66,9 +64,7 @@ extension Repair {
 
     /// The staging folders, each with its location. The usual one comes first.
     private func stagingFolders() throws(CacheError) -> [(Directory, AreaPath)] {
-        let folders = try onFiles { () throws(FileSystemError) in
-            try engine.destinations.support.stagingFolders()
-        }
+        let folders = try onFiles(engine.destinations.support.stagingFolders())
         return folders.compactMap { folder in
             if folder === engine.destinations.support.staging {
                 return (folder, .ours(CacheLayout.staging, in: .applicationSupport))
@@ -105,8 +101,8 @@ extension Repair {
         }
     }
 
-    /// Restores lost marks. A file that was there before, or that the user has changed or replaced, is their own, and
-    /// belongs in a backup.
+    /// Restores lost backup marks. A file that was there before, or that the user has changed or replaced, is the
+    /// user's own and belongs in backups.
     func renewMarks() throws(CacheError) {
         for (folder, location) in try stagingFolders() {
             attempt(location) { () throws(CacheError) in
@@ -144,9 +140,7 @@ extension Repair {
     }
 
     private func isMarked(_ file: Descriptor) throws(CacheError) -> Bool {
-        try onFiles { () throws(FileSystemError) in
-            try BackupMark(fileSystem: fileSystem).policy(of: file) == .exclude
-        }
+        try onFiles(BackupMark(fileSystem: fileSystem).policy(of: file) == .exclude)
     }
 
     private func isOurs(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
@@ -164,7 +158,7 @@ extension Repair {
                 try fileSystem.synchronize(file)
                 return true
             }
-            // The file system cannot store the mark.
+            // The file system does not support the mark.
             guard isMarked else { return }
         }
         note(.markRestored, place, key: key)

@@ -20,7 +20,7 @@ public struct RepairReport: Hashable, Sendable {
 
     /// The kinds of repairs. The raw values are stable names.
     public enum Action: String, Hashable, Sendable, CaseIterable {
-        /// A promotion that a crash interrupted is completed, or taken back if it came to nothing.
+        /// A promotion that a crash interrupted is completed, or undone if it failed.
         case promotionResolved
         /// A file in a staging folder that belongs to no promotion is removed.
         case stagedFileRemoved
@@ -30,19 +30,19 @@ public struct RepairReport: Hashable, Sendable {
         case itemQuarantined
         /// An item that the system has emptied is removed.
         case purgedItemRemoved
-        /// The catalog gets a row for an item that it lacked.
+        /// A missing row of an item is added to the catalog.
         case rowAdded
-        /// The catalog loses the row of a file that is gone.
+        /// The row of a file that is gone is removed from the catalog.
         case rowRemoved
-        /// The catalog's row of an item is made to match its file.
+        /// The catalog's row of an item is corrected to match its file.
         case rowCorrected
         /// The catalog is rebuilt from the items.
         case catalogRebuilt
-        /// The sums of the catalog are made to match its rows, and these the smaller blocks of the volume.
+        /// The sums of the catalog are corrected to match its rows, and its charges the volume's smaller blocks.
         case statisticsCorrected
         /// A quarantined item is removed.
         case quarantinedItemRemoved
-        /// A file or folder that is excluded from backups gets its mark again.
+        /// The lost mark of a file or folder that is excluded from backups is restored.
         case markRestored
     }
 
@@ -60,8 +60,8 @@ public struct RepairReport: Hashable, Sendable {
     public internal(set) var failures: [Failure] = []
 }
 
-/// Repairs what a look at the disk shows to be wrong, and reports it. All of it happens under the usual
-/// locks, so that others may use the cache meanwhile; nothing that is not ours is touched.
+/// Repairs what an inspection of the disk finds to be wrong, and reports it. Takes the usual locks, so that others may
+/// use the cache meanwhile; foreign files are not touched.
 ///
 /// Each part finds first and acts second, and a dry run does not act. Used by one thread.
 final class Repair {
@@ -125,7 +125,7 @@ extension Engine {
 
 /// The catalog and the items: a row for each item, and correct sums.
 extension Repair {
-    /// The age below which a file's row may still be about to be written by its writer, in milliseconds.
+    /// The age, in milliseconds, below which a file's writer may not have written its row yet.
     private static let settlingMilliseconds: Int64 = 10_000
 
     func repairCatalog() throws(CacheError) {
@@ -146,14 +146,13 @@ extension Repair {
         note(.catalogRebuilt, .catalog, reason)
         guard !isDryRun else { return }
         let root = engine.folders.current.root
-        let identity = try onFiles { () throws(FileSystemError) in try CatalogFile.identity(in: root) }
+        let identity = try onFiles(CatalogFile.identity(in: root))
         try engine.catalog.discard(identity)
         try engine.catalog.reading { _ in }
     }
 
     private func isEmpty() throws(CacheError) -> Bool {
-        let there = try onFiles { () throws(FileSystemError) in try engine.folders.current.itemFolderNumbers()
-        }
+        let there = try onFiles(engine.folders.current.itemFolderNumbers())
         for prefix in there where try !files(inFolder: prefix).isEmpty { return false }
         return true
     }
@@ -181,14 +180,14 @@ extension Repair {
         }
     }
 
-    /// Compares all items with the catalog, and removes or sets aside those that are emptied or damaged.
+    /// Compares all items with the catalog, and removes emptied and quarantines damaged ones.
     ///
     /// - Parameter view: `nil` when there is no catalog to compare with.
     /// - Returns: Whether a row is missing, wrong or superfluous.
     private func compare(_ view: CatalogView?) throws(CacheError) -> Bool {
         var isWrong = false
         for prefix in 0...UInt8.max {
-            // The rows first: files that are stored after that are young.
+            // The rows first: files stored later are recognised by their age.
             var known = try view?.read { try $0.knownItems(KeyHash.range(inFolder: prefix)) } ?? [:]
             let first = KeyHash.range(inFolder: prefix).lowerBound
             let folder = CacheLayout.items.pushing(CacheLayout.folder(of: first))
@@ -219,7 +218,7 @@ extension Repair {
         do { return try ItemKey(text) } catch { return nil }
     }
 
-    /// Inspects a file: one that is damaged may still have the length of its row.
+    /// Inspects a file: a damaged one may still have the length in its row.
     ///
     /// - Returns: Whether its row is wrong.
     private func inspect(_ file: ItemFile, _ row: CatalogView.Known?, hasCatalog: Bool)
@@ -261,7 +260,7 @@ extension Repair {
         }
     }
 
-    /// Makes the sums of the catalog match its rows, and those the blocks of the volume.
+    /// Reconciles the sums of the catalog with its rows, and these with the blocks of the volume.
     func recount() throws(CacheError) {
         if isDryRun {
             // A catalog that would be rebuilt has no sums to check.
@@ -271,9 +270,7 @@ extension Repair {
             return note(try view.read { try wrongSums($0) })
         }
         guard
-            try onFiles({ () throws(FileSystemError) in
-                try CatalogFile.identity(in: engine.folders.current.root)
-            }) != nil
+            try onFiles(CatalogFile.identity(in: engine.folders.current.root)) != nil
         else { return }
         note(
             try engine.catalog.reading { try wrongSums($0) })
@@ -291,7 +288,7 @@ extension Repair {
 
     private func wrongSums(_ transaction: CatalogTransaction) throws -> [String] {
         let (charged, actual) = (try transaction.blockSize(), engine.charge.blockSize)
-        // For larger blocks any use corrects it.
+        // Larger blocks are corrected whenever the catalog is opened.
         let blocks = charged > actual ? ["charged in blocks of \(charged) bytes rather than \(actual)"] : []
         return blocks + (try transaction.wrongSums())
     }
@@ -302,7 +299,7 @@ extension Repair {
     /// Removes the partials and lock files of writers that have died.
     func removeOrphans() throws(CacheError) {
         let incoming = engine.folders.current.incoming
-        let orphans = try onFiles { () throws(FileSystemError) in try WriterSession.orphans(in: incoming) }
+        let orphans = try onFiles(WriterSession.orphans(in: incoming))
         let leftovers = try onFiles { () throws(FileSystemError) in
             isDryRun ? [] : try WriterSession.sweep(incoming)
         }
@@ -328,7 +325,7 @@ extension Repair {
         let files = PartialFiles(incoming: incoming)
         let reconciler = PartialReconciler(
             folders: engine.folders, environment: environment, charge: engine.charge)
-        let hashes = try onFiles { () throws(FileSystemError) in try files.hashes() }
+        let hashes = try onFiles(files.hashes())
         for hash in hashes {
             let place = AreaPath.ours(
                 CacheLayout.incoming.pushing(CacheLayout.keptPartial(of: hash)), in: .caches)
@@ -336,7 +333,7 @@ extension Repair {
                 guard try reconciler.isUnusable(hash) else { return }
                 if !isDryRun {
                     let removal = try engine.locks.hold(hash.ofPartial) { () throws(CacheError) in
-                        let removal = try onFiles { () throws(FileSystemError) in try files.remove(hash) }
+                        let removal = try onFiles(files.remove(hash))
                         if removal == .removed { engine.catalog.notePartialGone(hash) }
                         return removal
                     }
@@ -350,11 +347,9 @@ extension Repair {
     /// Removes the quarantined items.
     func emptyQuarantine() throws(CacheError) {
         let root = engine.folders.current.root
-        let opened = try onFiles { () throws(FileSystemError) in try root.open(CacheLayout.quarantine) }
+        let opened = try onFiles(root.open(CacheLayout.quarantine))
         guard let folder = opened else { return }
-        let entries = try onFiles { () throws(FileSystemError) in
-            try fileSystem.entries(of: folder.descriptor)
-        }
+        let entries = try onFiles(fileSystem.entries(of: folder.descriptor))
         for entry in entries.sorted(by: { $0.name.string < $1.name.string }) {
             guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
             let place = AreaPath.ours(CacheLayout.quarantine.appending(entry.name), in: .caches)
@@ -386,7 +381,7 @@ extension Repair {
         }
         guard !isDryRun else { return }
         try engine.catalog.transaction { transaction in
-            // A writer that puts such a file there again writes its row after this.
+            // A writer that creates such a file again writes its row after this.
             for (hash, kind) in lost where try isLost(hash, kind) {
                 try transaction.deleteRow(hash)
             }
@@ -398,9 +393,7 @@ extension Repair {
             return try engine.files.attributes(of: place(of: hash, kind), in: engine.folders.current.root)
                 == nil
         }
-        let state = try onFiles { () throws(FileSystemError) in
-            try engine.catalog.files.state(ofPartial: hash)
-        }
+        let state = try onFiles(engine.catalog.files.state(ofPartial: hash))
         if case .absent = state { return true }
         return false
     }

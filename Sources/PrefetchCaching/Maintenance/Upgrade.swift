@@ -1,13 +1,13 @@
 internal import PrefetchFileSystem
 internal import SystemPackage
 
-/// What was done, or would be done, about stored data in the format of another version.
+/// What was done, or would be done, to upgrade stored data of another version.
 package struct UpgradeReport: Hashable, Sendable {
     /// The versions of one file.
     package struct Versions: Hashable, Sendable {
         /// The version that was found.
         package let before: Int
-        /// The present version, or the one that there would be.
+        /// The current version or, in a dry run, the one after an upgrade.
         package let after: Int
 
         package var isChange: Bool { before != after }
@@ -23,9 +23,8 @@ package struct UpgradeReport: Hashable, Sendable {
 }
 
 extension PrefetchCache {
-    /// Brings the stored data of other versions of this package up to date: migrates the ledger, and rebuilds
-    /// the catalog from the items. This otherwise happens when they are next used; this does it now, and
-    /// reports it.
+    /// Upgrades the stored data of other versions of this package: migrates the ledger, and rebuilds the catalog from
+    /// the items. This otherwise happens when they are next used; this does it now, and reports it.
     ///
     /// - Parameter isDryRun: If `true`, only reports what would be done.
     /// - Throws: ``CacheError/newerLedger(version:)``, ``CacheError/fileSystem(_:)`` and
@@ -47,7 +46,7 @@ extension Engine {
         var report = UpgradeReport()
         if let version = try LedgerSnapshot(in: support, at: folders.areas.applicationSupport)?.version {
             report.ledger = UpgradeReport.Versions(before: version, after: LedgerSchema.version)
-            // Who opens the ledger to change it migrates it.
+            // Opening the ledger for a change migrates it.
             if !isDryRun { try ledger.make([]) }
         }
         if let version = try CatalogView.version(in: folders) {

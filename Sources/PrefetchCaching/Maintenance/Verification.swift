@@ -5,7 +5,7 @@ public import PrefetchStorageAreas
 public struct VerificationRequest: Hashable, Sendable {
     /// How many files to verify, chosen at random; `nil` for all.
     public var sample: Int?
-    /// Determines the sample: the same seed chooses the same of the same files.
+    /// Determines the sample: for the same files, the same seed chooses the same sample.
     public var seed: UInt64
     /// Whether to quarantine damaged items and remove emptied ones, as a read would. Otherwise nothing is
     /// changed.
@@ -19,16 +19,15 @@ public struct VerificationRequest: Hashable, Sendable {
     }
 }
 
-/// A file that is not as it should be, or not as it was.
+/// A file that is not as expected, or not as it was.
 public struct VerificationFinding: Hashable, Sendable {
     /// What is wrong with a file.
     public enum Verdict: Hashable, Sendable {
-        /// The content differs from what was stored or handed over, and there is no sign that it was written
-        /// to.
+        /// The content differs from what was stored or promoted, and there is no sign that it was written to.
         case damaged(ItemFormatError)
-        /// A promoted file that was changed or replaced after it was handed over, as its user may do.
+        /// A promoted file that was changed or replaced after the promotion, as the user may do.
         case modified
-        /// A known file that is gone: the system purged the item, or the user took the file away.
+        /// A known file that is gone: the system purged the item, or the user moved or deleted the file.
         case missing
         /// The item was written by a newer version of this package and was left alone.
         case newerFormat(version: UInt16)
@@ -49,13 +48,13 @@ public struct VerificationFinding: Hashable, Sendable {
     public internal(set) var isQuarantined = false
 }
 
-/// How far a verification has come.
+/// The progress of a verification.
 public struct VerificationProgress: Hashable, Sendable {
     /// The number of files that were verified.
     public let files: Int
     /// Bytes of content that were read.
     public let bytes: Int64
-    /// The number of files in all, as far as the catalog and the ledger know.
+    /// The total number of files, according to the catalog and the ledger.
     public let totalFiles: Int
     /// Bytes of their contents; `nil` for a sample.
     public let totalBytes: Int64?
@@ -65,7 +64,7 @@ public struct VerificationProgress: Hashable, Sendable {
 public struct VerificationReport: Hashable, Sendable {
     /// The number of items whose content was read to its end and is what was stored.
     public internal(set) var verifiedItems = 0
-    /// The number of promoted files that hold exactly what was handed over.
+    /// The number of promoted files that hold exactly what was promoted.
     public internal(set) var verifiedFiles = 0
     /// All other files, in no particular order. The only part whose size depends on what is wrong.
     public internal(set) var findings: [VerificationFinding] = []

@@ -8,8 +8,8 @@ internal import SystemPackage
 /// ``CacheEnvironment/parallelism`` threads has one file open at a time and takes about 2 MiB; no use is
 /// recorded.
 final class Verifier: Sendable {
-    /// The time that a promotion may take from the moment in its ledger entry to the last change of the file:
-    /// one second, and one more for every 64 MiB. A later change was made by others.
+    /// The time that a promotion may take from the moment in its ledger entry to the last change of the file: one
+    /// second, and one more for every 64 MiB. Any later change was made by others.
     private static let handingOver: (milliseconds: Int64, bytesPerMillisecond: Int64) = (1000, 64 << 10)
 
     private let engine: Engine
@@ -118,7 +118,7 @@ final class Verifier: Sendable {
         result.withLock { $0.report.findings.append(finding) }
     }
 
-    /// - Parameter key: The key in the catalog. An item without a row may vanish without being missed.
+    /// - Parameter key: The key in the catalog. An item without a row that vanishes is not reported.
     private func verifyItem(_ hash: KeyHash, _ key: ItemKey?) throws(CacheError) {
         let opened: Descriptor?
         do {
@@ -148,7 +148,7 @@ final class Verifier: Sendable {
             key = reader.footer.metadata.key
             return try reader.pieces(of: 0..<reader.footer.contentBytes)
         }
-        while let piece = try onItem({ () throws(ItemFormatError) in try pieces.next() }) {
+        while let piece = try onItem(pieces.next()) {
             try noteRead(piece.count)
         }
     }
@@ -157,7 +157,7 @@ final class Verifier: Sendable {
         throws(CacheError)
     {
         let identity = try engine.files.attributes(of: file).identity
-        // Promoted, evicted or replaced meanwhile: a file that was handed over has lost its footer.
+        // Promoted, evicted or replaced meanwhile: a promoted file has lost its footer.
         guard try engine.isItem(hash, identity) else { return }
         var finding = VerificationFinding(
             key: key, location: .item(hash), isPromoted: false, verdict: Self.verdict(on: error))
@@ -181,7 +181,7 @@ final class Verifier: Sendable {
         }
     }
 
-    /// Handles an item whose file is gone, which the catalog may not know yet.
+    /// Handles an item whose file is gone, which the catalog may not have noted yet.
     private func noteAbsent(_ hash: KeyHash, _ key: ItemKey?) throws(CacheError) {
         guard let key, try engine.promotedKeys.entry(for: hash) == nil else { return }
         if request.isRepairing { engine.catalog.noteAbsent(hash) }
@@ -245,8 +245,8 @@ final class Verifier: Sendable {
         return checksum.finalize()
     }
 
-    /// Whether a file is the one that was handed over, and was not written to since: then its content has no
-    /// reason to differ. Uses the attributes from after the reading.
+    /// Whether a file is the one that was promoted and was not written to since, so that differing content means
+    /// damage. Uses the attributes from after reading.
     private func isUntouched(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
         let attributes = try engine.files.attributes(of: file)
         guard attributes.identity.inode == entry.inode else { return false }
@@ -273,8 +273,8 @@ extension AreaPath {
     }
 }
 
-/// The files to verify, handed out one by one to several threads. At any time the names of one of the 256
-/// folders, or those of the sample, are in memory.
+/// The files to verify, distributed one by one to several threads. At any time the names of one of the 256 folders, or
+/// those of the sample, are in memory.
 final class VerificationQueue: Sendable {
     enum Subject: Sendable, Hashable {
         /// An item's file, and its key if the catalog knows it.
@@ -285,8 +285,7 @@ final class VerificationQueue: Sendable {
     private struct State: Sendable {
         var ready: [Subject] = []
         var nextFolder = 0
-        /// Where the walk through the ledger has got to, by the hash of the last promotion that was handed
-        /// out.
+        /// The position in the ledger: the hash of the last promotion that was distributed.
         var ledger: LedgerCursor = .after(nil)
     }
 
@@ -301,8 +300,8 @@ final class VerificationQueue: Sendable {
     private let noteUnreadable: @Sendable (AreaPath, CacheError) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter noteUnreadable: Receives the folders that cannot be listed. What the catalog knows in them is handed
-    ///   out all the same.
+    /// - Parameter noteUnreadable: Receives the folders that cannot be listed. Files in them that the catalog lists are
+    ///   distributed nevertheless.
     init(
         _ folders: CacheFolders, _ ledger: any PromotionLedger, _ catalog: CatalogView?,
         noteUnreadable: @escaping @Sendable (AreaPath, CacheError) -> Void
@@ -389,7 +388,7 @@ extension VerificationQueue.Subject {
     }
 }
 
-/// The elements of lowest rank among all that were offered, independent of their order.
+/// The elements of lowest rank among all that were offered, regardless of the order.
 struct RandomSample<Element> {
     private let count: Int
     private var kept: [(element: Element, rank: UInt64)] = []

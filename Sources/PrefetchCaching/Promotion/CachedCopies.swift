@@ -2,7 +2,7 @@ internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 
-/// The items in the cache, as those see them who hand them over: there, or removed together with the catalog's note.
+/// The cached copies of items that are promoted: checks for them, and removes them together with their catalog notes.
 struct CachedCopies: Sendable {
     let folders: CacheFolders
     let files: PromotedFiles
@@ -14,14 +14,14 @@ struct CachedCopies: Sendable {
         try files.attributes(of: CacheLayout.file(of: key.hash), in: folders.current.items) != nil
     }
 
-    /// Removes the cached copy of a promoted item, if there is one. A failure is only logged: the item is
-    /// promoted all the same.
+    /// Removes the cached copy of a promoted item, if there is one. A failure is only logged: the item is already
+    /// promoted.
     func drop(_ key: ItemKey) {
         do {
             try remove(key)
         } catch {
             files.environment.logger.warning(
-                "The cached copy of a promoted item stays behind.",
+                "The cached copy of a promoted item could not be removed.",
                 metadata: ["key": "\(key)", "error": "\(error)"])
         }
     }
@@ -40,7 +40,7 @@ struct CachedCopies: Sendable {
         let items = folders.current.items
         let name = CacheLayout.file(of: hash)
         return try locks.hold(hash) { () throws(CacheError) in
-            // A link or the like under the name of an item is not ours.
+            // A symbolic link or the like under the name of an item is not ours.
             guard let found = try files.attributes(of: name, in: items), found.kind == .regular,
                 identity == nil || found.identity == identity, try files.discard(name, in: items)
             else { return false }

@@ -6,13 +6,13 @@ internal import SystemPackage
 
 /// One item that the user asked for, on its way straight to its destination.
 ///
-/// Its content is written unencoded into staging on the destination's volume, and then takes the second half
-/// of the path of a promotion: intent, name, commit. Space is set aside on the volume before bytes are
-/// written, all of it when the length is known.
+/// Its content is written unencoded into staging on the destination's volume, and then goes through the second half of
+/// a promotion: intent, name, commit. Space is preallocated on the volume before bytes are written, all of it when the
+/// length is known.
 ///
 /// Used by one thread at a time. An object that is neither committed nor cancelled cancels itself.
 final class Delivery: StoreUnderWay {
-    /// How far ahead space is set aside when the length is unknown, in bytes.
+    /// How far ahead space is preallocated when the length is unknown, in bytes.
     private static let steps: ClosedRange<Int64> = 1 << 20...16 << 20
 
     private let engine: Engine
@@ -26,7 +26,7 @@ final class Delivery: StoreUnderWay {
     private let file: Descriptor
     private var checksum = ContentChecksum()
     private var length: Int64 = 0
-    /// The length that there should be room for …
+    /// The length for which room was made …
     private var reservedBytes: Int64 = 0
     /// … and the length that the volume has allocated.
     private var allocated: Int64 = 0
@@ -49,8 +49,8 @@ final class Delivery: StoreUnderWay {
         self.engine = engine
         self.metadata = metadata
         forgetsPromotion = forgettingPromotion
-        try onItem { () throws(ItemFormatError) in try metadata.validate() }
-        // Created at once, so that a destination that refuses the item does so before the download.
+        try onItem(metadata.validate())
+        // Created at once, so that an unwritable destination fails before the download.
         guard let target = metadata.destination else { throw .noDestination(metadata.key) }
         self.target = target
         var path = target.folder
@@ -78,7 +78,7 @@ final class Delivery: StoreUnderWay {
             let file = try fileSystem.open(
                 FilePath(name), in: staging.descriptor, .createNew(CacheLayout.filePermissions))
             do {
-                // A cleanup may have locked it in between, to remove it.
+                // A sweep may have locked it in between, to remove it.
                 if try fileSystem.lock(file, waiting: false),
                     try fileSystem.attributes(of: file).linkCount > 0
                 {
@@ -144,8 +144,8 @@ final class Delivery: StoreUnderWay {
         do {
             try engine.files.discard(FilePath(name), in: staging)
         } catch {
-            // It bears this process's name, and is removed when the next process starts.
-            engine.environment.logger.warning("A staged file stays behind.", metadata: ["error": "\(error)"])
+            // Its name contains this session: the next process that opens the cache removes it.
+            engine.environment.logger.warning("A staged file could not be removed.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -154,7 +154,7 @@ final class Delivery: StoreUnderWay {
     private func makeRoom(for end: Int64) throws(CacheError) {
         try engine.admission.makeImportantRoom(end - max(length, allocated), in: staging)
         reservedBytes = end
-        // A small file is written before others could take its space.
+        // Not worth a call for a small file, which is written at once.
         guard end > Self.steps.lowerBound else { return }
         try makingWay(for: end - length) { () throws(FileSystemError) in
             do throws(FileSystemError) {
@@ -174,7 +174,7 @@ final class Delivery: StoreUnderWay {
         length += Int64(bytes.count)
     }
 
-    /// Writes, and again after items have made way when there is no room although the volume showed some.
+    /// Writes, and retries after evicting items when there is no room although the volume reported some.
     private func makingWay(
         for needed: Int64, _ body: () throws(FileSystemError) -> Void
     ) throws(CacheError) {
@@ -199,7 +199,7 @@ final class Delivery: StoreUnderWay {
 
     private func makeDurable() throws(CacheError) {
         do {
-            // Returns the space that was allocated and not needed.
+            // Returns the space that was preallocated but not needed.
             if allocated > length { try fileSystem.resize(file, to: length) }
             try engine.files.mark(file, target.backup)
             try fileSystem.synchronize(file)

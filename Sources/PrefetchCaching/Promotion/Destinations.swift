@@ -2,8 +2,7 @@ internal import PrefetchFileSystem
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// Where promoted items go: the folders, coordinated where others synchronise them, and the paths by which errors and
-/// users know them.
+/// Where promoted items go: the folders, with file coordination in iCloud Drive, and the paths for errors and users.
 struct Destinations: Sendable {
     let support: SupportFolders
     let coordinator: (any FileCoordinating)?
@@ -48,7 +47,7 @@ struct Destinations: Sendable {
         }
     }
 
-    /// A destination that refuses a file must do so before anything changes.
+    /// An unwritable destination must fail before anything changes.
     func requireWritable(_ place: PromotionPlace, in target: Destination) throws(CacheError) {
         do throws(FileSystemError) {
             try fileSystem.requireWritable(place.folder.descriptor)
@@ -57,19 +56,15 @@ struct Destinations: Sendable {
         }
     }
 
-    /// An item in staging can no longer be read from the cache, so a destination that refuses it must do so
-    /// before that.
+    /// An item in staging can no longer be read from the cache, so an unwritable destination must fail before that.
     func requireWritable(_ place: PromotionPlace, for entry: LedgerEntry) throws(CacheError) {
         try coordinated(.write, entry) { () throws(CacheError) in
-            try onDestination(entry) { () throws(FileSystemError) in
-                try fileSystem.requireWritable(place.folder.descriptor)
-            }
+            try onDestination(entry, fileSystem.requireWritable(place.folder.descriptor))
         }
     }
 
-    /// Runs a body that touches a destination: in iCloud Drive under coordination, if there is any, and elsewhere
-    /// directly. Locks are taken before and the ledger is written after, since it is unknown what a coordinator waits
-    /// for.
+    /// Runs a body that touches a destination: in iCloud Drive under file coordination, where available, and elsewhere
+    /// directly. Locks are taken before and the ledger is written after, since a coordinator may wait for anything.
     func coordinated<Value>(
         _ access: CoordinatedAccess, in area: Area, at path: FilePath,
         _ body: () throws(CacheError) -> Value
@@ -97,8 +92,7 @@ struct Destinations: Sendable {
         return try coordinated(access, in: entry.area, at: path(of: entry), body)
     }
 
-    /// Requires that an area is available. If the user is not signed in, iCloud Drive is not, which says nothing about the
-    /// files in it.
+    /// Requires that an area is available: without an account, iCloud Drive is not, although files may exist in it.
     func requireRoot(of area: Area) throws(CacheError) {
         guard support.areas.path(of: area) != nil else { throw .destinationUnavailable(area) }
     }
@@ -112,6 +106,12 @@ struct Destinations: Sendable {
         } catch {
             throw .destination(path(of: entry), error)
         }
+    }
+
+    func onDestination<Result>(
+        _ entry: LedgerEntry, _ calls: @autoclosure () throws(FileSystemError) -> Result
+    ) throws(CacheError) -> Result {
+        try onDestination(entry) { () throws(FileSystemError) in try calls() }
     }
 
     private func path(of area: Area, _ folder: FolderPath?) -> FilePath {
@@ -135,7 +135,7 @@ struct Destinations: Sendable {
         return location
     }
 
-    /// - Parameter presentBytes: The present length of the file; `nil` when it is not there.
+    /// - Parameter presentBytes: The current length of the file; `nil` when it is not there.
     func promotedFile(_ entry: LedgerEntry, presentBytes: Int64?, isFirstOpen: Bool = false) -> PromotedFile {
         PromotedFile(
             key: entry.key, path: path(of: entry), location: location(of: entry), folder: entry.folder,

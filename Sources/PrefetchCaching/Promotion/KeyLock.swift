@@ -4,14 +4,14 @@ internal import PrefetchItemFormat
 internal import Synchronization
 internal import SystemPackage
 
-/// Prevents concurrent promotions of one key, across threads and processes, by the `flock` of a file that the
-/// key shares with 1/256 of all others. The lock ends with its process.
+/// Prevents concurrent promotions of one key, across threads and processes, by `flock` on one of 256 files, chosen by
+/// the key's hash. The lock ends with its process.
 ///
-/// Threads of one process take turns, however long each takes; another process is waited for with ``Patience``.
+/// Threads of one process queue for as long as it takes; waits for other processes are limited by ``Patience``.
 final class KeyLock: Sendable {
     private let staging: Directory
     private let patience: Patience
-    /// By the name of each lock that this process uses: the threads that wait for their turn.
+    /// The waiting threads, by the name of each lock that this process uses.
     private let turns = Mutex<[String: [DispatchSemaphore]]>([:])
 
     init(staging: Directory, _ patience: Patience) {
@@ -28,9 +28,8 @@ final class KeyLock: Sendable {
 
     /// Runs `body` under the locks of several keys. Waits for each.
     ///
-    /// Each file is opened once, however many of the keys share it, since the locks of two descriptors
-    /// exclude each other even within one thread. All callers take them in the order of their names, which
-    /// prevents deadlock.
+    /// Each file is opened once, however many of the keys share it, since the locks of two descriptors conflict even
+    /// within one thread. All callers take them in the order of their names, which prevents deadlock.
     func hold<Result>(
         _ hashes: [KeyHash], _ body: () throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
@@ -53,8 +52,8 @@ final class KeyLock: Sendable {
         try body()
     }
 
-    /// Takes one lock. That of a file which was removed meanwhile keeps nobody out: others lock the file that took its
-    /// place.
+    /// Takes one lock. A lock on a file that was removed meanwhile excludes no other process: others lock its
+    /// replacement.
     ///
     /// - Returns: The locked file, which the caller unlocks; `nil` when it is held elsewhere.
     private func take(_ name: FilePath, waiting: Bool) throws(CacheError) -> Descriptor? {

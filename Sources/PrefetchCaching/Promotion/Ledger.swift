@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
@@ -5,38 +6,31 @@ internal import PrefetchStorageAreas
 internal import Synchronization
 internal import SystemPackage
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// The durable record of promotions: which key was handed over, to which file.
+/// The durable record of promotions: which key was promoted, to which file.
 ///
-/// It uses a write-ahead log and full synchronisation: a commit that returned survives a power cut, at the
-/// cost of one flush. The log is copied into the file after a second without activity. The ledger is created
-/// with the first promotion. Losing it means that items may be handed over again, but never loses promoted
-/// bytes.
+/// It uses a write-ahead log and full synchronisation: a commit that returned survives a power cut, at the cost of one
+/// flush. The log is copied into the file after a second without activity. The ledger is created with the first
+/// promotion. Losing it means that items may be promoted again, but never loses promoted bytes.
 ///
-/// Whoever opens, changes or closes it has the lock of its folder. A reader waits for none of them: to it, a log is open
-/// at any moment, and until it can have SQLite open the files it reads their bytes.
+/// Opening, changing and closing it require the lock of its folder. Readers never wait for that lock: while SQLite
+/// cannot open the files, they read the bytes of file and log directly.
 final class Ledger: PromotionLedger {
     private let folder: Directory
     private let path: FilePath
     private let patience: Patience
     private let open = Mutex<OpenFile?>(nil)
-    /// Threads that change it take turns here: for the lock of the folder nobody stands in line. Nobody waits for that
-    /// while he has what readers need.
+    /// Serializes the threads that change it, since the lock of the folder has no queue. Nothing that readers need is
+    /// held while waiting for that lock.
     private let turns = Mutex(())
     private let isLogWritten = Atomic<Bool>(false)
-    /// Whether there was a log when it was last looked for.
+    /// Whether a log existed at the last check.
     private let hasLog = Atomic<Bool>(false)
 
     private struct OpenFile: Sendable {
         let queue: DatabaseQueue
         let log: LedgerLog
         let identity: FileAttributes.Identity?
-        /// What the files were like when they were read into memory; `nil` when SQLite has them open.
+        /// The state of the files when they were read into memory; `nil` when SQLite has them open.
         var image: LedgerFingerprint?
     }
 
@@ -47,7 +41,7 @@ final class Ledger: PromotionLedger {
     }
 
     func fingerprint() throws(CacheError) -> LedgerFingerprint? {
-        // One call where there was a log before, and one where there is no ledger: every store asks twice.
+        // One system call if there was a log before or there is no ledger: every store asks twice.
         if hasLog.load(ordering: .relaxed), let log = try attributes(of: CacheLayout.ledgerLog) {
             return LedgerFingerprint(file: log)
         }
@@ -58,9 +52,7 @@ final class Ledger: PromotionLedger {
     }
 
     private func attributes(of name: String = CacheLayout.ledger) throws(CacheError) -> FileAttributes? {
-        try onFiles { () throws(FileSystemError) in
-            try folder.fileSystem.attributes(of: FilePath(name), in: folder.descriptor)
-        }
+        try onFiles(folder.fileSystem.attributes(of: FilePath(name), in: folder.descriptor))
     }
 
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
@@ -88,7 +80,7 @@ final class Ledger: PromotionLedger {
         try read { database in
             var entries: [LedgerEntry] = []
             var last = hash?.data ?? Data()
-            // A row that this code could not have written is skipped, and must not end the walk.
+            // An invalid row is skipped, and must not end the iteration.
             while entries.isEmpty {
                 let rows = try Row.fetchAll(
                     database,
@@ -116,7 +108,7 @@ final class Ledger: PromotionLedger {
     }
 
     func make(_ changes: [LedgerChange]) throws(CacheError) {
-        // In any case: even after an error something may have been entered.
+        // Even after an error something may have been written.
         isLogWritten.store(true, ordering: .relaxed)
         try write(creating: changes.contains { $0.new != nil }) { database, log in
             try log.lengthen()
@@ -156,8 +148,8 @@ final class Ledger: PromotionLedger {
             return open
         }
         guard let last else { return }
-        // The last connection to close copies the log. Who does not get the lock is not the last, or does so without it:
-        // SQLite then keeps all others out itself.
+        // The last connection to close copies the log. Without the lock this is not the last one, or SQLite itself
+        // excludes all others while copying.
         var lock: Descriptor?
         defer { if let lock { folder.fileSystem.unlock(lock) } }
         do {
@@ -172,9 +164,9 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    /// Reads what can be read without waiting for another process: while one is in the way, the bytes of the files. They are
-    /// not kept, since their time stamps may stay the same when it changes them. Only where the bytes tell nothing, in the
-    /// middle of an upgrade, is the process waited for.
+    /// Reads without waiting for another process: while one holds a lock, from the bytes of the files. These are not
+    /// kept, since the files may change without a new time stamp. Only in the middle of an upgrade, when the bytes are
+    /// unusable, does it wait for the process.
     ///
     /// - Returns: `nil` when there is no ledger yet.
     private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
@@ -197,8 +189,7 @@ final class Ledger: PromotionLedger {
                 return try image.unsafeRead(body)
             } catch let error as LedgerImage.Unavailable {
                 guard busy != nil else { throw error }
-                // Another process brings an older ledger up to date just now, which is a matter of moments, or has died
-                // doing so.
+                // Another process is migrating an older ledger right now, which is quick, or has died doing so.
                 let lock = try folder.takeLock(patience, for: "ledger")
                 defer { folder.fileSystem.unlock(lock) }
                 let now = try attributes()?.identity
@@ -222,7 +213,7 @@ final class Ledger: PromotionLedger {
                 try file.queue.writeWithoutTransaction { database in
                     try explainingErrors(of: database) { try body(database, file.log) }
                 }
-                // Not before: SQLite may have waited, too.
+                // Not earlier: SQLite may have waited, too.
                 patience.noteSuccess()
             }
         }
@@ -259,8 +250,8 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    /// SQLite does not say why it cannot create the index of the log: it then tries to open one that exists, and keeps
-    /// the error of that.
+    /// SQLite does not report why it cannot create the index of the log: it retries by opening an existing one, and
+    /// reports that error instead.
     private func requireRoomForFile() throws(FileSystemError) {
         let name = CacheLayout.nonexistent
         try folder.fileSystem.withFile(
@@ -274,13 +265,13 @@ final class Ledger: PromotionLedger {
     }
 
     /// - Parameters:
-    ///   - identity: The identity of the file in place, as seen just now.
-    ///   - isReading: Whether the caller does not have the lock of the folder, and does not wait for it.
-    /// - Throws: ``CacheError/busy(_:by:)`` when the file has to be opened for reading while another has the lock.
+    ///   - identity: The current identity of the file in place.
+    ///   - isReading: Whether the caller neither holds the lock of the folder nor waits for it.
+    /// - Throws: ``CacheError/busy(_:by:)`` when the file has to be opened for reading while the lock is taken.
     private func opened(_ identity: FileAttributes.Identity?, isReading: Bool) throws -> OpenFile {
         try open.withLock { open in
-            // A ledger that was removed or replaced under an open handle is no longer written to. Two threads
-            // that find none at the same time must not close each other's.
+            // A ledger that was removed or replaced under an open handle is no longer written to. Of two threads that
+            // find none open, neither must close the other's.
             if let open, try open.identity == identity || open.identity == attributes()?.identity,
                 try open.image == nil || isReading && open.image == fingerprint()
             {
@@ -297,9 +288,9 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    /// Has SQLite open the files or, to read them on a volume that has no room for the files beside them or takes no
-    /// writes, reads them into memory. To be called under the lock: for others who open them while one restores the index
-    /// of the log, SQLite has no better answer than to try for 10 seconds.
+    /// Has SQLite open the files or, for reading on a full or read-only volume, reads them into memory. To be called
+    /// under the lock: while one connection rebuilds the index of the log, SQLite lets others that open the files retry
+    /// for up to 10 seconds.
     private func openFile(isReading: Bool) throws -> OpenFile {
         let log = LedgerLog(in: folder)
         let folderPath = path.removingLastComponent()
@@ -307,7 +298,7 @@ final class Ledger: PromotionLedger {
             try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
             return OpenFile(queue: try openQueue(), log: log, identity: try attributes()?.identity)
         } catch {
-            // From before the reading, so that a change in between is read again.
+            // Taken before reading, so that a change in between is read again.
             guard isReading, Self.isAboutWriting(error), let fingerprint = try fingerprint() else {
                 throw error
             }

@@ -1,16 +1,10 @@
+internal import Foundation
 internal import GRDB
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// One promotion. Places are relative to their areas, since absolute paths change with every update of an
-/// app.
+/// One promotion. Locations are relative to their areas, since absolute paths change with every update of an app.
 struct LedgerEntry: Sendable, Hashable {
     /// The raw values are stored.
     enum State: Int, Sendable {
@@ -28,10 +22,10 @@ struct LedgerEntry: Sendable, Hashable {
         case rename = 2
     }
 
-    /// Where the file under the name comes from. What was not written here is never purged, marked or unmarked.
-    /// The raw values are stored.
+    /// Where the file under the name comes from. A file that the cache did not write is never purged, marked or
+    /// unmarked. The raw values are stored.
     enum Origin: Int, Sendable {
-        /// A version that did not record it has entered the promotion.
+        /// Promoted by a version that did not record the origin.
         case unknown = 0
         /// It is the staged file.
         case written = 1
@@ -75,8 +69,8 @@ extension LedgerEntry {
         FROM promotion
         """
 
-    /// - Returns: `nil` for a row that this code could not have written. The ledger may come from a backup, and
-    ///   a name or a length in it is used: a staged file is removed by its name.
+    /// - Returns: `nil` for an invalid row, one that this code could not have written. The ledger may come from a
+    ///   backup, and names and lengths in it are acted upon: a staged file is removed by its name.
     init?(_ row: Row) {
         do {
             let key = try ItemKey(try row.value(0))
@@ -118,7 +112,7 @@ extension LedgerEntry {
     /// - Returns: Whether it was written.
     func write(replacing old: LedgerEntry?, to database: Database) throws -> Bool {
         if try write(over: old, isForced: false, to: database) { return true }
-        // A row that this code could not have written is none.
+        // An invalid row counts as absent.
         guard old == nil, try Self.fetch(key.hash, from: database) == nil else { return false }
         return try write(over: nil, isForced: true, to: database)
     }
@@ -161,8 +155,8 @@ extension LedgerEntry {
     }
 }
 
-/// A change of one row of the ledger, made only if the row is what whoever makes it has seen. This stands
-/// behind the locks of the keys: of two who believe to hold one, only one can go on.
+/// A compare-and-swap of one row of the ledger. It backs up the key locks: of two processes that both believe to hold
+/// one, only one can proceed.
 struct LedgerChange: Sendable, Hashable {
     /// What must be there; `nil` for nothing.
     let old: LedgerEntry?

@@ -5,22 +5,22 @@ internal import SystemPackage
 
 /// The ledger in memory: the content of the file, with what its log adds.
 ///
-/// Even a reader has SQLite create files beside a database with a write-ahead log, which a full or read-only volume does
-/// not take, and which whoever only looks must not leave behind. It needs no lock, so that whoever is stopped while he has
-/// them keeps nobody from reading.
+/// Even for a reader, SQLite creates files next to a database with a write-ahead log, which fails on a full or
+/// read-only volume, and which an inspection must not leave behind. No lock is needed, so a stopped process that holds
+/// the locks blocks no reader.
 enum LedgerImage {
-    /// The ledger cannot be read by its bytes.
+    /// The ledger cannot be read from its bytes.
     struct Unavailable: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// How often the files are read before they are said to change all the time. Two changes in 48 make a difference.
+    /// Retries when the files change between reads. Only two changes in 48, those that restart the log, matter.
     private static let attempts = 100
 
     /// Reads the ledger.
     ///
     /// - Parameter path: The path of the folder.
-    /// - Returns: A database of its own, brought up to the present version, and the version that it had.
+    /// - Returns: A separate database, migrated to the current version, and the version that it had.
     /// - Throws: ``Unavailable``, ``CacheError/newerLedger(version:)``.
     static func open(
         in folder: Directory, at path: FilePath
@@ -51,11 +51,11 @@ enum LedgerImage {
         throw Unavailable(description: "it changes all the time")
     }
 
-    /// Reads the file, then the log: whatever was copied from the log to the file meanwhile is in both, and each of its
-    /// pages is in the log as it was last committed. That holds as long as the log is not begun anew, which changes its
-    /// header, once all of it was copied.
+    /// Reads the file, then the log: pages that were copied from the log to the file meanwhile are in both, and the log
+    /// has the last committed version of each. That holds until the log, once completely copied, is restarted, which
+    /// changes its header.
     ///
-    /// - Returns: `nil` when the log was begun anew meanwhile.
+    /// - Returns: `nil` when the log was restarted meanwhile.
     private static func contentIfSettled(of file: String, in folder: Directory) throws -> [UInt8]? {
         let generation = try log(in: folder, atMost: WriteAheadLog.headerLength)
         var content = try DatabaseBytes.read(file)
@@ -64,13 +64,13 @@ enum LedgerImage {
             try Self.log(in: folder, atMost: WriteAheadLog.headerLength) == generation
         else { return nil }
         if generation.allSatisfy({ $0 == 0 }) {
-            // Without a log it may have come, been copied, and gone.
+            // Without a log, one may have been created, copied and deleted in between.
             guard try DatabaseBytes.read(file) == content else { return nil }
         }
         let journal = FilePath("\(CacheLayout.ledger)-journal")
         let found = try folder.fileSystem.attributes(of: journal, in: folder.descriptor)
         if let found, found.length > 0 {
-            // What is made for the first time has no entries yet.
+            // A ledger that is just being created has no entries yet.
             guard DatabaseHeader(content).version == 0 else {
                 throw Unavailable(description: "an interrupted change is undone at the next use")
             }

@@ -5,9 +5,9 @@ internal import SystemPackage
 
 /// The write-ahead log of the ledger: which process may change it, how long it is, and when it is restarted.
 ///
-/// *One at a time.* Up to version 3.51.2 SQLite can lose a commit that restarts the log while another
-/// connection looks for what to copy out of it (sqlite.org/wal.html#walresetbug). So the lock of the folder is held
-/// during every commit and copy, across threads and processes.
+/// *One at a time.* Up to version 3.51.2 SQLite can lose a commit that restarts the log while another connection
+/// checkpoints it (sqlite.org/wal.html#walresetbug). So the lock of the folder is held during every commit and
+/// checkpoint, across threads and processes.
 ///
 /// *Longer than needed.* Flushing a file that is overwritten takes half the time of flushing one that grows.
 /// So the log is extended to its final length at once, and restarted when that is used up.
@@ -29,7 +29,7 @@ final class LedgerLog: Sendable {
         self.folder = folder
     }
 
-    /// Extends the log to its final length. To be called under the lock, under which nothing appends; the
+    /// Extends the log to its final length. To be called under the lock, so that nothing is appended concurrently; the
     /// next commit flushes the bytes.
     ///
     /// SQLite ignores what follows the last commit.
@@ -57,7 +57,7 @@ final class LedgerLog: Sendable {
         do {
             return try folder.fileSystem.volume(of: folder.descriptor).available >= Self.ample
         } catch {
-            // A volume that cannot be measured counts as having none to spare.
+            // A volume that cannot be measured counts as full.
             return false
         }
     }
@@ -69,7 +69,7 @@ final class LedgerLog: Sendable {
         do {
             try copy(in: database)
         } catch {
-            // The entries are durable all the same. ``Ledger/checkpoint()`` tries again, and throws.
+            // The entries are already durable. ``Ledger/checkpoint()`` tries again, and throws.
         }
     }
 

@@ -38,7 +38,7 @@ enum LedgerSchema {
         """,
     ]
 
-    /// - Throws: ``CacheError/newerLedger(version:)``; nothing was written then.
+    /// - Throws: ``CacheError/newerLedger(version:)``; nothing was written in that case.
     static func bringUpToDate(_ database: Database) throws {
         guard try isOld(database) else { return }
         try database.inTransaction(.immediate) {

@@ -4,7 +4,7 @@ internal import PrefetchItemFormat
 package import PrefetchStorageAreas
 package import SystemPackage
 
-/// The ledger at one moment, read without changing anything beside it: see ``LedgerImage``.
+/// The ledger at one moment, read without creating files next to it: see ``LedgerImage``.
 package struct LedgerSnapshot: Sendable {
     /// One promotion, complete or under way.
     package struct Entry: Sendable, Hashable {

@@ -3,8 +3,7 @@ internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import SystemPackage
 
-/// What dead processes left in staging folders: files that never reached their intent, and files of the user's that were
-/// moved aside.
+/// What dead processes left in staging folders: files without an intent, and files of the user's that were moved aside.
 struct Leftovers: Sendable {
     let files: PromotedFiles
     let ledger: any PromotionLedger
@@ -22,12 +21,12 @@ struct Leftovers: Sendable {
         let isAside: Bool
     }
 
-    /// Removes what a dead process left in a staging folder that is not known when the cache is opened: one
-    /// in a folder below an area that is a volume itself. Costs one listing.
+    /// Removes leftovers from a staging folder that is unknown when the cache is opened: one below a mount point inside
+    /// an area. Costs one listing.
     ///
     /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
     func sweep(_ staging: Directory, holding held: [KeyHash] = []) throws(CacheError) {
-        let staged = try onFiles { () throws(FileSystemError) in try stagedFiles(in: staging) }
+        let staged = try onFiles(stagedFiles(in: staging))
         for file in staged {
             if held.contains(where: { CacheLayout.keyLock(of: $0) == CacheLayout.keyLock(of: file.hash) }) {
                 try discardUnclaimed(file)
@@ -44,9 +43,8 @@ struct Leftovers: Sendable {
     /// - Returns: Whether there was anything.
     func putBack(_ hash: KeyHash) throws(CacheError) -> Bool {
         var isFound = false
-        for folder in try onFiles({ () throws(FileSystemError) in try destinations.support.stagingFolders() })
-        {
-            let staged = try onFiles { () throws(FileSystemError) in try stagedFiles(in: folder) }
+        for folder in try onFiles(destinations.support.stagingFolders()) {
+            let staged = try onFiles(stagedFiles(in: folder))
             for file in staged where file.isAside && file.hash == hash {
                 try putBack(FilePath(root: nil, [file.name]), hash, from: folder)
                 isFound = true
@@ -76,23 +74,20 @@ struct Leftovers: Sendable {
     }
 
     /// Removes a staged file, unless it is still being written. The file of an item that goes straight to its
-    /// destination is staged for as long as it is downloaded; it is locked itself, and its key is not.
+    /// destination is staged for as long as it is downloaded; the file itself is locked, not its key.
     ///
-    /// An empty one may stand for a file that was moved back and not flushed, see
-    /// ``PromotedFiles/putBack(_:as:from:in:)``.
+    /// An empty one may mark a file that was moved back but not flushed, see ``PromotedFiles/putBack(_:as:from:in:)``.
     func discardLeftover(_ name: FilePath, _ hash: KeyHash, in staging: Directory) throws(CacheError) {
         let fileSystem = fileSystem
         if try files.attributes(of: name, in: staging)?.length == 0, let entry = try ledger.entry(for: hash) {
             try destinations.coordinated(.write, entry) { () throws(CacheError) in
                 guard let folder = try destinations.existingFolder(of: entry) else { return }
-                try destinations.onDestination(entry) { () throws(FileSystemError) in
-                    try fileSystem.synchronize(folder.descriptor)
-                }
+                try destinations.onDestination(entry, fileSystem.synchronize(folder.descriptor))
             }
         }
         do {
             try fileSystem.withFile(name, in: staging.descriptor, .read) { file throws(FileSystemError) in
-                // Unlinked under the lock: a process that is about to take it will see that it is gone.
+                // Unlinked under the lock: a process that is about to lock it will see that it is gone.
                 if try fileSystem.lock(file, waiting: false) {
                     try fileSystem.unlink(name, in: staging.descriptor)
                 }
@@ -104,7 +99,7 @@ struct Leftovers: Sendable {
         }
     }
 
-    /// Gives a file that a dead process has moved aside its name back. Without the entry its name is unknown, and it
+    /// Restores the name of a file that a dead process moved aside. Without the entry the name is unknown, and the file
     /// stays where it is. The caller holds the lock of the key.
     func putBack(_ aside: FilePath, _ hash: KeyHash, from staging: Directory) throws(CacheError) {
         guard var entry = try ledger.entry(for: hash),
@@ -117,7 +112,7 @@ struct Leftovers: Sendable {
         else { return }
         entry.name = name
         files.environment.logger.notice(
-            "A file that was about to be purged is back.",
+            "A file that was about to be purged was moved back.",
             metadata: ["path": "\(destinations.path(of: entry))"])
     }
 }

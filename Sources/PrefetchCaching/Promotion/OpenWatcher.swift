@@ -2,7 +2,7 @@ internal import PrefetchItemFormat
 
 /// Observes the opening of an item: receives its progress, and may cancel it.
 struct OpenWatcher: Sendable {
-    /// Never cancels, and wants no progress.
+    /// Never cancels, and ignores progress.
     static let never = OpenWatcher(isCancelled: { false }, report: nil)
 
     let isCancelled: @Sendable () -> Bool

@@ -5,8 +5,8 @@ internal import PrefetchStorageAreas
 internal import Synchronization
 internal import SystemPackage
 
-/// The files of promoted items, and those on their way. They are the user's, who may change, move and replace them at any
-/// moment.
+/// The files of promoted items, complete or under way. They are the user's, who may change, move or replace them at any
+/// time.
 final class PromotedFiles: Sendable {
     let environment: CacheEnvironment
     let destinations: Destinations
@@ -34,28 +34,25 @@ final class PromotedFiles: Sendable {
     }
 
     func attributes(of file: Descriptor) throws(CacheError) -> FileAttributes {
-        try onFiles { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
+        try onFiles(fileSystem.attributes(of: file))
     }
 
     func birthTime(of file: Descriptor) throws(CacheError) -> Int64? {
-        try onFiles { () throws(FileSystemError) in try fileSystem.birthTime(of: file) }
+        try onFiles(fileSystem.birthTime(of: file))
     }
 
     /// The attributes of whatever is under the name of a promotion.
     func attributes(of entry: LedgerEntry, in folder: Directory) throws(CacheError) -> FileAttributes? {
-        try destinations.onDestination(entry) { () throws(FileSystemError) in
-            try fileSystem.attributes(of: entry.name.path, in: folder.descriptor)
-        }
+        try destinations.onDestination(
+            entry, fileSystem.attributes(of: entry.name.path, in: folder.descriptor))
     }
 
     func attributes(of name: FilePath, in folder: Directory) throws(CacheError) -> FileAttributes? {
-        try onFiles { () throws(FileSystemError) in
-            try fileSystem.attributes(of: name, in: folder.descriptor)
-        }
+        try onFiles(fileSystem.attributes(of: name, in: folder.descriptor))
     }
 
-    /// Whether a file is the one that was written for an entry, and not one that was there already, or that its user
-    /// has put in its place.
+    /// Whether a file is the one that was written for an entry, rather than one that was there before or that the user
+    /// put in its place.
     func isOurs(_ file: Descriptor, by entry: LedgerEntry) throws(FileSystemError) -> Bool {
         guard entry.origin != .adopted, try fileSystem.attributes(of: file).identity.inode == entry.inode
         else { return false }
@@ -102,8 +99,8 @@ final class PromotedFiles: Sendable {
 
     // MARK: Marks and flushes
 
-    /// Sets the backup mark of a file before it is published. A file system that cannot store the mark, or
-    /// refuses it, does not prevent publishing: the mark is guidance.
+    /// Sets the backup mark of a file before it is published. A file system that does not support the mark does not
+    /// prevent publishing: the mark is only a hint.
     ///
     /// - Returns: Whether the file has the mark now.
     @discardableResult
@@ -117,7 +114,7 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    /// Sets the mark again when publishing has lost it: otherwise the next backup would include the file.
+    /// Sets the mark again if publishing lost it: otherwise the next backup would include the file.
     func renewMark(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
         guard entry.backup == .exclude else { return }
         _ = try withFile(of: entry, in: folder) { file throws(FileSystemError) in
@@ -128,8 +125,7 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    /// Includes a file in backups that was written here for other keys which did not want that, and is now wanted
-    /// there.
+    /// Includes in backups a file that was written for other keys, which exclude it, and that this entry includes.
     ///
     /// - Parameter others: The entries with the same content.
     /// - Returns: What is to change in the ledger with the promotion.
@@ -158,7 +154,7 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    /// Removes a name, which may be gone already.
+    /// Removes a name, which may already be gone.
     ///
     /// - Returns: Whether it was there.
     @discardableResult
@@ -195,24 +191,24 @@ final class PromotedFiles: Sendable {
                 }
             }
         } catch {
-            // The file is the user's, who may have made it read-only. It is opened all the same.
+            // The user may have made the file read-only. It is opened nevertheless.
             environment.logger.debug(
-                "The use of a file is not noted.", metadata: ["key": "\(entry.key)", "error": "\(error)"])
+                "The use of a file could not be recorded.", metadata: ["key": "\(entry.key)", "error": "\(error)"])
         }
     }
 
-    /// When an open file was last used, in milliseconds since 1970, as far as is known.
+    /// When an open file was last used, in milliseconds since 1970, as far as it is recorded.
     func lastUse(_ file: Descriptor, of entry: LedgerEntry) throws(CacheError) -> Int64 {
         let modified = try attributes(of: file).modified
-        let accessed = try onFiles { () throws(FileSystemError) in try fileSystem.accessTime(of: file) }
+        let accessed = try onFiles(fileSystem.accessTime(of: file))
         return max(entry.openedAt, max(modified, accessed ?? .min) / 1_000_000)
     }
 
     // MARK: On their way
 
-    /// Opens the staged file of an intent or, when that has its name already, the file under the name. The first
-    /// bytes, as many as the content has, are the content: it is verified, since after a crash a staged file may be
-    /// torn, and the name may be that of somebody else's file.
+    /// Opens the staged file of an intent or, when that has its name already, the file under the name. The content is
+    /// its first `contentBytes` bytes. It is verified, since after a crash a staged file may be torn, and the name may
+    /// be that of another file.
     ///
     /// - Returns: `nil` when the content is in neither place.
     func openUnderWay(_ intent: LedgerEntry) throws(CacheError) -> Descriptor? {
@@ -221,7 +217,7 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    /// Whether there is content to read, as far as lengths tell: it may be long, and is verified when it is read.
+    /// Whether there is content to read, judging by lengths alone: it may be long, and is verified when it is read.
     func isUnderWay(_ intent: LedgerEntry) throws(CacheError) -> Bool {
         let found = try findUnderWay(intent) { name, folder throws(FileSystemError) -> FileAttributes? in
             let file = try fileSystem.attributes(of: name, in: folder.descriptor)
@@ -244,7 +240,7 @@ final class PromotedFiles: Sendable {
                 return nil
             }
         }
-        let staging = try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
+        let staging = try onFiles(destinations.support.stagingFolders())
         for folder in staging {
             if let found = try find(FilePath(intent.stagedName), in: folder) { return found }
         }
@@ -312,21 +308,21 @@ final class PromotedFiles: Sendable {
 
     enum Removal {
         case removed
-        /// It is another one, or is being written, and has its name again, or the next free one.
+        /// It is another file, or is being written, and has its name back, or the next free one.
         case putBack(FileName)
-        /// Somebody has taken it away.
+        /// It was moved or deleted.
         case missing
     }
 
-    /// Removes a file that was looked at, unless it was changed or replaced since.
+    /// Removes a file that was inspected, unless it was changed or replaced since.
     ///
-    /// Its user may save another file under the name at any moment, so what is compared at last is no longer under the
-    /// name, but moved aside.
+    /// The user may save another file under the name at any moment, so the file is moved aside before the final
+    /// comparison.
     ///
     /// - Parameters:
     ///   - file: The open file.
-    ///   - found: What it was like when it was looked at.
-    ///   - aside: A name that nobody else uses, so that nothing is replaced.
+    ///   - found: Its attributes when it was inspected.
+    ///   - aside: A unique name, so that nothing is replaced.
     ///   - staging: A folder on the same volume.
     func remove(
         _ file: Descriptor, _ found: FileAttributes, _ name: FileName, in folder: Directory,
@@ -341,7 +337,7 @@ final class PromotedFiles: Sendable {
         }
         var failure: FileSystemError?
         do throws(FileSystemError) {
-            // Who has it open from before may write until this says no, and nobody can open it now. Then its times tell.
+            // Nothing can open it now; earlier writers may write until this says no, and then its times tell.
             if try !fileSystem.isBeingWritten(file),
                 try fileSystem.attributes(of: aside, in: staging.descriptor)?.isUnchanged(since: found)
                     ?? false
@@ -357,14 +353,14 @@ final class PromotedFiles: Sendable {
         return place.map(Removal.putBack) ?? .missing
     }
 
-    /// Gives a file that was moved aside its name back, or the next free one when the user has used the name meanwhile.
+    /// Restores the name of a file that was moved aside, or uses the next free one if the name was taken meanwhile.
     ///
     /// - Returns: The name that it has now; `nil` when it is not there any more.
     func putBack(_ aside: FilePath, as name: FileName, from staging: Directory, in folder: Directory)
         throws(FileSystemError) -> FileName?
     {
-        // Killed before the flush, this process leaves a file whose name looks durable and is not. Recovery flushes the
-        // folder of a key before it removes a leftover of that key, so there is one for as long.
+        // If this process is killed before the flush, the name looks durable but is not. Recovery flushes the folder of
+        // a key before it removes a leftover of that key, so one exists until then.
         let leftover = try makeLeftover(for: aside, in: staging)
         let place = try rename(aside, from: staging, backTo: name, in: folder)
         if place != nil { try fileSystem.synchronize(folder.descriptor) }
@@ -381,7 +377,7 @@ final class PromotedFiles: Sendable {
             fileSystem.close(try fileSystem.open(leftover, in: staging.descriptor, mode))
             return leftover
         } catch {
-            // On a full volume the user gets their file back all the same.
+            // On a full volume the user gets the file back nevertheless.
             guard error.isOutOfSpace else { throw error }
             return nil
         }
@@ -417,7 +413,7 @@ final class PromotedFiles: Sendable {
 }
 
 extension FileAttributes {
-    /// Whether these are the attributes of the same file, with the content that it had.
+    /// Whether these are the attributes of the same, unchanged file.
     func isUnchanged(since earlier: FileAttributes) -> Bool {
         identity == earlier.identity && modified == earlier.modified && length == earlier.length
     }

@@ -2,7 +2,7 @@ internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import Synchronization
 
-/// The hashes of all keys that are or were handed over, so that storing an item need not query the ledger.
+/// The hashes of all keys in the ledger, promoted or under way, so that storing an item need not query the ledger.
 ///
 /// They are read again when the ledger has changed, which costs a `stat` per lookup. 16 bytes per key.
 final class PromotedKeys: Sendable {
@@ -11,8 +11,8 @@ final class PromotedKeys: Sendable {
         var hashes: Set<KeyHash> = []
     }
 
-    /// Time stamps are as coarse as the kernel's clock tick, at most 10 ms: a file that was changed just now
-    /// may change again without a new time stamp.
+    /// Time stamps have the resolution of the kernel's clock tick, at most 10 ms: a recently changed file may change
+    /// again without a new time stamp.
     private static let unstableMilliseconds: Int64 = 20
 
     private let ledger: any PromotionLedger
@@ -29,7 +29,7 @@ final class PromotedKeys: Sendable {
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
         let fingerprint = try ledger.fingerprint()
         var hashes = known(at: fingerprint)
-        // While it is not stable, each lookup would read them all.
+        // While it is unstable, each lookup would read them all.
         if hashes == nil, isStable(fingerprint) { hashes = try read(at: fingerprint) }
         if let hashes, !hashes.contains(hash) { return nil }
         return try ledger.entry(for: hash)
@@ -50,7 +50,7 @@ final class PromotedKeys: Sendable {
     }
 
     private func read(at fingerprint: LedgerFingerprint?) throws(CacheError) -> Set<KeyHash> {
-        // The fingerprint is from before the reading, so a change in between is read again.
+        // The fingerprint was taken before reading, so a change in between is read again.
         let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.hashes())
         let isStable = isStable(fingerprint)
         snapshot.withLock { $0 = isStable ? fresh : nil }

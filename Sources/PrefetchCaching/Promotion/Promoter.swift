@@ -2,11 +2,11 @@ internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import SystemPackage
 
-/// Hands an item over to the user at its first open, complete, durable, and exactly once.
+/// Promotes an item at its first open: complete, durable, and exactly once.
 ///
-/// Safety follows from the order: the content is complete in staging before the intent is entered; both are
-/// durable before the file appears under its name; the name is durable before the promotion is committed; and
-/// only then is the cached copy removed. A crash between any two steps leaves what ``Recovery`` needs.
+/// Crash safety follows from the order: the content is complete in staging before the intent is entered; both are
+/// durable before the file appears under its name; the name is durable before the promotion is committed; and only then
+/// is the cached copy removed. A crash between any two steps leaves what ``Recovery`` needs.
 final class Promoter: Sendable {
     let files: PromotedFiles
     let locks: KeyLock
@@ -32,16 +32,15 @@ final class Promoter: Sendable {
         recovery = Recovery(leftovers: leftovers, stager: stager, publisher: publisher)
     }
 
-    /// Returns the file of a promoted item, handing the item over first if necessary.
+    /// Returns the file of a promoted item, promoting the item first if necessary.
     ///
     /// - Parameter watcher: May cancel until the intent is entered; after that it is too late.
-    /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the user took the file away and there is no
-    ///   cached copy; ``CacheError/destination(_:_:)`` when the file cannot be written to its destination;
+    /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the user moved or deleted the file and there is no cached
+    ///   copy; ``CacheError/destination(_:_:)`` when the file cannot be written to its destination;
     ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/insufficientSpace(needed:available:)``;
     ///   ``CacheError/cancelled``.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .never) throws(CacheError) -> Lookup<PromotedFile> {
-        // Whether an item was handed over can be seen without a lock, but not with certainty. One with a
-        // cached copy most probably was not.
+        // A check without the lock finds most promoted items. One with a cached copy most probably was not promoted.
         if try !copies.isThere(key), let entry = try ledger.entry(for: key), entry.state == .committed,
             let opened = try files.existingFile(of: entry)
         {
@@ -61,8 +60,7 @@ final class Promoter: Sendable {
         try locks.hold(key.hash) { () throws(CacheError) in
             guard let entry = try resolvedEntry(of: key) else { return try promote(key, for: watcher) }
             let opened = try recoveredFile(of: entry)
-            // A leftover, whether its user has kept the file or not: a store of a key whose file is gone drops the
-            // entry.
+            // A leftover, whether the file is there or not: storing a key whose file is gone drops the entry.
             copies.drop(key)
             guard let opened else { throw .movedOrDeleted(key: key, files.destinations.path(of: entry)) }
             files.noteUse(of: entry)
@@ -81,16 +79,15 @@ final class Promoter: Sendable {
 
     /// Drops the record of a promotion. The file that the item became is the user's and stays.
     ///
-    /// A promotion that a crash interrupted is settled first: a file that is about to get its name must not
-    /// be forgotten half-way. One whose name the destination refuses will never be complete, and ends here.
+    /// A promotion that a crash interrupted is resolved first: a file that is about to get its name must not be
+    /// forgotten. One that cannot complete because the destination rejects every name is abandoned.
     ///
-    /// - Parameter takeBack: Receives the content of an item that is no longer in the cache and will not be handed
-    ///   over.
+    /// - Parameter takeBack: Receives the content of an item that is no longer in the cache and will not be promoted.
     /// - Returns: Whether there was a record.
     func forget(_ key: ItemKey, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void)
         throws(CacheError) -> Bool
     {
-        // Without a ledger there is nothing to forget, and no lock file to leave behind.
+        // Without an entry there is nothing to forget, and no need to create a lock file.
         guard try ledger.entry(for: key) != nil else { return false }
         return try locks.hold(key.hash) { () throws(CacheError) in
             do throws(CacheError) {
@@ -105,15 +102,15 @@ final class Promoter: Sendable {
         }
     }
 
-    /// Removes the file of a promotion, whether its user has changed it or not, and then the record. A file that another
-    /// key was handed as well stays.
+    /// Removes the file of a promotion, even if the user has changed it, and then the record. A file shared with
+    /// another key stays.
     ///
     /// - Returns: Whether there was a record, and whether a file was removed.
     func deleteFile(of key: ItemKey) throws(CacheError) -> (wasKnown: Bool, isDeleted: Bool) {
         guard try ledger.entry(for: key) != nil else { return (false, false) }
         return try locks.hold(key.hash) { () throws(CacheError) in
             guard let entry = try resolvedEntry(of: key) else { return (false, false) }
-            // What a purge had moved aside would come back.
+            // Otherwise a file that a purge moved aside would come back.
             _ = try recoveredFile(of: entry)
             let isDeleted = try files.delete(entry) { identity throws(CacheError) in
                 try isShared(identity, entry)
@@ -124,18 +121,18 @@ final class Promoter: Sendable {
         }
     }
 
-    /// Whether another key was handed the same file: one that is identical is adopted rather than stored twice.
+    /// Whether another key was promoted to the same file: an identical one is adopted rather than stored twice.
     func isShared(_ identity: FileAttributes.Identity, _ entry: LedgerEntry) throws(CacheError) -> Bool {
         for other in try ledger.others(withContentOf: entry) {
-            // The names may differ: the file system may take them for one, or one of the folders be a link.
+            // The paths may differ: the file system may equate names, or one of the folders be a symbolic link.
             guard let folder = try files.destinations.existingFolder(of: other) else { continue }
             if try files.attributes(of: other, in: folder)?.identity == identity { return true }
         }
         return false
     }
 
-    /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion: until the item
-    /// is there, the record is true.
+    /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion, which holds
+    /// until then.
     ///
     /// - Parameter lost: The only entry that may be dropped, and only while its file is gone; `nil` for any.
     /// - Returns: Whether `body` was run.
@@ -151,7 +148,7 @@ final class Promoter: Sendable {
             do throws(CacheError) {
                 if let entry { try ledger.remove(entry) }
             } catch {
-                // Beside the record it would be a leftover.
+                // While the record exists, the item would be a leftover.
                 copies.drop(key)
                 throw error
             }
@@ -159,11 +156,11 @@ final class Promoter: Sendable {
         }
     }
 
-    /// Publishes a completely written staged file, unless its key was handed over meanwhile.
+    /// Publishes a completely written staged file, unless its key was promoted meanwhile.
     ///
     /// The destination folder is opened again: while the item was written it may have been moved or removed.
     ///
-    /// - Parameter isAnew: Whether the file takes the place of one that was handed over before, in the ledger.
+    /// - Parameter isAnew: Whether the file replaces an earlier promotion of the key in the ledger.
     func deliver(_ entry: LedgerEntry, from staging: Directory, isAnew: Bool) throws(CacheError)
         -> PromotedFile
     {
@@ -181,8 +178,8 @@ final class Promoter: Sendable {
         }
     }
 
-    /// As ``existingFile(of:)``, after a file that a purge had moved aside when its process died was moved back: with
-    /// its entry it would lose its name. The caller holds the lock of the key.
+    /// As ``existingFile(of:)``, after moving back a file that a dead process's purge had moved aside: without its
+    /// entry its name would be unknown. The caller holds the lock of the key.
     private func recoveredFile(of entry: LedgerEntry) throws(CacheError) -> PromotedFile? {
         if let opened = try files.existingFile(of: entry) { return opened }
         return try recovery.leftovers.putBack(entry.key.hash) ? files.existingFile(of: entry) : nil
@@ -215,7 +212,7 @@ final class Promoter: Sendable {
                 Promotion(of: keys, stager, publisher, for: watcher).run()
             }
         } catch {
-            // Possibly the lock of one key only, whose own open will report the error.
+            // The error may concern only one key's lock; opening that key alone will report it.
             return keys.map { .again(leasing: stager.lease($0)) }
         }
     }

@@ -7,23 +7,23 @@ internal import SystemPackage
 ///
 /// Each step is taken for all items before the next: all contents are durable in staging before the intents are, in one
 /// transaction; the intents before a file is published; all names before the promotions are committed, in one
-/// transaction; then the cached copies are removed. A crash leaves intents, which ``Recovery`` settles one by one.
+/// transaction; then the cached copies are removed. A crash leaves intents, which ``Recovery`` resolves one by one.
 ///
-/// Of several, an item that fails is taken out, and the others continue. One that others could be in the way of is
-/// opened again, alone.
+/// Of several, an item that fails is taken out, and the others continue. If the others may have caused the failure, it
+/// is retried alone.
 struct Promotion {
     enum Outcome {
         case ended(Result<Lookup<PromotedFile>, CacheError>)
-        /// It has to be opened by itself, or again: there is none, or it was evicted or replaced in the meantime. While
-        /// the item is leased, it does not make way for others.
+        /// It has to be opened alone, or again: there is none, or it was evicted or replaced in the meantime. While
+        /// leased, the item is not evicted for others.
         case again(leasing: Descriptor?)
     }
 
     /// The most keys that are opened together. Each holds two descriptors.
     static let most = 32
 
-    /// The longest content to decode, in bytes. A longer one takes more time to decode than to flush, gains
-    /// nothing here, and would keep the locks of all.
+    /// The longest content to decode, in bytes. A longer one takes more time to decode than to flush, gains nothing
+    /// here, and would hold the locks of all.
     static let longestDecoded: Int64 = 4 << 20
 
     private struct Member {
@@ -33,11 +33,11 @@ struct Promotion {
         let item: FileAttributes
         let place: PromotionPlace
         var entry: LedgerEntry
-        /// Whether it is published when the others are committed: the name it is to have is taken or refused.
+        /// Whether it is published after the others are committed: its intended name is taken or rejected.
         var isWaiting = false
     }
 
-    /// What happens next to an item.
+    /// What happens to an item after a step.
     private enum Fate {
         case stays
         case missed(Miss)
@@ -81,7 +81,7 @@ struct Promotion {
     /// - Returns: The outcome for each key.
     consuming func run() -> [Outcome] {
         prepare()
-        // Of several the only one left is opened as a single one is, for which others make way.
+        // If only one of several is left, it is opened alone, since only then are others evicted for it.
         if !isJoint || members.count > 1 {
             stage()
             enterIntents()
@@ -99,12 +99,12 @@ struct Promotion {
         }
     }
 
-    /// Opens the items, which leases them, and then the folders that they go to, for which others may make way.
+    /// Opens the items, which leases them, and then the folders that they go to, for which others may be evicted.
     private mutating func prepare() {
         var seen: Set<ItemKey> = []
         for (index, key) in keys.enumerated() where seen.insert(key).inserted {
             do throws(CacheError) {
-                // Of a single key the caller knows that.
+                // For a single key the caller has checked that.
                 if isJoint, try ledger.entry(for: key) != nil { continue }
                 leases[index] = try stager.folders.openItem(key.hash)
             } catch {
@@ -121,7 +121,7 @@ struct Promotion {
         }
     }
 
-    /// - Returns: `nil` for a miss and, of several, for everything but an item that is small or renamed.
+    /// - Returns: `nil` for a miss and, among several, for any item that is neither small nor renamed.
     private mutating func prepared(_ key: ItemKey, _ file: Descriptor, _ index: Int)
         throws(CacheError) -> Member?
     {
@@ -165,7 +165,7 @@ struct Promotion {
                 return try stager.damage(member.reader, for: watcher).map(Fate.missed) ?? .stays
             }
             if isJoint {
-                // One after the other they need less room: each makes some for the next when it leaves the cache.
+                // Promoted one by one they need less room: each frees some for the next when it leaves the cache.
                 guard try stager.admission.hasRoomToOpen(member.entry.contentBytes, in: member.place.staging)
                 else { return .again }
             } else {
@@ -184,7 +184,7 @@ struct Promotion {
         }
     }
 
-    /// Enters all intents in one transaction, but that of a single item that is decoded: it was entered while its content
+    /// Enters all intents in one transaction, except that of a single decoded item, which was entered while its content
     /// was flushed.
     private mutating func enterIntents() {
         areIntentsEntered = true
@@ -198,9 +198,9 @@ struct Promotion {
         leave(failure)
     }
 
-    /// Enters all promotions in their present state.
+    /// Enters all promotions in their current state.
     ///
-    /// - Parameter state: The state that they are in.
+    /// - Parameter state: The state in the ledger; `nil` if there must be no entries.
     private func put(replacing state: LedgerEntry.State? = nil) -> CacheError? {
         guard !members.isEmpty else { return nil }
         do throws(CacheError) {
@@ -216,7 +216,7 @@ struct Promotion {
         }
     }
 
-    /// Ends all promotions. Of several, those that another process has overtaken are opened one by one.
+    /// Ends all promotions. If another process interfered with one of several, all are retried one by one.
     private mutating func leave(_ failure: CacheError) {
         if isJoint, case .overtaken = failure {
             members = []
@@ -234,7 +234,7 @@ struct Promotion {
             try ledger.remove(member.entry)
             return .again
         }
-        // If a cut survived a power cut and the new name did not, the item would be left without its footer.
+        // If the truncation survived a power cut and the new name did not, the item would be left without its footer.
         flush(\.place.staging, where: Self.isRenamed)
         forEach(where: Self.isRenamed) { member throws(CacheError) in
             if try stager.finishTaking(member.entry, of: member.item, in: member.place.staging) {
@@ -247,8 +247,8 @@ struct Promotion {
 
     private static func isRenamed(_ member: Member) -> Bool { member.entry.mode == .rename }
 
-    /// Publishes every file and makes the names durable. An item whose name is taken or refused waits until the
-    /// others are committed: it may be one of them that took the name.
+    /// Publishes every file and makes the names durable. An item whose name is taken or rejected waits until the others
+    /// are committed, since one of them may have taken it.
     private mutating func publish() {
         let (publisher, files) = (publisher, files)
         forEach { member throws(CacheError) in
@@ -287,7 +287,7 @@ struct Promotion {
         }
     }
 
-    /// Takes one step with every item that `isMeant` selects. An item that fails is taken out.
+    /// Performs one step for every item that `isMeant` selects. An item that fails is taken out.
     private mutating func forEach(
         where isMeant: (Member) -> Bool = { _ in true },
         _ step: (inout Member) throws(CacheError) -> Fate
@@ -334,8 +334,8 @@ struct Promotion {
         }
     }
 
-    /// Of several items, a shortage is not reported, nor an error that the other items may have caused as long as no
-    /// intent was entered: the item is opened alone, for which others make way.
+    /// Among several items, neither a shortage is reported nor, before any intent was entered, an error that the others
+    /// may have caused: the item is retried alone, and others are evicted for it.
     private mutating func fail(_ index: Int, _ error: CacheError) {
         if isJoint, error.isOutOfSpace { return }
         if isJoint, !areIntentsEntered {

@@ -11,7 +11,7 @@ protocol PromotionLedger: Sendable {
     /// The promotions that were begun and not completed.
     func intents() throws(CacheError) -> [LedgerEntry]
 
-    /// The hashes of all keys that are or were handed over, completely or not yet.
+    /// The hashes of all keys that have an entry, complete or under way.
     func hashes() throws(CacheError) -> Set<KeyHash>
 
     /// At most `limit` committed promotions, in the order of their hashes: those after `hash`, or the first.
@@ -35,7 +35,7 @@ protocol PromotionLedger: Sendable {
     func close() throws(CacheError)
 }
 
-/// The attributes of the file that a commit is written to: of the log or, without one, of the ledger itself.
+/// The attributes of the file that commits are written to: the log or, without one, the ledger itself.
 struct LedgerFingerprint: Sendable, Hashable {
     let file: FileAttributes
 

@@ -40,16 +40,16 @@ struct Publisher: Sendable {
                 (entry.name, entry.plainName) = (name, name)
             }
             try ledger.put(entry, replacing: tried)
-            // After a failed flush a later one would mean nothing, so the file is not adopted.
+            // After a failed flush a later success proves nothing, so the file is not adopted.
             if let failure { throw failure }
         }
     }
 
-    /// Whether a name is certain to be taken. Trying it would cost a transaction of the ledger.
+    /// Whether a name is certain to be taken, which saves a transaction of the ledger.
     private func isSurelyTaken(_ entry: LedgerEntry, in folder: Directory, _ first: LedgerEntry)
         throws(CacheError) -> Bool
     {
-        // Recovery may have found this name in the ledger; it was tried first.
+        // Recovery may have found this name in the ledger, in which case it was tried first.
         guard entry.name != first.name else { return true }
         let found = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
             try files.attributes(of: entry, in: folder)
@@ -76,15 +76,13 @@ struct Publisher: Sendable {
         do {
             guard try files.isIdentical(entry, in: folder) else { return .isTaken(nil) }
         } catch .destination(_, let error) where error.isNotPermitted {
-            // A file that may not be read cannot be adopted.
+            // A file that is not readable cannot be adopted.
             return .isTaken(nil)
         }
         do {
             try files.flushFile(of: entry, in: folder)
-            // The name may be as new as the content, and the staged file is still the only safe copy.
-            try destinations.onDestination(entry) { () throws(FileSystemError) in
-                try fileSystem.synchronize(folder.descriptor)
-            }
+            // The name may be as new as the content, and the staged file is the only durable copy so far.
+            try destinations.onDestination(entry, fileSystem.synchronize(folder.descriptor))
             try files.discard(FilePath(entry.stagedName), in: staging)
             return .isInPlace(entry.adopted)
         } catch {
@@ -92,9 +90,9 @@ struct Publisher: Sendable {
         }
     }
 
-    /// Gives the staged file its name, if it is the very one that was staged: whoever may write to a staging folder can
-    /// exchange it. Where inodes are not kept, its content decides. What is under the name afterwards is the user's,
-    /// who may have replaced it already.
+    /// Gives the staged file its name, if it is the very one that was staged: any process that can write to a staging
+    /// folder could exchange it. Where inodes are not stable, its content decides. Once published, the file is the
+    /// user's, who may already have replaced it.
     ///
     /// - Throws: `ESTALE` for another file, which stays in staging.
     func publishOnce(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
@@ -113,10 +111,10 @@ struct Publisher: Sendable {
         }
         do {
             try admission.makingWay(in: folder) { () throws(CacheError) in
-                try destinations.onDestination(entry) { () throws(FileSystemError) in
-                    try fileSystem.rename(
-                        name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive)
-                }
+                try destinations.onDestination(
+                    entry,
+                    fileSystem.rename(
+                        name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive))
             }
             return .isInPlace(entry)
         } catch .destination(_, let error) where error.errno == .fileExists {
@@ -126,16 +124,14 @@ struct Publisher: Sendable {
         }
     }
 
-    /// Makes the name of a published file durable, and then commits: after a crash, finding the file there
-    /// does not mean that its name would survive the next one.
+    /// Makes the name of a published file durable, and then commits: a name that is visible after a process crash need
+    /// not survive a power cut.
     func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
         let others = try excludedOthers(than: intent)
         let changes = try destinations.coordinated(.write, intent) { () throws(CacheError) in
             try files.renewMark(of: intent, in: folder)
             let changes = try files.include(intent, in: folder, despite: others)
-            try destinations.onDestination(intent) { () throws(FileSystemError) in
-                try fileSystem.synchronize(folder.descriptor)
-            }
+            try destinations.onDestination(intent, fileSystem.synchronize(folder.descriptor))
             return changes
         }
         var entry = intent
@@ -146,8 +142,8 @@ struct Publisher: Sendable {
         return entry
     }
 
-    /// The entries of other keys that may be those of the file which an item has adopted, and that keep it out of
-    /// backups, which the item does not want.
+    /// The entries of other keys that may share an adopted file and exclude it from backups, while the item includes
+    /// it.
     private func excludedOthers(than entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         guard entry.origin == .adopted, entry.backup == .include else { return [] }
         return try ledger.others(withContentOf: entry).filter {

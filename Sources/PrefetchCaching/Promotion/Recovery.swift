@@ -25,20 +25,20 @@ struct Recovery: Sendable {
     private var ledger: any PromotionLedger { stager.ledger }
     private var fileSystem: any FileSystem { files.environment.fileSystem }
 
-    /// Settles everything that is not in the hands of a living process. With nothing to do, costs one listing
-    /// per staging folder: an intent without a staged file waits for the next open of its key.
+    /// Resolves everything that no living process is working on. With nothing to do, costs one listing per staging
+    /// folder: an intent without a staged file waits for the next open of its key.
     ///
-    /// What cannot be settled now stays as it is, rather than making the whole cache unusable: the next open
-    /// of its key tries again, and reports the error.
+    /// What cannot be resolved now stays as it is, rather than making the whole cache unusable: the next open of its
+    /// key tries again, and reports the error.
     func run() {
         var folders = [destinations.support.staging]
-        attempt("A destination cannot be looked at.") { () throws(CacheError) in
-            folders = try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
+        attempt("A destination cannot be inspected.") { () throws(CacheError) in
+            folders = try onFiles(destinations.support.stagingFolders())
         }
         var staged: [Leftovers.Staged] = []
         for folder in folders {
             attempt("A staging folder cannot be listed.") { () throws(CacheError) in
-                staged += try onFiles { () throws(FileSystemError) in try leftovers.stagedFiles(in: folder) }
+                staged += try onFiles(leftovers.stagedFiles(in: folder))
             }
         }
         guard !staged.isEmpty else { return }
@@ -55,7 +55,7 @@ struct Recovery: Sendable {
             }
         }
         for file in staged {
-            attempt("A staged file stays behind.") { () throws(CacheError) in
+            attempt("A staged file could not be removed.") { () throws(CacheError) in
                 try leftovers.locks.holdIfFree(file.hash) { () throws(CacheError) in
                     try leftovers.discardUnclaimed(file)
                 }
@@ -78,7 +78,7 @@ struct Recovery: Sendable {
         try complete(entry)
     }
 
-    /// Settles one intent. The caller holds the lock of its key.
+    /// Resolves one intent. The caller holds the lock of its key.
     func complete(_ intent: LedgerEntry) throws(CacheError) {
         var intent = intent
         let folder = try stager.destination(of: &intent)
@@ -109,7 +109,7 @@ struct Recovery: Sendable {
         }
     }
 
-    /// Gives up a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.
+    /// Abandons a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.
     ///
     /// - Parameter takeBack: Receives the content that is no longer in the cache, while the entry is still there: a
     ///   crash in between must not lose it.
@@ -124,17 +124,15 @@ struct Recovery: Sendable {
         let staging = try destinations.stagingFolder(for: folder, intent.area, intent.folder)
         let (origin, staged) = try stagedFile(of: intent, in: staging)
         guard staged != nil else { return try ledger.remove(intent) }
-        let file = try onFiles { () throws(FileSystemError) in
-            try fileSystem.open(name, in: origin.descriptor, .read)
-        }
+        let file = try onFiles(fileSystem.open(name, in: origin.descriptor, .read))
         defer { fileSystem.close(file) }
         if intent.mode == .rename, try !stager.copies.isThere(intent.key) { try takeBack(intent, file) }
         try ledger.remove(intent)
         try files.discard(name, in: origin)
     }
 
-    /// The entry of the file under an intent's name, if it is the one of the intent; otherwise `nil`. The ledger may
-    /// come from a backup, and the file be unrelated.
+    /// The entry for the file under an intent's name, if the file belongs to the intent; otherwise `nil`. The ledger
+    /// may come from a backup, and the file be unrelated.
     private func claim(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
         throws(CacheError) -> LedgerEntry?
     {
@@ -176,7 +174,7 @@ struct Recovery: Sendable {
     {
         let name = FilePath(intent.stagedName)
         if let file = try files.attributes(of: name, in: staging) { return (staging, file) }
-        let others = try onFiles { () throws(FileSystemError) in try destinations.support.stagingFolders() }
+        let others = try onFiles(destinations.support.stagingFolders())
         for folder in others {
             if let file = try files.attributes(of: name, in: folder) { return (folder, file) }
         }

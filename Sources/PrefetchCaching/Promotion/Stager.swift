@@ -14,8 +14,8 @@ struct PromotionPlace {
     let isOnVolumeOfItems: Bool
 }
 
-/// The first half of a promotion: the content of an item complete and durable in staging, decoded or by moving its file,
-/// and its intent entered.
+/// The first half of a promotion: makes the content of an item complete and durable in staging, by decoding it or
+/// moving its file, and enters the intent.
 struct Stager: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders
@@ -56,16 +56,14 @@ struct Stager: Sendable {
             try leftovers.sweep(staging, holding: held)
         }
         let items = folders.current.items
-        let isOnOneVolume = try onFiles { () throws(FileSystemError) in
-            try support.isOneVolume(items, staging)
-        }
+        let isOnOneVolume = try onFiles(support.isOneVolume(items, staging))
         return PromotionPlace(
             folder: folder, path: path, staging: staging, isOnVolumeOfItems: isOnOneVolume)
     }
 
-    /// Keeps an item from making way while the descriptor is open.
+    /// Protects an item from eviction while the descriptor is open.
     ///
-    /// - Returns: `nil` for an item that cannot be leased: it may make way, which is a miss.
+    /// - Returns: `nil` for an item that cannot be leased: it may be evicted, which is a miss.
     func lease(_ key: ItemKey) -> Descriptor? {
         do {
             return try folders.openItem(key.hash)
@@ -75,7 +73,7 @@ struct Stager: Sendable {
     }
 
     /// The bytes of content that opening an item writes to the volume of the items; `nil` when they go to another
-    /// volume, the item cannot be opened at all, or this process has entered its intent: the rest makes way for itself.
+    /// volume, the item cannot be opened at all, or this process has entered its intent: opening then makes room.
     func bytesToOpen(_ key: ItemKey, _ file: Descriptor) throws(CacheError) -> Int64? {
         guard case .hit(let reader) = try reader(of: file, for: key),
             let target = reader.footer.metadata.destination
@@ -92,7 +90,7 @@ struct Stager: Sendable {
         do {
             folder = try destinations.destination(in: target.area, &path)
         } catch {
-            // For want of the room that is asked about.
+            // Out of the very space that is being asked about.
             guard error.isOutOfSpace else { throw error }
             folder = support.staging
         }
@@ -105,7 +103,7 @@ struct Stager: Sendable {
     ) throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes) {
         let key = footer.metadata.key
         let item = try files.attributes(of: file)
-        // A file with a second name must not be cut under that name.
+        // A file with a second hard link must not be truncated under that name.
         let isRenamed = footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
         let entry = LedgerEntry(
             key: key, state: .intent, mode: isRenamed ? .rename : .decode,
@@ -117,7 +115,7 @@ struct Stager: Sendable {
         return (entry, item)
     }
 
-    /// The folder of an intent. If its path changes, that is entered.
+    /// The folder of an intent. A changed path is recorded in the ledger.
     func destination(of intent: inout LedgerEntry) throws(CacheError) -> Directory {
         let entered = intent
         let folder = try destinations.destination(in: intent.area, &intent.folder)
@@ -127,8 +125,8 @@ struct Stager: Sendable {
 
     // MARK: Staging
 
-    /// Verifies an identity item, unless it is large and was written since the machine was started, see
-    /// ``ItemFormat/ItemFooter/recordsBoot(_:contentBytes:)``.
+    /// Verifies an identity item, unless it is large and was written since the last boot, see
+    /// ``PrefetchItemFormat/ItemFooter/recordsBoot(_:contentBytes:)``.
     func damage(_ reader: ItemReader, for watcher: OpenWatcher) throws(CacheError) -> Miss? {
         let isIntact = reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
         guard !isIntact else { return nil }
@@ -149,9 +147,7 @@ struct Stager: Sendable {
     ) throws(CacheError) {
         try stage(&entry, in: staging) { entry, file throws(CacheError) in
             try stream(reader, for: watcher) { piece, offset throws(CacheError) in
-                try destinations.onDestination(entry) { () throws(FileSystemError) in
-                    try fileSystem.writeAll(piece, to: file, at: offset)
-                }
+                try destinations.onDestination(entry, fileSystem.writeAll(piece, to: file, at: offset))
             }
             try destinations.onDestination(entry) { () throws(FileSystemError) in
                 _ = try files.mark(file, entry.backup)
@@ -166,9 +162,8 @@ struct Stager: Sendable {
         _ body: (LedgerEntry, Descriptor) throws(CacheError) -> Void
     ) throws(CacheError) {
         let name = FilePath(entry.stagedName)
-        let file = try destinations.onDestination(entry) { () throws(FileSystemError) in
-            try fileSystem.open(name, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
-        }
+        let file = try destinations.onDestination(
+            entry, fileSystem.open(name, in: staging.descriptor, .createNew(CacheLayout.filePermissions)))
         defer { fileSystem.close(file) }
         do {
             entry.inode = try files.attributes(of: file).identity.inode
@@ -182,12 +177,11 @@ struct Stager: Sendable {
     }
 
     func flush(_ file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
-        try destinations.onDestination(entry) { () throws(FileSystemError) in try fileSystem.synchronize(file)
-        }
+        try destinations.onDestination(entry, fileSystem.synchronize(file))
     }
 
-    /// Makes a staged file durable and enters its intent, both at the same time: neither means anything
-    /// without the other, and until both are durable the cached copy is the item.
+    /// Makes a staged file durable and enters its intent in parallel: neither counts without the other, and until both
+    /// are durable the cached copy is the item.
     func flush(_ file: Descriptor, entering entry: LedgerEntry) throws(CacheError) {
         let outcomes = both(
             { () throws(CacheError) in try ledger.put(entry, replacing: nil) },
@@ -222,9 +216,8 @@ struct Stager: Sendable {
     ) throws(CacheError) {
         let footer = reader.footer
         var offset: Int64 = 0
-        var pieces = try onItem { () throws(ItemFormatError) in try reader.pieces(of: 0..<footer.contentBytes)
-        }
-        while let piece = try onItem({ () throws(ItemFormatError) in try pieces.next() }) {
+        var pieces = try onItem(reader.pieces(of: 0..<footer.contentBytes))
+        while let piece = try onItem(pieces.next()) {
             try watcher.checkCancellation()
             try body(piece, offset)
             offset += Int64(piece.count)
@@ -236,8 +229,8 @@ struct Stager: Sendable {
 
     // MARK: Intents
 
-    /// Enters an intent whose file is staged. On failure the file is removed: it may be large, and the cause
-    /// may be a lack of space.
+    /// Enters an intent whose file is staged. On failure the file is removed: it may be large, and space may be what
+    /// ran out.
     func enter(_ intent: LedgerEntry, replacing old: LedgerEntry?, stagedIn staging: Directory)
         throws(CacheError)
     {
@@ -258,10 +251,10 @@ struct Stager: Sendable {
         }
     }
 
-    /// Replaces a staged item that another process left behind by a copy, made durable here.
+    /// Replaces a staged item that another process left behind by a copy that this process flushed.
     ///
-    /// A flush of that item may have failed, which the kernel reports only once: a flush that succeeds now
-    /// would mean nothing. Content that can be read and matches its checksum is right, and is written again.
+    /// A flush of that item may have failed, which the kernel reports only once: a flush that succeeds now would prove
+    /// nothing. Content that can be read and matches its checksum is written again.
     ///
     /// - Returns: The intent for the copy; `nil` when the item is damaged.
     func restage(_ intent: LedgerEntry, from folder: Directory, in staging: Directory)
@@ -322,21 +315,19 @@ struct Stager: Sendable {
             throw .fileSystem(error)
         }
         guard try files.attributes(of: name, in: staging)?.identity == item.identity else {
-            // The item was replaced since it was opened: this is another one, and is moved back.
-            try onFiles { () throws(FileSystemError) in
-                try fileSystem.rename(
-                    name, in: staging.descriptor, to: origin, in: items.descriptor, .exclusive)
-            }
+            // The item was replaced since it was opened: this is a different one, and is moved back.
+            try onFiles(
+                fileSystem.rename(name, in: staging.descriptor, to: origin, in: items.descriptor, .exclusive))
             return false
         }
         copies.catalog.noteRemoved(entry.key.hash)
         return true
     }
 
-    /// Cuts the footer off a staged item whose name is durable, and makes the content durable as well.
+    /// Truncates the footer of a staged item whose name is durable, and makes the content durable as well.
     ///
-    /// - Returns: `false` when the system has emptied the file since the item was opened: cutting it would make it a
-    ///   file of zeros. It is removed then.
+    /// - Returns: `false` when the system has emptied the file since the item was opened: truncation would extend it
+    ///   with zeros. It is removed then.
     func finishTaking(_ entry: LedgerEntry, of item: FileAttributes, in staging: Directory)
         throws(CacheError) -> Bool
     {

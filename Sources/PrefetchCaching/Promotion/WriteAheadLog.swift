@@ -11,8 +11,7 @@ struct WriteAheadLog {
     }
 
     /// Copies all committed pages into the content of the database, as SQLite does when it recovers the log: up to the
-    /// first frame that is not from this generation of the log, or is damaged. Copying what is there already changes
-    /// nothing.
+    /// first frame that is damaged or from another generation of the log. Idempotent.
     func apply(to content: inout [UInt8]) {
         guard bytes.count >= Self.headerLength, word(at: 0) & ~1 == Self.magic else { return }
         let pageSize = Int(word(at: 8))
@@ -42,7 +41,7 @@ struct WriteAheadLog {
     }
 
     private func commit(_ pages: [Int: Int], _ pageSize: Int, _ length: Int, to content: inout [UInt8]) {
-        // Every page beyond the present end is in the log.
+        // Every page beyond the current end is in the log.
         let end = min(length * pageSize, max(content.count, (pages.keys.max() ?? 0) * pageSize))
         if content.count < end { content += [UInt8](repeating: 0, count: end - content.count) }
         content.removeLast(content.count - end)

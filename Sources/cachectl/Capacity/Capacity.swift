@@ -100,8 +100,8 @@ struct AdmissionBlock {
             reason = "overBudget"
             message =
                 report.budgetBytes <= report.ceilingBytes
-                ? "the budget of \(ceiling) has no room for an item beside the catalog"
-                : "the volume can spare \(ceiling), which leaves no room for an item beside the catalog"
+                ? "the budget of \(ceiling) has no room for an item in addition to the catalog"
+                : "the volume can spare \(ceiling), which leaves no room for an item in addition to the catalog"
         } else if report.largestItemBytes <= smallestCharge {
             reason = "largerThanLargestItem"
             message = "the largest-item limit is too small for any item"

@@ -33,7 +33,7 @@ import Testing
     }
 
     /// What is refused because of a fault ends the work.
-    private static func begin(_ key: ItemKey, expectedLength: Int64?, _ engine: Engine) throws -> OpenStore {
+    private static func begin(_ key: ItemKey, expectedLength: Int64?, _ engine: Engine) throws -> UnfinishedStore {
         guard
             case .begun(let store) = try engine.beginStore(
                 ItemMetadata(key), encoding: .forced(.identity), expectedLength: expectedLength,
@@ -42,7 +42,7 @@ import Testing
         return store
     }
 
-    private static func append(_ content: Data, to store: OpenStore) throws {
+    private static func append(_ content: Data, to store: UnfinishedStore) throws {
         guard try content.withBytes({ bytes throws(CacheError) in try store.append(bytes) }) == nil else {
             throw CacheError.writerIsFinished
         }

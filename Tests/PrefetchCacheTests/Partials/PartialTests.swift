@@ -85,7 +85,7 @@ import Testing
 
     @Test func aStoreThatIsDroppedOrClosedKeepsItsChunksToo() throws {
         let engine = try container.engine()
-        var store: OpenStore? = try engine.beginKept("dropped")
+        var store: UnfinishedStore? = try engine.beginKept("dropped")
         try store?.append(content)
         store = nil
         #expect(try engine.partial(of: "dropped")?.contentBytes == 3 << 20)

@@ -45,7 +45,7 @@ import Testing
     }
 
     /// An item whose file or lock was taken away is no more. That is an error, and the only one.
-    private func finish(_ store: OpenStore, comment: Comment) throws {
+    private func finish(_ store: UnfinishedStore, comment: Comment) throws {
         do {
             try store.append(mebibytes: 1)
             _ = try store.commit()

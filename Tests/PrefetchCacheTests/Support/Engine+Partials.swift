@@ -9,7 +9,7 @@ extension Engine {
     func beginKept(
         _ key: ItemKey, expectedLength: Int64? = nil, encoding: ItemEncoding = .identity,
         validator: Validator = Validator()
-    ) throws -> OpenStore {
+    ) throws -> UnfinishedStore {
         var metadata = ItemMetadata(key)
         metadata.validator = validator
         guard
@@ -33,7 +33,7 @@ extension Engine {
     }
 
     /// Goes on with what is kept of a key.
-    func resume(_ key: ItemKey) throws -> (store: OpenStore, replayed: Data) {
+    func resume(_ key: ItemKey) throws -> (store: UnfinishedStore, replayed: Data) {
         let partial = try #require(try partial(of: key))
         let replay = Replay()
         guard case .begun(let store) = try resume(partial, replay: { replay.add($0) }) else {
@@ -53,7 +53,7 @@ final class Replay: Sendable {
     func add(_ piece: UnsafeRawBufferPointer) { bytes.withLock { $0.append(contentsOf: piece) } }
 }
 
-extension OpenStore {
+extension UnfinishedStore {
     func append(_ content: Data) throws {
         #expect(try content.withBytes { bytes throws(CacheError) in try append(bytes) } == nil)
     }

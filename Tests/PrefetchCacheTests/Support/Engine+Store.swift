@@ -5,7 +5,7 @@ import Testing
 
 extension Engine {
     /// Begins a store of incompressible content whose length is known, as if by a downloader.
-    func begin(_ key: ItemKey, expectedLength: Int64) throws -> OpenStore {
+    func begin(_ key: ItemKey, expectedLength: Int64) throws -> UnfinishedStore {
         guard
             case .begun(let store) = try beginStore(
                 ItemMetadata(key), encoding: .forced(.identity), expectedLength: expectedLength)
@@ -17,7 +17,7 @@ extension Engine {
     }
 }
 
-extension OpenStore {
+extension UnfinishedStore {
     /// Appends as many MiB.
     func append(mebibytes count: Int) throws {
         for piece in 0..<count {

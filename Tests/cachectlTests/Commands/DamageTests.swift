@@ -48,6 +48,6 @@ import Testing
         try storeDamaged()
         let outcome = try container.cachectl("cat", "k", "--verbose")
         #expect(outcome.status == 65)
-        #expect(outcome.errors.contains("cachectl: warning: A damaged item was set aside. key=k "))
+        #expect(outcome.errors.contains("cachectl: warning: A damaged item was quarantined. key=k "))
     }
 }

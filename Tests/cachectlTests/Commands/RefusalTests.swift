@@ -67,7 +67,8 @@ import Testing
         #expect(outcome.errors.contains("refused (overBudget): "))
         #expect(
             outcome.errors.contains(
-                "the budget of 0 bytes beside the catalog and what may not be evicted; 'cachectl capacity' shows"
+                "the budget of 0 bytes in addition to the catalog and what may not be evicted; "
+                    + "'cachectl capacity' shows"
             ))
     }
 

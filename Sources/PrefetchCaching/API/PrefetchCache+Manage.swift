@@ -1,0 +1,164 @@
+extension PrefetchCache {
+    /// Removes a cached item. A file that it was promoted to is the user's and stays.
+    ///
+    /// - Returns: Whether the item was cached.
+    @discardableResult
+    public func remove(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run { engine throws(CacheError) in try engine.remove(key) }
+    }
+
+    /// Forgets that an item was opened. Its file is the user's and stays where it is.
+    ///
+    /// The key can then be stored again like any other, and its next ``open(_:progress:)-(ItemKey,_)`` promotes it
+    /// again, under the next free name where the old one is taken by other content. A key whose file the user has moved
+    /// or deleted need not be forgotten: it can be stored again as it is.
+    ///
+    /// A promotion that was interrupted is completed first.
+    ///
+    /// - Returns: Whether there was a record of the key.
+    /// - Throws: ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)`` when an
+    ///   interrupted promotion cannot be completed; the record stays then.
+    @discardableResult
+    public func forget(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run { engine throws(CacheError) in try engine.forget(key) }
+    }
+
+    /// Deletes the file that an item was promoted to, because the user wants it gone, and forgets that the item was
+    /// opened. Durable when it returns.
+    ///
+    /// The file is deleted as it is, even if the user has changed it. One that another key was promoted to as well,
+    /// because both had the same name and content, stays. A crash in between leaves the record: the key then throws
+    /// ``CacheError/movedOrDeleted(key:_:)`` until it is stored or forgotten.
+    ///
+    /// - Returns: Whether a file was deleted; `false` also for a key that was never opened.
+    /// - Throws: ``CacheError/destination(_:_:)`` or ``CacheError/destinationUnavailable(_:)`` when the file cannot be
+    ///   deleted; the record stays then.
+    @discardableResult
+    public func deletePromotedFile(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run { engine throws(CacheError) in try engine.deletePromotedFile(key) }
+    }
+
+    /// Evicts items, in the order of the policy in force, until this call has freed at least `count` charged
+    /// bytes.
+    ///
+    /// Expired items come first. Items that are pinned or being read stay, and so do promoted files.
+    ///
+    /// - Returns: The charged bytes that were freed, which are fewer than `count` when no more can be
+    ///   evicted.
+    @discardableResult
+    public func evict(_ count: ByteCount) async throws(CacheError) -> ByteCount {
+        .bytes(try await run { engine throws(CacheError) in try engine.evict(count.bytes) })
+    }
+
+    /// Evicts the items that a request selects, in the order in which they would be evicted anyway. Items
+    /// that are pinned or being read stay, and so do promoted files.
+    ///
+    /// - Parameter dryRun: If `true`, only reports what would be evicted now.
+    /// - Returns: The evicted files.
+    /// - Complexity: O(n) in the items. All evicted files are returned at once.
+    @discardableResult
+    public func evict(_ request: EvictionRequest, dryRun: Bool = false) async throws(CacheError)
+        -> [EvictedFile]
+    {
+        try await run { engine throws(CacheError) in try engine.evict(request, isDryRun: dryRun) }
+    }
+
+    /// Evicts everything that is neither pinned nor being read. Promoted files stay.
+    ///
+    /// - Returns: The charged bytes that were freed.
+    @discardableResult
+    public func evictAll() async throws(CacheError) -> ByteCount {
+        .bytes(try await run { engine throws(CacheError) in try engine.evict(.max) })
+    }
+
+    /// Returns all cached items, ordered by priority and, within one priority, by ``CachedItem/lastUse``.
+    /// With the policies `lru` and `fifo` that is the order of eviction; with `sieve` it is the order of
+    /// storing, and items that were used since are spared once.
+    ///
+    /// - Complexity: O(n) in the items, all of which are returned at once.
+    public func items() async throws(CacheError) -> [CachedItem] {
+        try await run { engine throws(CacheError) in try engine.items() }
+    }
+
+    /// Performs the maintenance that otherwise runs about once a second while the cache is in use: evicts
+    /// expired items, adjusts the budget to the volume, and evicts more under pressure.
+    public func trim() async throws(CacheError) {
+        try await run { engine throws(CacheError) in try engine.maintain() }
+    }
+
+    /// Returns how much space the volume has, and the budget that follows from it.
+    ///
+    /// - Complexity: Independent of the number of items.
+    public func capacity() async throws(CacheError) -> CapacityReport {
+        try await run { engine throws(CacheError) in try engine.capacity() }
+    }
+
+    /// Returns what the cache holds, and what it has counted.
+    ///
+    /// - Complexity: Independent of the number of items.
+    public func statistics() async throws(CacheError) -> CacheStatistics {
+        try await run { engine throws(CacheError) in try engine.statistics() }
+    }
+
+    /// Returns the configuration in force.
+    ///
+    /// - Throws: ``CacheError/configuration(_:)`` when `configuration.json` cannot be used, and
+    ///   ``CacheError/fileSystem(_:)``.
+    public func configuration() async throws(CacheError) -> CacheConfiguration {
+        try await run { engine throws(CacheError) in try engine.configuration.current() }
+    }
+
+    /// Replaces the configuration for all processes, durably. A smaller budget takes effect at once.
+    ///
+    /// - Throws: ``CacheError/configuration(_:)`` when `configuration` cannot be used, for example because
+    ///   its capacity model contradicts itself. The old one stays in force then.
+    public func configure(_ configuration: CacheConfiguration) async throws(CacheError) {
+        try await run { engine throws(CacheError) in try engine.configure(configuration) }
+    }
+
+    /// Changes parts of the configuration for all processes, durably, and leaves the rest as it is. A smaller
+    /// budget takes effect at once.
+    ///
+    /// ```swift
+    /// try await cache.configure { $0.isStoringEnabled = false }
+    /// ```
+    ///
+    /// - Parameter change: Changes the configuration in force. Other writers of the configuration wait
+    ///   meanwhile.
+    /// - Returns: The new configuration.
+    /// - Throws: As ``configure(_:)``.
+    @discardableResult
+    public func configure(
+        changing change: @Sendable (inout CacheConfiguration) -> Void
+    ) async throws(CacheError) -> CacheConfiguration {
+        try await run { engine throws(CacheError) in try engine.configure(changing: change) }
+    }
+}
+
+/// Overviews of the cache as a whole.
+extension PrefetchCache {
+    /// Returns the space that the cached items of each source take, ordered by charged bytes, largest first.
+    /// Promoted files are not included.
+    ///
+    /// - Complexity: O(n) in the items, none of which is kept in memory.
+    public func sources() async throws(CacheError) -> [SourceUsage] {
+        try await run { engine throws(CacheError) in try engine.sources() }
+    }
+
+    /// Returns the partials that are kept and that no writer is using, in the order of eviction.
+    ///
+    /// - Complexity: O(n) in the partials, all of which are returned at once.
+    public func partials() async throws(CacheError) -> [PartialItem] {
+        try await run { engine throws(CacheError) in try engine.partials() }
+    }
+
+    /// Returns the files that items were promoted to, in the order of their first open, including those that
+    /// the user has since moved or deleted.
+    ///
+    /// - Throws: ``CacheError/database(name:message:)``. A file that cannot be accessed has no
+    ///   ``PromotedFile/presentBytes``.
+    /// - Complexity: O(n) in the promotions, all of which are returned at once, with one `stat` each.
+    public func promotedFiles() async throws(CacheError) -> [PromotedFile] {
+        try await run { engine throws(CacheError) in try engine.promotedFiles() }
+    }
+}

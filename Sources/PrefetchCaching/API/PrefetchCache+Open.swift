@@ -1,0 +1,54 @@
+extension PrefetchCache {
+    /// Returns the file of an item, promoting the item at the first call; `nil` on a miss.
+    ///
+    /// When this returns a file, that file is complete at its destination and survives the death of the app,
+    /// a crash of the system and, where the device honours flushes, a power cut. Later calls return the same
+    /// file.
+    ///
+    /// Cancelling the task leaves the item cached, as long as its content is still being decoded, copied or
+    /// verified. After that the promotion is completed and its file returned.
+    ///
+    /// - Parameter progress: Called after every few mebibytes of content that are decoded, copied or verified; only a
+    ///   flush remains after the last call. Not called for an item that is promoted by a rename, whatever its size, nor
+    ///   for one that was opened before. Called on a thread of the cache, which waits for it: it should return at once,
+    ///   and must not block on the cache.
+    /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the item was opened before and the user has since moved or
+    ///   deleted the file. When the item cannot be promoted now and stays cached: ``CacheError/destination(_:_:)``,
+    ///   ``CacheError/destinationUnavailable(_:)``, ``CacheError/insufficientSpace(needed:available:)`` when its
+    ///   destination has no room for it, and ``CacheError/cancelled``.
+    public func open(
+        _ key: ItemKey, progress: (@Sendable (OpenProgress) -> Void)? = nil
+    ) async throws(CacheError) -> PromotedFile? {
+        try await lookUpAndOpen(key, progress: progress).value
+    }
+
+    /// Does what ``open(_:progress:)-(ItemKey,_)`` does, and returns the reason for a miss.
+    public func lookUpAndOpen(
+        _ key: ItemKey, progress: (@Sendable (OpenProgress) -> Void)? = nil
+    ) async throws(CacheError) -> Lookup<PromotedFile> {
+        try await run { engine throws(CacheError) in
+            try engine.open(key, for: .currentTask(progress))
+        }
+    }
+
+    /// Opens several items. When this returns, each of them has the guarantees of ``open(_:progress:)-(ItemKey,_)``. Up
+    /// to 32 items share their flushes, which makes this several times as fast for small items, and none of them is
+    /// evicted for another.
+    ///
+    /// An item that fails to open does not keep the others from being opened. When the task is cancelled, items whose
+    /// content is not in place yet fail with ``CacheError/cancelled``; the others are promoted.
+    ///
+    /// - Parameters:
+    ///   - keys: A key may occur more than once; all but the first occurrence are later opens.
+    ///   - progress: As of ``open(_:progress:)-(ItemKey,_)``, for one item at a time.
+    /// - Returns: The result for each key, in the order of `keys`: what ``lookUpAndOpen(_:progress:)`` would
+    ///   have returned or thrown.
+    /// - Throws: ``CacheError/closed``, and nothing else.
+    public func open(
+        _ keys: [ItemKey], progress: (@Sendable (OpenProgress) -> Void)? = nil
+    ) async throws(CacheError) -> [Result<Lookup<PromotedFile>, CacheError>] {
+        try await run { engine throws(CacheError) in
+            engine.open(keys, for: .currentTask(progress))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+public import Foundation
+
+extension PrefetchCache {
+    /// Returns whether there is nothing to download: the item is cached, or was opened and its file is at its
+    /// destination. Does not count as a use.
+    public func contains(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run(in: .reads) { engine throws(CacheError) in try engine.contains(key) }
+    }
+
+    /// Returns the content of an item, or of the file that it was promoted to; `nil` on a miss. Never
+    /// promotes.
+    ///
+    /// For a cached item the result is what was stored, or `nil`: key, length and checksums are compared.
+    /// Counts as a use. Cancelling the task has no effect.
+    ///
+    /// - Throws: ``CacheError/fileSystem(_:)`` with `ENOMEM` when the content exceeds the available memory.
+    public func read(_ key: ItemKey) async throws(CacheError) -> Data? {
+        try await lookUp(key).value
+    }
+
+    /// Returns a range of the content of an item. Decodes only the chunks that the range touches.
+    ///
+    /// - Parameter range: Bytes of content.
+    /// - Throws: ``CacheError/item(_:)`` with `rangeOutOfBounds` when the range exceeds the content.
+    public func read(_ key: ItemKey, range: Range<Int64>) async throws(CacheError) -> Data? {
+        try await lookUp(key, range: range).value
+    }
+
+    /// Does what ``read(_:)`` does, and returns the reason for a miss.
+    ///
+    /// - Parameter range: Bytes of content; `nil` for all.
+    /// - Throws: As ``read(_:range:)``.
+    public func lookUp(_ key: ItemKey, range: Range<Int64>? = nil) async throws(CacheError) -> Lookup<Data> {
+        try await run(in: .reads) { engine throws(CacheError) in try engine.read(key, range) }
+    }
+
+    /// Hands the content of an item to `sink`, piece by piece, in order and with bounded memory. Never
+    /// promotes.
+    ///
+    /// Cancelling the task has no effect; to stop, throw from `sink`.
+    ///
+    /// - Parameters:
+    ///   - range: Bytes of content; `nil` for all.
+    ///   - sink: Called on a thread that may block.
+    /// - Returns: A miss when there is no such item; `sink` was not called then.
+    /// - Throws: ``CacheError/item(_:)`` when the range exceeds the content or damage was found after pieces
+    ///   were handed out, and whatever `sink` throws.
+    public func stream(
+        _ key: ItemKey, range: Range<Int64>? = nil,
+        to sink: @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> Lookup<Void> {
+        let lookup = try await run(in: .reads) { engine throws(CacheError) in
+            try engine.stream(key, range, to: sink)
+        }
+        return try lookup.map { result in try result.get() }
+    }
+
+    /// Returns what is known about a key; `nil` when it is neither cached nor promoted. Does not count as a use.
+    public func status(of key: ItemKey) async throws(CacheError) -> ItemStatus? {
+        try await run { engine throws(CacheError) in try engine.status(of: key) }.value
+    }
+
+    /// Returns the metadata of a cached item, such as its validator for a conditional request, and the
+    /// caller's attributes. `nil` when the key is not cached: a promoted file has no metadata. Does not count
+    /// as a use.
+    ///
+    /// - Complexity: Independent of the length of the content: only the item's footer is read.
+    public func metadata(of key: ItemKey) async throws(CacheError) -> ItemMetadata? {
+        try await description(of: key)?.metadata
+    }
+
+    /// Returns why no opportunistic item is admitted now; `nil` when it depends on the item.
+    package func refusal(of key: ItemKey) async throws(CacheError) -> Refusal? {
+        try await run { engine throws(CacheError) in
+            try engine.admission.refusal().map { engine.refused($0, key) }
+        }
+    }
+
+    /// Hands the content of a cached item to `sink`, as ``stream(_:range:to:)`` does, without counting as a use.
+    ///
+    /// - Returns: A miss also for a promoted key.
+    package func check(
+        _ key: ItemKey, with sink: @Sendable (UnsafeRawBufferPointer) -> Void
+    ) async throws -> Lookup<Void> {
+        let lookup = try await run(in: .reads) { engine throws(CacheError) in
+            try engine.stream(key, nil, isUse: false, to: sink)
+        }
+        return try lookup.map { result in try result.get() }
+    }
+
+    /// Returns the metadata of a cached item, as ``metadata(of:)`` does, and the length of its content in
+    /// bytes.
+    package func description(
+        of key: ItemKey
+    ) async throws(CacheError) -> (metadata: ItemMetadata, contentBytes: Int64)? {
+        try await run(in: .reads) { engine throws(CacheError) in try engine.description(of: key) }
+    }
+}

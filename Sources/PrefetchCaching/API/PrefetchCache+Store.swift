@@ -1,0 +1,116 @@
+public import Foundation
+internal import PrefetchFileSystem
+package import SystemPackage
+
+extension PrefetchCache {
+    /// Stores an item whose content is in memory, replacing an older item of the same key.
+    ///
+    /// When the call returns, the item is complete under its key, or not there at all. It is not flushed to
+    /// the device: after a power cut it may be a miss. An item with the intent ``Intent/userRequested`` goes
+    /// straight to its destination instead, and is durable.
+    ///
+    /// - Returns: ``StoreOutcome/refused(_:)`` when there is no room for the item. Nothing was evicted for it
+    ///   then, unless it was refused half-way: an item of unknown length that outgrew its room, or one for
+    ///   which the volume ran out of space.
+    /// - Throws: ``CacheError/item(_:)`` when metadata or content exceed the limits of the format. For an
+    ///   item with the intent ``Intent/userRequested`` also
+    ///   ``CacheError/insufficientSpace(needed:available:)``, ``CacheError/destination(_:_:)`` and
+    ///   ``CacheError/destinationUnavailable(_:)``.
+    /// - Complexity: O(n) in the bytes. No database transaction as long as the process's share of the budget
+    ///   lasts.
+    @discardableResult
+    public func store(
+        _ content: Data, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> StoreOutcome {
+        try await run { engine throws(CacheError) in
+            try content.withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: metadata, encoding: encoding)
+            }
+        }
+    }
+
+    /// Stores an item whose content is in memory, as ``store(_:as:encoding:)`` does.
+    @discardableResult
+    public func store(
+        _ content: [UInt8], as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> StoreOutcome {
+        try await run { engine throws(CacheError) in
+            try content.withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: metadata, encoding: encoding)
+            }
+        }
+    }
+
+    /// Stores the content of a file, which is read piece by piece and left where it is. Cancelling the task
+    /// has no effect.
+    ///
+    /// - Throws: As ``store(_:as:encoding:)``, and ``CacheError/notARegularFile(_:)``.
+    @discardableResult
+    public func store(
+        contentsOf file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> StoreOutcome {
+        guard file.isFileURL else { throw .notARegularFile(file.absoluteString) }
+        return try await store(contentsOf: FilePath(file.path), as: metadata, encoding: encoding)
+    }
+
+    /// Stores the content of a file, as ``store(contentsOf:as:encoding:)`` does. The name of the file may have
+    /// bytes that are not UTF-8.
+    package func store(
+        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) async throws(CacheError) -> StoreOutcome {
+        try await run { engine throws(CacheError) in
+            try engine.store(contentsOf: path, as: metadata, encoding: encoding)
+        }
+    }
+
+    /// Begins to store an item whose content arrives in pieces.
+    ///
+    /// - Parameters:
+    ///   - expectedLength: The length of the content in bytes, if known. Space for the worst case is then
+    ///     reserved at once, so that a refusal comes before the first byte.
+    ///   - keepingPartial: Whether the whole chunks, of 1 MiB of content each, are kept when the writer is suspended or
+    ///     dropped or its process dies, see ``partial(of:)``. An earlier partial of the key is discarded. Of two
+    ///     concurrent writers of one key, the first to complete a chunk keeps its partial. An item with the intent
+    ///     ``Intent/userRequested`` goes straight to its destination, and no partial of it is kept. The validator must
+    ///     be strong if the partial is to be resumed over HTTP, as by `PrefetchDownloader`: it tells whether the rest
+    ///     belongs to the same version.
+    ///   - forgettingPromotion: Whether an item that was opened may be stored again, which is otherwise refused. The
+    ///     record of its promotion is forgotten, as by ``forget(_:)``, at the moment the new item is complete. The old
+    ///     file stays, and the new one is placed next to it when it is opened.
+    /// - Throws: As ``store(_:as:encoding:)``.
+    public func beginStoring(
+        _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
+        keepingPartial: Bool = false, forgettingPromotion: Bool = false
+    ) async throws(CacheError) -> BegunStoring {
+        let cache = self
+        return try await run { engine throws(CacheError) in
+            switch try engine.beginStore(
+                metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
+                forgettingPromotion: forgettingPromotion)
+            {
+            case .refused(let refusal): .refused(refusal)
+            case .begun(let store): .writer(CacheWriter(store, of: cache))
+            }
+        }
+    }
+}
+
+/// The result of beginning to store an item piece by piece.
+public enum BegunStoring: Sendable {
+    /// Takes the content.
+    case writer(CacheWriter)
+    /// There is no room for the item, or it may not be stored.
+    case refused(Refusal)
+}
+
+extension Data {
+    /// `withUnsafeBytes` with a typed error.
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result = withUnsafeBytes { bytes in
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,62 @@
+public import PrefetchItemFormat
+public import PrefetchVolumeCapacity
+
+/// The outcome of storing an item.
+public enum StoreOutcome: Hashable, Sendable {
+    /// The item is in the cache.
+    case stored(ItemSummary)
+    /// The user had asked for the item, and it went straight to its destination.
+    case delivered(PromotedFile)
+    /// The item was not stored.
+    case refused(Refusal)
+}
+
+/// Why an item was not stored. A refusal before the first byte evicts no other item. None is an error: the app may try
+/// again later.
+public enum Refusal: Hashable, Sendable {
+    /// The volume is short of space.
+    case pressure(Pressure)
+    /// The item does not fit into the budget in addition to what cannot be evicted. `needed` is what the item would be
+    /// charged, as far as that is known, and `budget` the most that all files may be charged now, both in bytes.
+    case overBudget(needed: Int64, budget: Int64)
+    /// Only items of a priority above this one, the item's own, could make room.
+    case lowPriority(Float)
+    /// The item alone exceeds the most that one item may be charged, in bytes.
+    case largerThanLargestItem(needed: Int64, largest: Int64)
+    /// The user has opened this key; its file is theirs and is not replaced.
+    case alreadyPromoted
+    /// Storing is switched off, see ``CacheConfiguration/isStoringEnabled``.
+    case disabled
+
+    /// The volume, or a quota on it, is full.
+    static let full = Refusal.pressure(.critical)
+
+    /// A stable name, by which refusals are counted.
+    public var reason: String {
+        switch self {
+        case .pressure: "pressure"
+        case .overBudget: "overBudget"
+        case .lowPriority: "lowPriority"
+        case .largerThanLargestItem: "largerThanLargestItem"
+        case .alreadyPromoted: "alreadyPromoted"
+        case .disabled: "disabled"
+        }
+    }
+}
+
+extension Refusal: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .pressure(let level): "the volume is short of space (\(level.rawValue))"
+        case .overBudget(let needed, let budget):
+            "\(needed) bytes do not fit into the budget of \(budget) bytes in addition to the catalog and "
+                + "what may not be evicted"
+        case .lowPriority(let priority):
+            "only items of a higher priority than \(priority) could make room"
+        case .largerThanLargestItem(let needed, let largest):
+            "the item takes \(needed) bytes; the cache accepts at most \(largest) bytes per item"
+        case .alreadyPromoted: "the item was opened before and is now the user's file"
+        case .disabled: "storing is switched off"
+        }
+    }
+}

@@ -1,0 +1,170 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+extension Engine {
+    /// Removes a cached item. Promoted files stay.
+    ///
+    /// - Returns: Whether it was cached.
+    func remove(_ key: ItemKey) throws(CacheError) -> Bool {
+        let items = folders.current.items
+        return try locks.hold(key.hash) { () throws(CacheError) in
+            let file = CacheLayout.file(of: key.hash)
+            do throws(FileSystemError) {
+                let attributes = try environment.fileSystem.attributes(of: file, in: items.descriptor)
+                if attributes?.kind == .regular {
+                    try environment.fileSystem.unlink(file, in: items.descriptor)
+                    catalog.noteRemoved(key.hash)
+                    events.send(.removed(key))
+                    return true
+                }
+            } catch {
+                guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
+            }
+            catalog.noteAbsent(key.hash)
+            return false
+        }
+    }
+
+    /// Evicts items, in the order of the policy, until `bytes` charged bytes were freed.
+    ///
+    /// - Returns: The charged bytes that were freed.
+    func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
+        return try evicting(orNothing: 0) { () throws(CacheError) in
+            try catalog.transaction(makingRoom: true) { transaction in
+                try evictor.evict(atLeast: bytes, from: transaction)
+            }
+        }
+    }
+
+    /// Evicts what a request selects.
+    ///
+    /// - Parameter isDryRun: If `true`, only reports what would be evicted.
+    func evict(_ request: EvictionRequest, isDryRun: Bool) throws(CacheError) -> [EvictedFile] {
+        return try evicting(orNothing: []) { () throws(CacheError) in
+            try catalog.transaction(makingRoom: !isDryRun) { transaction in
+                isDryRun
+                    ? try evictor.preview(request, in: transaction)
+                    : try evictor.evict(request, from: transaction)
+            }
+        }
+    }
+
+    /// Runs an eviction. A full volume with nothing to evict is not an error.
+    func evicting<Freed>(
+        orNothing nothing: Freed, _ body: () throws(CacheError) -> Freed
+    ) throws(CacheError) -> Freed {
+        do {
+            return try body()
+        } catch {
+            guard error.isOutOfSpace, try catalog.reading({ try evictor.attainable(1, in: $0) }) == 0
+            else { throw error }
+            return nothing
+        }
+    }
+
+    /// All items in the order of priority and, within one priority, of use.
+    func items() throws(CacheError) -> [CachedItem] {
+        let listed = try catalog.reading { try $0.items() }
+        // Another process may have opened some without having noted it in the catalog yet.
+        let opened = try promotedKeys.all()
+        guard !opened.isEmpty else { return listed }
+        var items: [CachedItem] = []
+        items.reserveCapacity(listed.count)
+        for item in listed {
+            if opened.contains(item.key.hash), try !isCached(item.key.hash) { continue }
+            items.append(item)
+        }
+        return items
+    }
+
+    func statistics() throws(CacheError) -> CacheStatistics {
+        var (statistics, snapshot) = try catalog.reading { transaction in
+            (try transaction.statistics(), try admission.watch.preview(transaction))
+        }
+        statistics.budgetBytes = snapshot.budget
+        statistics.pressure = snapshot.pressure
+        let root = folders.current.root
+        statistics.catalogBytes = try onFiles(
+            environment.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)?.length
+                ?? 0)
+        return statistics
+    }
+
+    func capacity() throws(CacheError) -> CapacityReport {
+        try catalog.reading { transaction in
+            let snapshot = try admission.watch.preview(transaction)
+            return CapacityReport(
+                capacity: snapshot.capacity, pressure: snapshot.pressure,
+                configuredBudget: snapshot.configuration.budget, budgetBytes: snapshot.budget,
+                ceilingBytes: snapshot.ceiling, largestItemBytes: min(snapshot.largestItem, snapshot.ceiling),
+                chargedBytes: try transaction.itemBytes(),
+                heldBytes: try transaction.heldBytes(),
+                catalogBytes: try transaction.catalogBytes(),
+                refusal: BudgetSnapshot.refusal(snapshot.configuration, snapshot.pressure))
+        }
+    }
+
+    /// Replaces the configuration, and evicts down to a smaller budget at once.
+    func configure(_ configuration: CacheConfiguration) throws(CacheError) {
+        try self.configuration.replace(with: configuration)
+        trimToBudget()
+    }
+
+    /// Changes the configuration in force, and evicts down to a smaller budget at once.
+    ///
+    /// - Returns: The new configuration.
+    func configure(changing change: (inout CacheConfiguration) -> Void) throws(CacheError)
+        -> CacheConfiguration
+    {
+        let new = try configuration.change(change)
+        trimToBudget()
+        return new
+    }
+
+    /// The new configuration is already in force, so a failure here does not fail the call.
+    private func trimToBudget() {
+        do {
+            try admission.trimToBudget()
+        } catch {
+            // The next maintenance trims the cache instead.
+            environment.logger.error(
+                "The configuration is in force, but the cache was not trimmed to it yet.",
+                metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// Overviews of the cache as a whole.
+extension Engine {
+    /// The space that the items of each source take, ordered by charged bytes, largest first.
+    func sources() throws(CacheError) -> [SourceUsage] {
+        try catalog.reading { try $0.sources() }
+    }
+
+    func partials() throws(CacheError) -> [PartialItem] {
+        try catalog.reading { try $0.partials() }
+    }
+
+    /// The promoted files in the order of opening, which is not that of the ledger.
+    func promotedFiles() throws(CacheError) -> [PromotedFile] {
+        var files: [PromotedFile] = []
+        try ledger.forEachCommitted { entry in
+            files.append(presentFile(of: entry) ?? destinations.promotedFile(entry, presentBytes: nil))
+        }
+        files.sort { $0.openedAt < $1.openedAt }
+        return files
+    }
+
+    /// An overview must not fail because of one file.
+    private func presentFile(of entry: LedgerEntry) -> PromotedFile? {
+        do {
+            return try files.existingFile(of: entry)
+        } catch {
+            environment.logger.debug("A file cannot be inspected.", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+
+extension Engine {
+    /// Promotes an item at its first open, and returns its file.
+    ///
+    /// When a write fails although the volume reported room for it, as under a quota, other items are evicted and the
+    /// open is retried. As after a crash, it resumes where the attempt ended.
+    func open(_ key: ItemKey, for watcher: OpenWatcher = .never) throws(CacheError) -> Lookup<PromotedFile> {
+        // Leased from the first shortage on, so that the item itself is not evicted.
+        var item: Descriptor?
+        defer { if let item { environment.fileSystem.close(item) } }
+        let lookup = try admission.makingWay {
+            () throws(CacheError) in
+            if item == nil { item = try folders.openItem(key.hash) }
+            guard let item else { return nil }
+            return try promoter.stager.bytesToOpen(key, item)
+        } _: { () throws(CacheError) in
+            try promoter.open(key, for: watcher)
+        }
+        return try noted(lookup, of: key)
+    }
+
+    /// Opens several items, sharing the flushes of those at their first open.
+    ///
+    /// - Returns: The result for each key, in the order of the keys.
+    func open(
+        _ keys: [ItemKey], for watcher: OpenWatcher = .never
+    ) -> [Result<Lookup<PromotedFile>, CacheError>] {
+        stride(from: 0, to: keys.count, by: Promotion.most).flatMap { start in
+            let keys = Array(keys[start..<min(start + Promotion.most, keys.count)])
+            return zip(keys, promoter.openTogether(keys, for: watcher)).map { key, outcome in
+                Result { () throws(CacheError) in
+                    switch outcome {
+                    case .ended(let result): return try noted(try result.get(), of: key)
+                    case .again(let lease):
+                        defer { if let lease { environment.fileSystem.close(lease) } }
+                        return try open(key, for: watcher)
+                    }
+                }
+            }
+        }
+    }
+
+    private func noted(_ lookup: Lookup<PromotedFile>, of key: ItemKey)
+        throws(CacheError) -> Lookup<PromotedFile>
+    {
+        switch lookup {
+        case .hit(let opened):
+            guard opened.isFirstOpen else { break }
+            catalog.notePromoted(key.hash)
+            events.send(.promoted(key, opened.location))
+        case .miss(.damaged(let error)):
+            _ = try missed(key, error)
+        case .miss(.purged):
+            _ = try missed(key, .purged)
+        case .miss(.newerFormat(let version)):
+            _ = try missed(key, .newerVersion(version))
+        case .miss(.expired):
+            _ = try expired(key)
+        case .miss(.absent):
+            catalog.noteMiss(key.hash)
+        }
+        return lookup
+    }
+
+    /// Drops the record of a promotion. The file stays.
+    ///
+    /// - Returns: Whether there was a record.
+    func forget(_ key: ItemKey) throws(CacheError) -> Bool {
+        let wasKnown = try promoter.forget(key) { entry, file throws(CacheError) in
+            guard
+                let destination = Destination(
+                    area: entry.area, name: entry.plainName, in: entry.folder, backup: entry.backup)
+            else { return }
+            try takeBack(
+                file, entry.contentBytes, as: ItemMetadata(key: entry.key, destination: destination))
+        }
+        if wasKnown { events.send(.forgotten(key)) }
+        return wasKnown
+    }
+
+    /// Removes the file of a promotion, and its record.
+    ///
+    /// - Returns: Whether a file was removed.
+    func deletePromotedFile(_ key: ItemKey) throws(CacheError) -> Bool {
+        let (wasKnown, isDeleted) = try promoter.deleteFile(of: key)
+        if wasKnown { events.send(.forgotten(key)) }
+        return isDeleted
+    }
+}

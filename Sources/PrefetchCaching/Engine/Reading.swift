@@ -1,0 +1,353 @@
+internal import Foundation
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+extension Engine {
+    /// Returns the content of a cached item, or of its promoted file. Never promotes.
+    ///
+    /// - Parameter range: The bytes wanted; `nil` for all.
+    func read(_ key: ItemKey, _ range: Range<Int64>?) throws(CacheError) -> Lookup<Data> {
+        let lookup = try withItem(key) { reader throws(ItemFormatError) in
+            try Data(reading: range ?? 0..<reader.footer.contentBytes, of: reader)
+        }
+        guard case .miss(.absent) = lookup else { return lookup }
+        guard let entry = try promotedEntry(key) else {
+            catalog.noteMiss(key.hash)
+            return lookup
+        }
+        return try withPromotedFile(entry) { file, length throws(CacheError) in
+            let range = range ?? 0..<length
+            guard range.lowerBound >= 0, range.upperBound <= length else {
+                throw .item(.rangeOutOfBounds(range, contentBytes: length))
+            }
+            return try onFiles(Data(reading: range, of: file, in: environment.fileSystem))
+        }
+    }
+
+    /// Hands the content of an item to `sink`, piece by piece and in order. Never promotes.
+    ///
+    /// A damaged item is a miss only as long as nothing was handed out.
+    ///
+    /// - Parameter isUse: Whether it counts as a use. If not, only cached items are considered.
+    /// - Returns: For a hit, whether all was handed out; otherwise the damage, or what `sink` has thrown.
+    func stream(
+        _ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true,
+        to sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws(CacheError) -> Lookup<Result<Void, any Error>> {
+        var damage: ItemFormatError?
+        let lookup = try withItem(key, isUse: isUse) { reader throws(ItemFormatError) in
+            var pieces = try reader.pieces(of: range ?? 0..<reader.footer.contentBytes)
+            var hasStarted = false
+            do throws(ItemFormatError) {
+                while let piece = try pieces.next() {
+                    hasStarted = true
+                    do { try sink(piece) } catch { return Result<Void, any Error>.failure(error) }
+                }
+            } catch {
+                if hasStarted { damage = error }
+                throw error
+            }
+            return .success(())
+        }
+        if let damage { return .hit(.failure(CacheError.item(damage))) }
+        guard isUse, case .miss(.absent) = lookup else { return lookup }
+        guard let entry = try promotedEntry(key) else {
+            catalog.noteMiss(key.hash)
+            return lookup
+        }
+        return try withPromotedFile(entry) { file, length throws(CacheError) in
+            try stream(file, range ?? 0..<length, length, to: sink)
+        }
+    }
+
+    /// Returns what is known about a key.
+    func status(of key: ItemKey) throws(CacheError) -> Lookup<ItemStatus> {
+        // First: an item that was opened but is still cached is removed by its next open.
+        let promotion = try promotedEntry(key)
+        if let promotion, promotion.state == .committed,
+            let file = try files.existingFile(of: promotion)
+        {
+            return .hit(.promoted(file))
+        }
+        // First the file: the catalog may be locked, or may not know yet that another process removed it.
+        if try isCached(key.hash) {
+            let row = try catalog.reading { try $0.item(key) }
+            if let row, row.expiresAt.map({ $0 > environment.now() }) ?? true { return .hit(.cached(row)) }
+        }
+        guard let promotion, promotion.state == .intent, try isThere(promotion) else { return .miss(.absent) }
+        return .hit(.promoted(destinations.promotedFile(promotion, presentBytes: nil)))
+    }
+
+    /// Whether an item has a file.
+    func isCached(_ hash: KeyHash) throws(CacheError) -> Bool {
+        try files.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)?.kind
+            == .regular
+    }
+
+    /// The metadata of a cached item and the length of its content, read from its file. Does not count as a
+    /// use.
+    func description(of key: ItemKey) throws(CacheError) -> (metadata: ItemMetadata, contentBytes: Int64)? {
+        guard let file = try folders.openItem(key.hash) else { return nil }
+        defer { environment.fileSystem.close(file) }
+        do throws(ItemFormatError) {
+            let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
+            guard footer.metadata.key == key else { throw .damaged(.key) }
+            guard !footer.metadata.hasExpired(at: environment.now) else { return nil }
+            return (footer.metadata, footer.contentBytes)
+        } catch {
+            _ = try missed(key, error, of: file, isUse: false)
+            return nil
+        }
+    }
+
+    /// Returns whether there is nothing to download: the item is cached, or its promoted file is in place.
+    func contains(_ key: ItemKey) throws(CacheError) -> Bool {
+        if let file = try folders.openItem(key.hash) {
+            defer { environment.fileSystem.close(file) }
+            if try canServe(key, from: file) { return true }
+        }
+        guard let entry = try promotedEntry(key) else { return false }
+        return try isThere(entry)
+    }
+
+    /// As far as the footer shows: no chunk is read.
+    func canServe(_ key: ItemKey, from file: Descriptor) throws(CacheError) -> Bool {
+        do throws(ItemFormatError) {
+            let metadata = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer.metadata
+            return metadata.key == key && !metadata.hasExpired(at: environment.now)
+        } catch {
+            _ = try Miss(error)
+            return false
+        }
+    }
+
+    /// Opens an item, checks its key, and hands a reader to `body`.
+    private func withItem<Value>(
+        _ key: ItemKey, isUse: Bool = true, _ body: (ItemReader) throws(ItemFormatError) -> Value
+    ) throws(CacheError) -> Lookup<Value> {
+        guard let file = try folders.openItem(key.hash) else {
+            catalog.noteAbsent(key.hash)
+            return .miss(.absent)
+        }
+        defer { environment.fileSystem.close(file) }
+        do throws(ItemFormatError) {
+            let reader = try ItemReader(file, of: environment.fileSystem, codecs: codecs)
+            guard reader.footer.metadata.key == key else { throw .damaged(.key) }
+            if !reader.footer.metadata.hasExpired(at: environment.now) {
+                let value = try body(reader)
+                if isUse { catalog.noteHit(key.hash) }
+                return .hit(value)
+            }
+        } catch {
+            return .miss(try missed(key, error, of: file, isUse: isUse))
+        }
+        return .miss(try expired(key, of: file, isUse: isUse))
+    }
+
+    /// Counts the miss for an item that has expired, and removes it.
+    ///
+    /// - Parameters:
+    ///   - file: The file that was read, if known: a newer one may have replaced it.
+    ///   - isUse: Whether it counts.
+    func expired(_ key: ItemKey, of file: Descriptor? = nil, isUse: Bool = true) throws(CacheError) -> Miss {
+        if isUse { catalog.inMemory { $0.pending.count(.misses) } }
+        if try cachedCopies.remove(key, try identity(of: file)) { events.send(.expired(key)) }
+        return .expired
+    }
+
+    /// Handles an item that cannot be read.
+    ///
+    /// - Parameters:
+    ///   - file: The file that was read, if known: it may have been promoted since, which removes its footer,
+    ///     or been replaced.
+    ///   - isUse: Whether it counts.
+    func missed(
+        _ key: ItemKey, _ error: ItemFormatError, of file: Descriptor? = nil, isUse: Bool = true
+    ) throws(CacheError) -> Miss {
+        let miss = try Miss(error)
+        let identity = try identity(of: file)
+        guard try isItem(key.hash, identity) else { return .absent }
+        if isUse { catalog.inMemory { $0.pending.count(.misses) } }
+        switch miss {
+        case .absent, .expired: break
+        case .purged:
+            try cachedCopies.remove(key, identity)
+            events.send(.purged(key))
+        case .damaged(let error):
+            try moveToQuarantine(key.hash, identity)
+            environment.logger.warning(
+                "A damaged item was quarantined.", metadata: ["key": "\(key)", "reason": "\(error)"])
+            events.send(.quarantined(key, error))
+        case .newerFormat(let version):
+            events.send(.newerFormat(key, version: version))
+        }
+        return miss
+    }
+
+    /// Moves an item's file to the quarantine.
+    ///
+    /// - Parameter identity: Only this file is moved, unless it is `nil`.
+    /// - Returns: Whether the file was there.
+    @discardableResult
+    func moveToQuarantine(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        try locks.hold(hash) { () throws(CacheError) in
+            guard try isItem(hash, identity) else { return false }
+            let row = try quarantine.add(hash)
+            catalog.noteQuarantined(hash, row)
+            return row != nil
+        }
+    }
+
+    private func identity(of file: Descriptor?) throws(CacheError) -> FileAttributes.Identity? {
+        guard let file else { return nil }
+        return try files.attributes(of: file).identity
+    }
+
+    /// Whether the file with this identity is the one under the item's name; `true` without an identity.
+    func isItem(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+        guard let identity else { return true }
+        let items = folders.current.items
+        return try files.attributes(of: CacheLayout.file(of: hash), in: items)?.identity == identity
+    }
+}
+
+/// Reading promoted files. They are the user's, and may have changed in any way.
+extension Engine {
+    /// The promotion of a key, complete or under way.
+    func promotedEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        try promotedKeys.entry(for: key.hash).flatMap { $0.key == key ? $0 : nil }
+    }
+
+    /// Whether there is content under an entry: the file is in place, or its promotion is under way.
+    func isThere(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        switch entry.state {
+        case .committed: try files.existingFile(of: entry) != nil
+        case .intent: try files.isUnderWay(entry)
+        }
+    }
+
+    func withPromotedFile<Value>(
+        _ entry: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
+    ) throws(CacheError) -> Lookup<Value> {
+        if entry.state == .intent { return try withFileUnderWay(entry, body) }
+        // `body` is not coordinated, since it may run code of the app; the open descriptor keeps the content alive.
+        let opened = try destinations.coordinated(.readContent, entry) { () throws(CacheError) in
+            try openPromotedFile(entry)
+        }
+        guard let file = opened else {
+            catalog.noteMiss(entry.key.hash)
+            return .miss(.absent)
+        }
+        defer { environment.fileSystem.close(file) }
+        // The user may have replaced the file, so its current length counts.
+        let attributes = try files.attributes(of: file)
+        guard attributes.kind == .regular else {
+            catalog.noteMiss(entry.key.hash)
+            return .miss(.absent)
+        }
+        let value = try body(file, attributes.length)
+        catalog.inMemory { $0.pending.count(.hits) }
+        return .hit(value)
+    }
+
+    private func withFileUnderWay<Value>(
+        _ intent: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
+    ) throws(CacheError) -> Lookup<Value> {
+        guard let file = try files.openUnderWay(intent) else {
+            // It was completed or undone since the entry was read.
+            if let now = try ledger.entry(for: intent.key), now != intent {
+                return try withPromotedFile(now, body)
+            }
+            catalog.noteMiss(intent.key.hash)
+            return .miss(.absent)
+        }
+        defer { environment.fileSystem.close(file) }
+        let value = try body(file, intent.contentBytes)
+        catalog.inMemory { $0.pending.count(.hits) }
+        return .hit(value)
+    }
+
+    private func openPromotedFile(_ entry: LedgerEntry) throws(CacheError) -> Descriptor? {
+        guard let folder = try destinations.existingFolder(of: entry) else { return nil }
+        do throws(FileSystemError) {
+            return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
+        } catch {
+            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
+            return nil
+        }
+    }
+
+    func stream(
+        _ file: Descriptor, _ range: Range<Int64>, _ length: Int64,
+        to sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws(CacheError) -> Result<Void, any Error> {
+        guard range.lowerBound >= 0, range.upperBound <= length else {
+            throw .item(.rangeOutOfBounds(range, contentBytes: length))
+        }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let end = min(offset + Int64(ItemLimits.chunkBytes), range.upperBound)
+            let piece = try onFiles(
+                [UInt8](Data(reading: offset..<end, of: file, in: environment.fileSystem)))
+            do { try piece.withUnsafeBytes(sink) } catch { return .failure(error) }
+            guard Int64(piece.count) == end - offset else {
+                // The file was truncated meanwhile.
+                throw .item(.rangeOutOfBounds(range, contentBytes: offset + Int64(piece.count)))
+            }
+            offset = end
+        }
+        return .success(())
+    }
+}
+
+extension Data {
+    /// Reads a range of an item's content.
+    init(reading range: Range<Int64>, of reader: ItemReader) throws(ItemFormatError) {
+        guard range.lowerBound >= 0, range.upperBound <= reader.footer.contentBytes else {
+            throw .rangeOutOfBounds(range, contentBytes: reader.footer.contentBytes)
+        }
+        self = try .filled(range.count, orThrow: .fileSystem(Self.noMemory)) {
+            buffer throws(ItemFormatError) in
+            try reader.read(range, into: buffer)
+            return range.count
+        }
+    }
+
+    /// Reads a range of a file, or the part of it that exists.
+    init(reading range: Range<Int64>, of file: Descriptor, in fileSystem: any FileSystem)
+        throws(FileSystemError)
+    {
+        self = try .filled(range.count, orThrow: Self.noMemory) { buffer throws(FileSystemError) in
+            try fileSystem.readAll(file, into: buffer, at: range.lowerBound)
+        }
+    }
+
+    private static let noMemory = FileSystemError("malloc", errno: .noMemory)
+
+    /// Lets `body` fill new memory, without zeroing it first or copying it afterwards.
+    ///
+    /// - Parameter noMemory: Thrown when there is not enough memory: an item can be longer than that.
+    private static func filled<Failure: Error>(
+        _ count: Int, orThrow noMemory: Failure,
+        by body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Data {
+        guard count > 0 else { return Data() }
+        guard let memory = malloc(count) else { throw noMemory }
+        do {
+            let filled = try body(UnsafeMutableRawBufferPointer(start: memory, count: count))
+            return Data(bytesNoCopy: memory, count: filled, deallocator: .free)
+        } catch {
+            free(memory)
+            throw error
+        }
+    }
+}

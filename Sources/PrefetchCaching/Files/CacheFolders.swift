@@ -1,0 +1,163 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import Synchronization
+internal import SystemPackage
+
+/// The folders of the cache in Caches, held open, and recreated when the system purges them.
+final class CacheFolders: Sendable {
+    struct Handles: Sendable {
+        let root: Directory
+        let items: Directory
+        let incoming: Directory
+        let itemFolders = ItemFolders()
+
+        /// The item folders that exist, by the first byte of the hashes in them: a small cache has few of the
+        /// 256.
+        func itemFolderNumbers() throws(FileSystemError) -> Set<UInt8> {
+            Set(
+                try items.fileSystem.entries(of: items.descriptor).compactMap {
+                    UInt8($0.name.string, radix: 16)
+                })
+        }
+    }
+
+    let areas: StorageAreas
+    let fileSystem: any FileSystem
+    private let handles: Mutex<Handles>
+    /// For locks that other processes hold in these folders.
+    let patience: Patience
+
+    init(
+        areas: StorageAreas, fileSystem: any FileSystem, patience: Patience = Patience()
+    ) throws(CacheError) {
+        self.patience = patience
+        self.areas = areas
+        self.fileSystem = fileSystem
+        let opened = try Self.open(areas, fileSystem)
+        handles = Mutex(opened)
+    }
+
+    var current: Handles { handles.withLock { $0 } }
+
+    /// Reopens the folders when one of them was removed.
+    ///
+    /// - Returns: Whether anything had to be reopened.
+    func repair() throws(CacheError) -> Bool {
+        let handles = current
+        var areLinked = true
+        for folder in [handles.root, handles.items, handles.incoming] where areLinked {
+            areLinked = try onFiles(folder.isLinked())
+        }
+        guard !areLinked else { return false }
+        let fresh = try Self.open(areas, fileSystem)
+        self.handles.withLock { $0 = fresh }
+        return true
+    }
+
+    /// Opens an item's file, or returns `nil` when there is none. Until the descriptor is closed the file is leased: it
+    /// cannot be evicted. A file that is being evicted is opened without a lease, since readers never wait: its content
+    /// can be read to its end even if it is unlinked.
+    func openItem(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
+        if let file = try openItemNow(hash) { return file }
+        // The open folder may have been removed, and another process may have created and filled a new one.
+        return try repair() ? openItemNow(hash) : nil
+    }
+
+    /// Opens an item's file as ``openItem(_:)`` does, waits for the lease, and makes sure that the file was not evicted
+    /// before that.
+    func openItemToStay(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
+        while let file = try openItem(hash) {
+            do throws(CacheError) {
+                let (items, name) = (current.items, CacheLayout.file(of: hash))
+                let isLeased = try onFiles { () throws(FileSystemError) in
+                    try patience.wait(for: [name], in: items) { () throws(FileSystemError) in try lease(file)
+                    }
+                }
+                guard isLeased else { throw .busy("item", [name], in: items) }
+                let attributes = try onFiles(fileSystem.attributes(of: file))
+                if attributes.linkCount > 0 { return file }
+            } catch {
+                fileSystem.close(file)
+                throw error
+            }
+            fileSystem.close(file)
+        }
+        return nil
+    }
+
+    /// - Returns: `false` while the file is being evicted.
+    private func lease(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            return try fileSystem.lock(file, .shared, waiting: false)
+        } catch {
+            guard error.isUnsupported else { throw error }
+            return true
+        }
+    }
+
+    private func openItemNow(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
+        let file: Descriptor
+        do {
+            file = try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read)
+        } catch {
+            // A symbolic link, or the like, under the name of an item is not ours and is left alone.
+            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
+            return nil
+        }
+        do {
+            _ = try lease(file)
+        } catch {
+            fileSystem.close(file)
+            throw .fileSystem(error)
+        }
+        return file
+    }
+
+    /// The folder for damaged items, created when it is first needed.
+    func quarantine() throws(CacheError) -> Directory {
+        let root = current.root
+        return try onFiles(
+            root.openOrCreate(CacheLayout.quarantine, permissions: CacheLayout.folderPermissions))
+    }
+
+    private static func open(_ areas: StorageAreas, _ fileSystem: any FileSystem) throws(CacheError)
+        -> Handles
+    {
+        let permissions = CacheLayout.folderPermissions
+        let (area, root) = try openRoot(in: areas.caches, fileSystem)
+        return try onFiles { () throws(FileSystemError) in
+            try CacheDirectoryTag.ensure(in: area.descriptor, of: fileSystem)
+            return Handles(
+                root: root,
+                items: try root.openOrCreate(CacheLayout.items, permissions: permissions),
+                incoming: try root.openOrCreate(CacheLayout.incoming, permissions: permissions))
+        }
+    }
+
+    /// Opens an area and our root in it, and refuses a root that belongs to others or that others can write
+    /// to.
+    static func openRoot(in area: FilePath, _ fileSystem: any FileSystem)
+        throws(CacheError) -> (area: Directory, root: Directory)
+    {
+        let (folder, root) = try onFiles { () throws(FileSystemError) in
+            let folder = try Directory.openOrCreate(
+                area, permissions: CacheLayout.folderPermissions, in: fileSystem)
+            let root = try folder.openOrCreate(
+                CacheLayout.root, permissions: CacheLayout.folderPermissions)
+            return (folder, root)
+        }
+        let attributes = try onFiles(fileSystem.attributes(of: root.descriptor))
+        guard attributes.isWritableByOwnerAlone(fileSystem.userID) else {
+            throw .notOurs(area.pushing(CacheLayout.root))
+        }
+        return (folder, root)
+    }
+}
+
+extension FileAttributes {
+    /// Whether `owner` owns the file and nobody else may write to it.
+    func isWritableByOwnerAlone(_ owner: UInt32) -> Bool {
+        self.owner == owner && permissions.isDisjoint(with: [.groupWrite, .otherWrite])
+    }
+}

@@ -1,0 +1,232 @@
+internal import PrefetchFileSystem
+internal import PrefetchStorageAreas
+internal import Synchronization
+internal import SystemPackage
+
+/// The folders of the cache in Application Support, and the destinations.
+struct SupportFolders: Sendable {
+    let areas: StorageAreas
+    let fileSystem: any FileSystem
+    let root: Directory
+    let staging: Directory
+    private let durableNames = DurableNames()
+
+    init(areas: StorageAreas, fileSystem: any FileSystem) throws(CacheError) {
+        self.areas = areas
+        self.fileSystem = fileSystem
+        let root = try CacheFolders.openRoot(in: areas.applicationSupport, fileSystem).root
+        self.root = root
+        staging = try onFiles { () throws(FileSystemError) in
+            if let staging = try root.open(CacheLayout.staging) { return staging }
+            let staging = try root.openOrCreate(
+                CacheLayout.staging, permissions: CacheLayout.folderPermissions)
+            try Self.excludeFromBackup(staging)
+            return staging
+        }
+    }
+
+    /// The folder that a promoted item goes to, created durably if missing: a process that created part of it
+    /// earlier may have died before the flush. Links below the area are not followed.
+    ///
+    /// - Parameter path: The path of the folder. A name in it that is not accepted is replaced by a similar one.
+    func destination(in area: Area, _ path: inout FolderPath?) throws(FileSystemError) -> Directory {
+        var folder = try topFolder(of: area)
+        let permissions =
+            area == .applicationSupport ? CacheLayout.folderPermissions : CacheLayout.userFolderPermissions
+        var names = path?.components ?? []
+        for index in names.indices {
+            folder = try Self.openOrCreate(&names[index], in: folder, permissions)
+        }
+        do {
+            if let wanted = path, wanted.components != names { path = try FolderPath(names) }
+        } catch {
+            throw FileSystemError("mkdirat", path: path?.path, errno: .fileNameTooLong)
+        }
+        return folder
+    }
+
+    private static func openOrCreate(
+        _ name: inout FileName, in folder: Directory, _ permissions: FilePermissions
+    ) throws(FileSystemError) -> Directory {
+        while true {
+            do {
+                return try folder.openOrCreate(name.path, permissions: permissions, flushing: true)
+            } catch {
+                guard error.isRefusedName, let other = name.adapted(to: error.errno) else { throw error }
+                name = other
+            }
+        }
+    }
+
+    /// The folder that a promoted item went to, or `nil` when it no longer exists. The folder is the user's, so a
+    /// lookup does not recreate it.
+    func existingDestination(in area: Area, _ folder: FolderPath?) throws(FileSystemError) -> Directory? {
+        guard let top = try existingTopFolder(of: area) else { return nil }
+        guard let folder else { return top }
+        do {
+            return try top.open(folder.path)
+        } catch {
+            // A symbolic link or a file has the name of the folder.
+            guard error.isNotRegularFile else { throw error }
+            return nil
+        }
+    }
+
+    private func topFolder(of area: Area) throws(FileSystemError) -> Directory {
+        switch area {
+        case .applicationSupport:
+            return try root.openOrCreate(CacheLayout.files, permissions: CacheLayout.folderPermissions)
+        default:
+            return try Directory.openOrCreate(
+                root(of: area), permissions: CacheLayout.userFolderPermissions, in: fileSystem)
+        }
+    }
+
+    /// iCloud Drive comes and goes with the account, and Documents is the user's: a lookup creates neither.
+    private func existingTopFolder(of area: Area) throws(FileSystemError) -> Directory? {
+        if area == .applicationSupport { return try root.open(CacheLayout.files) }
+        do {
+            let folder = try fileSystem.open(
+                root(of: area), in: .workingDirectory, .directoryFollowingLinks)
+            return Directory(folder, of: fileSystem)
+        } catch {
+            guard error.isNotFound else { throw error }
+            return nil
+        }
+    }
+
+    private func root(of area: Area) throws(FileSystemError) -> FilePath {
+        guard area == .iCloudDrive else { return areas.documents }
+        guard let root = areas.iCloudDrive else {
+            throw FileSystemError("open", path: FilePath(area.name), errno: .noSuchFileOrDirectory)
+        }
+        return root
+    }
+
+    /// The folder of promoted items, relative to its area.
+    func relativePath(in area: Area, _ folder: FolderPath?) -> FilePath {
+        let top = area == .applicationSupport ? CacheLayout.root.pushing(CacheLayout.files) : ""
+        return folder.map { top.pushing($0.path) } ?? top
+    }
+
+    /// A staging folder from which a file can be renamed into `destination`: the usual one or, when that is on another
+    /// volume, a hidden folder in the topmost folder below the area that is on the volume of `destination`: a user's
+    /// folder may be a mount point.
+    ///
+    /// - Throws: `EXDEV` for another volume in iCloud Drive, where staged files would be uploaded.
+    func staging(for destination: Directory, in area: Area, _ folder: FolderPath?)
+        throws(FileSystemError) -> Directory
+    {
+        if try isOneVolume(staging, destination) { return staging }
+        if area == .iCloudDrive { throw FileSystemError("rename", errno: .improperLink) }
+        var host = destination
+        var next: Directory? = try topFolder(of: area)
+        for name in folder?.components ?? [] {
+            guard let outer = next else { break }
+            if try isOneVolume(outer, destination) {
+                host = outer
+                break
+            }
+            next = try outer.open(name.path)
+        }
+        let foreign = try host.openOrCreate(
+            CacheLayout.foreignStaging, permissions: CacheLayout.folderPermissions, flushing: true)
+        try requireOurs(foreign)
+        try Self.excludeFromBackup(foreign)
+        return foreign
+    }
+
+    /// Checks the owner of a staging folder: where others may write, another user may have created it.
+    ///
+    /// - Throws: `EPERM` when another user owns it or may write to it.
+    private func requireOurs(_ foreign: Directory) throws(FileSystemError) {
+        guard try fileSystem.attributes(of: foreign.descriptor).isWritableByOwnerAlone(fileSystem.userID)
+        else {
+            throw FileSystemError("open", path: CacheLayout.foreignStaging, errno: .notPermitted)
+        }
+    }
+
+    /// Flushes, once per process, the names of all folders that lead to a destination and to the ledger. A process that
+    /// created one of them may have died before the flush, and a lost name takes everything below it along.
+    func makeNamesDurable(to area: Area) throws(FileSystemError) {
+        let support = areas.applicationSupport.pushing(CacheLayout.root)
+        let destination =
+            area == .applicationSupport ? support.pushing(CacheLayout.files) : areas.path(of: area) ?? support
+        for path in [support.pushing(CacheLayout.staging), destination] {
+            try durableNames.flush(path, in: fileSystem)
+        }
+    }
+
+    /// Whether a file can be renamed from one folder into the other.
+    ///
+    /// Comparing device numbers is not enough: a device that is mounted twice has one number, yet nothing can be
+    /// renamed across the mounts. The kernel reports `EXDEV` before it looks for the file.
+    func isOneVolume(_ one: Directory, _ other: Directory) throws(FileSystemError) -> Bool {
+        let devices = [
+            try fileSystem.attributes(of: one.descriptor).identity.device,
+            try fileSystem.attributes(of: other.descriptor).identity.device,
+        ]
+        guard devices[0] == devices[1] else { return false }
+        do {
+            try fileSystem.rename(
+                CacheLayout.nonexistent, in: one.descriptor, to: CacheLayout.nonexistent,
+                in: other.descriptor,
+                .exclusive)
+        } catch {
+            if error.errno == .improperLink { return false }
+            guard error.isNotFound else { throw error }
+        }
+        return true
+    }
+
+    /// All staging folders that exist, except in mount points below an area, which are inspected when they are used.
+    func stagingFolders() throws(FileSystemError) -> [Directory] {
+        do {
+            let documents = Directory(
+                try fileSystem.open(areas.documents, in: .workingDirectory, .directoryFollowingLinks),
+                of: fileSystem)
+            guard let foreign = try documents.open(CacheLayout.foreignStaging) else { return [staging] }
+            let attributes = try fileSystem.attributes(of: foreign.descriptor)
+            return attributes.isWritableByOwnerAlone(fileSystem.userID) ? [staging, foreign] : [staging]
+        } catch {
+            guard error.isNotFound else { throw error }
+            return [staging]
+        }
+    }
+
+    /// Staged files need no backup. A file system that cannot store the mark is tolerated.
+    private static func excludeFromBackup(_ folder: Directory) throws(FileSystemError) {
+        do {
+            try BackupMark(fileSystem: folder.fileSystem).set(.exclude, on: folder.descriptor)
+        } catch {
+            guard error.isUnsupported else { throw error }
+        }
+    }
+}
+
+/// The names that this process has flushed, each with those of all folders above it.
+final class DurableNames: Sendable {
+    private let flushed = Mutex<Set<FilePath>>([])
+
+    /// Makes the name of a folder and those of all folders above it durable, once. Folders that this user may
+    /// not open were not created by us, and are skipped.
+    func flush(_ path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) {
+        var names: [FilePath] = []
+        var name = path
+        var folder = path
+        while !flushed.withLock({ $0.contains(name) }), folder.removeLastComponent() {
+            do {
+                let opened = folder.isEmpty ? "." : folder
+                try fileSystem.withFile(opened, in: .workingDirectory, .directoryFollowingLinks) {
+                    file throws(FileSystemError) in try fileSystem.synchronize(file)
+                }
+            } catch {
+                guard error.isNotPermitted || error.isUnsupported else { throw error }
+            }
+            names.append(name)
+            name = folder
+        }
+        // Only at the end: a name is not durable without those above it.
+        flushed.withLock { $0.formUnion(names) }
+    }
+}
