@@ -24,12 +24,13 @@ import Testing
     private final class Clock: Sendable {
         private let seconds = Atomic<Int>(0)
         var now: Int { seconds.load(ordering: .relaxed) }
-        func goOn(_ count: Int = 1) -> Int { seconds.wrappingAdd(count, ordering: .relaxed).newValue }
+        func resumeStore(_ count: Int = 1) -> Int { seconds.wrappingAdd(count, ordering: .relaxed).newValue }
     }
 
     private func patience(_ isRunning: @escaping @Sendable (_ now: Int) -> Bool) -> Patience {
         Patience(
-            uptime: { [clock] in .seconds(clock.goOn()) }, isRunning: { [clock] _, _ in isRunning(clock.now) }
+            uptime: { [clock] in .seconds(clock.resumeStore()) },
+            isRunning: { [clock] _, _ in isRunning(clock.now) }
         )
     }
 
@@ -54,7 +55,7 @@ import Testing
         _ = wait(patience)
         for _ in 0..<3 { #expect(wait(patience) <= 2) }
         // After a while it is tried again.
-        _ = clock.goOn(60)
+        _ = clock.resumeStore(60)
         #expect(wait(patience) >= 5)
         patience.noteSuccess()
         #expect(wait(patience) >= 5)
@@ -63,7 +64,7 @@ import Testing
     @Test func whoGoesOnIsWaitedForAgain() {
         let patience = patience { $0 > 8 }
         #expect(wait(patience) <= 7)
-        _ = clock.goOn(2)
+        _ = clock.resumeStore(2)
         #expect(wait(patience) >= 30)
     }
 
@@ -83,7 +84,7 @@ import Testing
         let stopped = try DatabaseQueue(
             path: container.root.appending(path: "ledger.sqlite").path, configuration: configuration)
         func stop() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
-        func goOn() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
+        func resumeStore() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
         /// The seconds that a change waits in vain.
         func change() throws -> Int {
             let start = clock.now
@@ -95,12 +96,12 @@ import Testing
         try stop()
         #expect(try (5...8).contains(change()))
         for _ in 0..<3 { #expect(try change() <= 2) }
-        try goOn()
+        try resumeStore()
         // It has let go: whoever holds it next is waited for again.
         try ledger.put(entry("second"))
         try stop()
         #expect(try change() >= 5)
-        try goOn()
+        try resumeStore()
         try ledger.close()
         try stopped.close()
     }

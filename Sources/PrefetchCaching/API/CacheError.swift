@@ -144,7 +144,7 @@ extension CacheError: CustomStringConvertible {
     private static func advice(on holder: LockHolder?) -> String {
         switch holder?.isStopped {
         case true?: "which is stopped; resume or terminate it, then try again"
-        case false?: "which is running and has not released it; wait, or terminate it if it hangs, then try again"
+        case false?: "which is running; wait, or terminate it if it hangs, then try again"
         case nil: "which has not released it and may be stopped; resume or terminate it, then try again"
         }
     }

@@ -29,7 +29,7 @@ public final class CacheWriter: Sendable {
     deinit {
         // Cancelling touches files, which must not happen on the thread that drops the last reference.
         guard store.isUnderWay else { return }
-        cache.lanes.run { [store] in store.letGo() }
+        cache.lanes.run { [store] in store.suspendOrCancel() }
     }
 
     /// Appends content.

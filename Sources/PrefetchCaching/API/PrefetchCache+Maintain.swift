@@ -26,15 +26,15 @@ extension PrefetchCache {
         _ request: VerificationRequest = VerificationRequest(),
         progress: (@Sendable (VerificationProgress) -> Void)? = nil
     ) async throws(CacheError) -> VerificationReport {
-        let interest = Interest()
+        let flag = CancellationFlag()
         let result = await withTaskCancellationHandler {
             await Result.of { () async throws(CacheError) in
                 try await self.run { engine throws(CacheError) in
-                    try Verifier(engine, request, isCancelled: { interest.isLost }, report: progress).run()
+                    try Verifier(engine, request, isCancelled: { flag.isCancelled }, report: progress).run()
                 }
             }
         } onCancel: {
-            interest.lose()
+            flag.cancel()
         }
         return try result.get()
     }
@@ -123,12 +123,12 @@ extension PrefetchCache {
 }
 
 /// Tells work that runs on several threads whether its task was cancelled.
-private final class Interest: Sendable {
-    private let lost = Atomic<Bool>(false)
+private final class CancellationFlag: Sendable {
+    private let cancelled = Atomic<Bool>(false)
 
-    var isLost: Bool { lost.load(ordering: .relaxed) }
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-    func lose() { lost.store(true, ordering: .relaxed) }
+    func cancel() { cancelled.store(true, ordering: .relaxed) }
 }
 
 extension Result {

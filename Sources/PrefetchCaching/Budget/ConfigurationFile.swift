@@ -60,14 +60,14 @@ final class ConfigurationFile: Sendable {
     ///
     /// - Throws: ``CacheError/configuration(_:)`` for one that could not be read back; nothing is written then.
     func replace(with configuration: CacheConfiguration) throws(CacheError) {
-        try alone { () throws(CacheError) in try write(configuration) }
+        try exclusively { () throws(CacheError) in try write(configuration) }
     }
 
     /// Changes the configuration in force, durably. Atomic with respect to other changes.
     ///
     /// - Returns: The new configuration.
     func change(_ change: (inout CacheConfiguration) -> Void) throws(CacheError) -> CacheConfiguration {
-        try alone { () throws(CacheError) in
+        try exclusively { () throws(CacheError) in
             var configuration = try current()
             change(&configuration)
             try write(configuration)
@@ -76,7 +76,7 @@ final class ConfigurationFile: Sendable {
     }
 
     /// Runs `body` while no other process or thread writes the file.
-    private func alone<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
+    private func exclusively<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
         let lock = try folder.takeLock(patience, for: "configuration")
         defer { folder.fileSystem.unlock(lock) }
         return try body()

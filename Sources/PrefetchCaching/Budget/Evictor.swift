@@ -164,7 +164,7 @@ final class Evictor: BudgetKeeping {
         if removal == .removed { noteEvicted(victim) }
     }
 
-    func unlinkColdest(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64) {
+    func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64) {
         var freed = (items: 0, bytes: Int64(0))
         var seen: Set<KeyHash> = []
         while freed.bytes < Self.emergencyBytes {

@@ -65,7 +65,7 @@ extension Admission {
     /// round evicts twice as many bytes.
     ///
     /// - Parameter needed: Returns the bytes that are written to the volume of the items; `nil` to evict nothing.
-    func makingWay<Result>(
+    func retryingAfterEviction<Result>(
         for needed: () throws(CacheError) -> Int64?, _ body: () throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
         for attempt in 0..<Self.attempts {
@@ -81,10 +81,10 @@ extension Admission {
     }
 
     /// - Parameter folder: The folder that is written to.
-    func makingWay<Result>(
+    func retryingAfterEviction<Result>(
         for needed: Int64 = 0, in folder: Directory, _ body: () throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
-        try makingWay(
+        try retryingAfterEviction(
             for: { () throws(CacheError) in try watch.isOnVolumeOfItems(folder) ? needed : nil }, body)
     }
 
@@ -94,7 +94,7 @@ extension Admission {
             try RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: transaction).make(bytes)
         }
         guard made.attainable == nil else { return false }
-        _ = try watch.settledAvailable()
+        _ = try watch.availableAfterSync()
         return true
     }
 

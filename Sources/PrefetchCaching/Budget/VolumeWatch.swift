@@ -51,7 +51,7 @@ final class VolumeWatch: Sendable {
     func available() throws(CacheError) -> Int64 { try available(in: folders.current.items) }
 
     /// The free bytes, including the space of all files removed so far.
-    func settledAvailable() throws(CacheError) -> Int64 {
+    func availableAfterSync() throws(CacheError) -> Int64 {
         do {
             try environment.fileSystem.synchronizeVolume(of: folders.current.items.descriptor)
         } catch {
@@ -306,8 +306,8 @@ struct FreeBytes {
     private let watch: VolumeWatch
     /// As reported by the volume or, after it has reported them late, as assumed.
     private(set) var count: Int64
-    private var isBelieved = false
-    private var looksLeft = 2
+    private var isAssumed = false
+    private var syncsLeft = 2
 
     init(_ watch: VolumeWatch) throws(CacheError) {
         self.watch = watch
@@ -320,26 +320,26 @@ struct FreeBytes {
         count = try watch.available()
         // The catalog's journal takes some of them.
         guard count - before < freed - freed / 8 - Admission.margin else { return }
-        if isBelieved {
+        if isAssumed {
             count = max(count, before + freed)
         } else {
             try synchronize()
             // Only as long as one synchronisation is left for the end.
-            isBelieved = looksLeft > 0 && count > before
+            isAssumed = syncsLeft > 0 && count > before
         }
     }
 
     /// Synchronises the volume, so that it reports what was removed so far, unless that was already done twice.
     mutating func synchronize() throws(CacheError) {
-        guard looksLeft > 0 else { return }
-        looksLeft -= 1
-        isBelieved = false
-        count = try watch.settledAvailable()
+        guard syncsLeft > 0 else { return }
+        syncsLeft -= 1
+        isAssumed = false
+        count = try watch.availableAfterSync()
     }
 
     /// Whether there are fewer than wanted. An assumed count is verified before it is taken to suffice.
     mutating func isBelow(_ wanted: Int64) throws(CacheError) -> Bool {
-        if count >= wanted, isBelieved { try synchronize() }
+        if count >= wanted, isAssumed { try synchronize() }
         return count < wanted
     }
 }

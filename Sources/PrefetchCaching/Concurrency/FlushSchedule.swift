@@ -53,7 +53,7 @@ final class FlushSchedule: Sendable {
 
     /// Called after every call of the cache.
     func noteWork() {
-        guard engine.hasUnfinishedBusiness else { return }
+        guard engine.needsMaintenance else { return }
         let isUrgent = engine.isUrgent
         let isNew = state.withLock { state in
             switch state {

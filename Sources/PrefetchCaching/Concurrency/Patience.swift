@@ -41,7 +41,7 @@ final class Patience: Sendable {
     private let uptime: @Sendable () -> Duration
     private let isRunning: Look
     private let inVain = Mutex<InVain?>(nil)
-    private let heldUp = Mutex<Duration?>(nil)
+    private let lastStall = Mutex<Duration?>(nil)
 
     /// - Parameter uptime: See ``CacheEnvironment/uptime``.
     init(
@@ -101,14 +101,14 @@ final class Patience: Sendable {
 
     /// Notes that SQLite has retried for 10 seconds in vain. It does so without calling the busy handler when a process
     /// was stopped while claiming a read mark of a write-ahead log.
-    func noteHeldUp() {
+    func noteStall() {
         let now = uptime()
-        heldUp.withLock { $0 = now }
+        lastStall.withLock { $0 = now }
     }
 
     /// Whether to avoid SQLite because it was held up recently, for as long as it would retry.
-    var isHeldUp: Bool {
-        guard let last = heldUp.withLock({ $0 }) else { return false }
+    var isStalled: Bool {
+        guard let last = lastStall.withLock({ $0 }) else { return false }
         return uptime() - last < Self.limit * 2
     }
 

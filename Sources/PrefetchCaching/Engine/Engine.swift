@@ -141,7 +141,7 @@ final class Engine: Sendable {
     }
 
     /// Whether there is anything that ``maintain()`` should do before long.
-    var hasUnfinishedBusiness: Bool {
+    var needsMaintenance: Bool {
         ledger.needsCheckpoint
             || catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
     }

@@ -11,7 +11,7 @@ extension Engine {
         // Leased from the first shortage on, so that the item itself is not evicted.
         var item: Descriptor?
         defer { if let item { environment.fileSystem.close(item) } }
-        let lookup = try admission.makingWay {
+        let lookup = try admission.retryingAfterEviction {
             () throws(CacheError) in
             if item == nil { item = try folders.openItem(key.hash) }
             guard let item else { return nil }
@@ -74,7 +74,7 @@ extension Engine {
                 let destination = Destination(
                     area: entry.area, name: entry.plainName, in: entry.folder, backup: entry.backup)
             else { return }
-            try takeBack(
+            try restoreToCache(
                 file, entry.contentBytes, as: ItemMetadata(key: entry.key, destination: destination))
         }
         if wasKnown { events.send(.forgotten(key)) }

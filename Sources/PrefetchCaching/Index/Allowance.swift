@@ -46,7 +46,7 @@ struct Allowance: Sendable {
     }
 
     /// Takes back the charge of an item without a row that was removed again.
-    mutating func unspend(_ charged: Int64) {
+    mutating func refund(_ charged: Int64) {
         unrecorded -= charged
         free += charged
     }

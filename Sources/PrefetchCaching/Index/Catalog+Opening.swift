@@ -26,7 +26,7 @@ extension Catalog {
             _ = try folders.repair()
             let root = folders.current.root
             let hadJournal = try CatalogFile.hasJournal(in: root)
-            identity = try clearedPlace(in: root)
+            identity = try removingHardLinkedFiles(in: root)
             var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal, patience)
             identity = fresh.identity
             let rebuilt: Int?
@@ -163,13 +163,15 @@ extension Catalog {
 
     /// Checks the location of the file. If the file or a side file has several hard links, removes it: its content can
     /// be rebuilt.
-    private func clearedPlace(in root: Directory) throws(FileSystemError) -> FileAttributes.Identity? {
+    private func removingHardLinkedFiles(in root: Directory) throws(FileSystemError) -> FileAttributes
+        .Identity?
+    {
         do {
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         } catch {
             guard error.isHardLinked else { throw error }
             // Another process may have removed it already.
-            if try CatalogFile.hasSecondName(in: root) { try CatalogFile.remove(in: root) }
+            if try CatalogFile.hasExtraHardLinks(in: root) { try CatalogFile.remove(in: root) }
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         }
     }

@@ -100,7 +100,7 @@ final class Catalog: Sendable {
         } catch {
             inMemory { state in
                 let forgotten = state.pending.restore(batch)
-                state.allowance.unspend(forgotten)
+                state.allowance.refund(forgotten)
             }
             throw error
         }
@@ -160,7 +160,8 @@ final class Catalog: Sendable {
             try raiseBound()
         } catch {
             // A bound above what this process holds is harmless.
-            environment.logger.debug("The writer's bound could not be lowered.", metadata: ["error": "\(error)"])
+            environment.logger.debug(
+                "The writer's bound could not be lowered.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -241,7 +242,7 @@ final class Catalog: Sendable {
     private func freeSpace() throws(CacheError) -> Bool {
         do {
             let file = try openedFile(isReading: true)
-            let freed = try file.read { try budget.unlinkColdest(from: $0) }
+            let freed = try file.read { try budget.unlinkLeastRecentlyUsed(from: $0) }
             inMemory { state in
                 state.pending.count(.evictions, by: Int64(freed.items))
                 state.pending.count(.evictedBytes, by: freed.bytes)
@@ -280,7 +281,7 @@ extension Catalog {
     func noteStored(_ row: CatalogRow, reserved: Int64) {
         inMemory { state in
             // An unrecorded item of the same key was replaced with its file.
-            state.unspend(row.hash)
+            state.refund(row.hash)
             state.allowance.spend(row.chargedBytes, reserved: reserved)
             state.pending.stored(row)
             state.pending.count(.stores)
@@ -315,8 +316,8 @@ extension Catalog {
         inMemory { state in
             row.isRecorded = state.pending.storedRow(hash) == nil
             // An earlier quarantined file of the same name was replaced.
-            state.unspend(row.hash)
-            state.unspend(hash)
+            state.refund(row.hash)
+            state.refund(hash)
             if !row.isRecorded { state.allowance.spend(row.chargedBytes, reserved: 0) }
             state.pending.removed(hash)
             state.pending.stored(row)
@@ -326,7 +327,7 @@ extension Catalog {
     /// Notes that a partial is kept, for which `reserved` bytes were held, and that its writer has ended.
     func noteKept(_ row: CatalogRow, reserved: Int64) {
         inMemory { state in
-            state.unspend(row.hash)
+            state.refund(row.hash)
             state.allowance.spend(row.chargedBytes, reserved: reserved)
             state.pending.stored(row)
         }
@@ -343,7 +344,7 @@ extension Catalog {
     /// Notes that a kept partial is gone, or is about to be covered by its writer's allowance.
     func notePartialGone(_ hash: KeyHash) {
         inMemory { state in
-            state.unspend(hash.ofPartial)
+            state.refund(hash.ofPartial)
             state.pending.partialLost(hash.ofPartial)
         }
     }
@@ -356,7 +357,7 @@ extension Catalog {
     /// Notes that an item's file is gone.
     func noteRemoved(_ hash: KeyHash) {
         inMemory { state in
-            state.unspend(hash)
+            state.refund(hash)
             state.pending.removed(hash)
         }
     }
@@ -364,9 +365,9 @@ extension Catalog {
 
 extension Catalog.State {
     /// Releases the charge of a file that is gone and had no row yet.
-    fileprivate mutating func unspend(_ hash: KeyHash) {
+    fileprivate mutating func refund(_ hash: KeyHash) {
         guard let old = pending.storedRow(hash), !old.isRecorded else { return }
-        allowance.unspend(old.chargedBytes)
+        allowance.refund(old.chargedBytes)
     }
 }
 
@@ -384,7 +385,7 @@ protocol BudgetKeeping: Sendable {
     func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64
 
     /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
-    func unlinkColdest(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64)
+    func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64)
 
     /// Sends the events of evictions. Called after the transaction, whether it succeeded or not: the files are gone.
     func reportEvictions()

@@ -172,7 +172,7 @@ struct CatalogFile: Sendable {
     func close() throws { try queue.close() }
 
     /// Whether the file or a side file has a second hard link.
-    static func hasSecondName(in root: Directory) throws(FileSystemError) -> Bool {
+    static func hasExtraHardLinks(in root: Directory) throws(FileSystemError) -> Bool {
         for name in [CacheLayout.catalog] + sideFiles {
             let file = try root.fileSystem.attributes(of: FilePath(name), in: root.descriptor)
             if let file, file.linkCount > 1 { return true }

@@ -200,7 +200,7 @@ extension CatalogTransaction {
     }
 
     /// The quarantined items and kept partials that are known, by the hashes of their rows.
-    func filesBesidesItems() throws -> [KeyHash: CatalogRow.Kind] {
+    func nonItemFiles() throws -> [KeyHash: CatalogRow.Kind] {
         let rows = try Row.fetchAll(
             database, sql: "SELECT hash, kind FROM item WHERE kind BETWEEN 1 AND 2")
         return try rows.reduce(into: [:]) { known, row in

@@ -126,7 +126,8 @@ final class WriterSession: Sendable {
                     CacheLayout.lock(session: environment.session), in: held.incoming.descriptor)
             } catch {
                 // A lock file that stays behind is unlocked, and the next process removes it.
-                environment.logger.debug("The writer's lock file was not removed.", metadata: ["error": "\(error)"])
+                environment.logger.debug(
+                    "The writer's lock file was not removed.", metadata: ["error": "\(error)"])
             }
             environment.fileSystem.unlock(held.file)
             current = nil

@@ -8,7 +8,7 @@ extension Migrator {
     func store(_ original: Original) throws(CacheError) -> MigratedFile.Outcome {
         if try engine.promotedEntry(original.key) != nil { return .left(.keyIsTaken) }
         return try withOriginal(original) { opened throws(CacheError) in
-            try alone(with: original, opened) { () throws(CacheError) in try store(original, opened) }
+            try exclusively(with: original, opened) { () throws(CacheError) in try store(original, opened) }
         }
     }
 

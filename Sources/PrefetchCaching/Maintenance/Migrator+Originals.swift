@@ -33,7 +33,7 @@ extension Migrator {
 
     /// Runs `body` while no other migration imports the same file: a second one would rewrite the item after the first
     /// has flushed it, find the file gone, and remove the item.
-    func alone(
+    func exclusively(
         with original: Original, _ opened: OpenOriginal,
         _ body: () throws(CacheError) -> MigratedFile.Outcome
     ) throws(CacheError) -> MigratedFile.Outcome {

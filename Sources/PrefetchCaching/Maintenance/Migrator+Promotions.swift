@@ -154,7 +154,7 @@ extension Migrator {
         } catch {
             if error.isNotFound { return .changed }
             guard error.errno == .fileExists else { throw .destination(destinations.path(of: entry), error) }
-            return try placeBeside(original, opened, entry, in: folder)
+            return try placeUnderFreeName(original, opened, entry, in: folder)
         }
         guard try files.attributes(of: entry, in: folder)?.identity == opened.attributes.identity
         else {
@@ -170,7 +170,7 @@ extension Migrator {
     }
 
     /// Decides what to do about a name that is taken.
-    private func placeBeside(
+    private func placeUnderFreeName(
         _ original: Original, _ opened: OpenOriginal, _ entry: LedgerEntry, in folder: Directory
     ) throws(CacheError) -> Placing {
         if try isInPlace(original, opened, as: entry.name, in: folder) { return .adopted }

@@ -41,7 +41,7 @@ struct Migrator {
         let top = Directory(
             try onFiles(fileSystem.open(request.folder, in: .workingDirectory, .directoryFollowingLinks)),
             of: fileSystem)
-        if !isDryRun { try settleIntents() }
+        if !isDryRun { try resolveIntents() }
         let own = try ownFolders()
         let identity = try files.attributes(of: top.descriptor).identity
         guard try !isBelow(own, top) else {
@@ -80,7 +80,7 @@ struct Migrator {
 
     /// Resolves what an earlier run entered in the ledger and did not finish: such a file may already have its new
     /// name.
-    private func settleIntents() throws(CacheError) {
+    private func resolveIntents() throws(CacheError) {
         for intent in try engine.ledger.intents() {
             try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
                 guard try engine.ledger.entry(for: intent.key) == intent else { return }

@@ -372,7 +372,7 @@ extension Repair {
     func forgetLostFiles() throws(CacheError) {
         guard case .usable(let view) = try CatalogView.look(in: engine.folders) else { return }
         var lost: [KeyHash: CatalogRow.Kind] = [:]
-        for (hash, kind) in try view.read({ try $0.filesBesidesItems() }) where try isLost(hash, kind) {
+        for (hash, kind) in try view.read({ try $0.nonItemFiles() }) where try isLost(hash, kind) {
             lost[hash] = kind
         }
         guard !lost.isEmpty else { return }

@@ -145,7 +145,8 @@ final class Delivery: StoreUnderWay {
             try engine.files.discard(FilePath(name), in: staging)
         } catch {
             // Its name contains this session: the next process that opens the cache removes it.
-            engine.environment.logger.warning("A staged file could not be removed.", metadata: ["error": "\(error)"])
+            engine.environment.logger.warning(
+                "A staged file could not be removed.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -156,7 +157,7 @@ final class Delivery: StoreUnderWay {
         reservedBytes = end
         // Not worth a call for a small file, which is written at once.
         guard end > Self.steps.lowerBound else { return }
-        try makingWay(for: end - length) { () throws(FileSystemError) in
+        try retryingAfterEviction(for: end - length) { () throws(FileSystemError) in
             do throws(FileSystemError) {
                 try fileSystem.allocate(end, for: file)
                 allocated = end
@@ -167,7 +168,8 @@ final class Delivery: StoreUnderWay {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(CacheError) {
-        try makingWay(for: max(reservedBytes - length, Int64(bytes.count))) { () throws(FileSystemError) in
+        try retryingAfterEviction(for: max(reservedBytes - length, Int64(bytes.count))) {
+            () throws(FileSystemError) in
             try fileSystem.writeAll(bytes, to: file, at: length)
         }
         checksum.update(bytes)
@@ -175,11 +177,11 @@ final class Delivery: StoreUnderWay {
     }
 
     /// Writes, and retries after evicting items when there is no room although the volume reported some.
-    private func makingWay(
+    private func retryingAfterEviction(
         for needed: Int64, _ body: () throws(FileSystemError) -> Void
     ) throws(CacheError) {
         do {
-            try engine.admission.makingWay(for: needed, in: staging) { () throws(CacheError) in
+            try engine.admission.retryingAfterEviction(for: needed, in: staging) { () throws(CacheError) in
                 do throws(FileSystemError) {
                     try body()
                 } catch {

@@ -173,7 +173,7 @@ final class Ledger: PromotionLedger {
         guard let identity = try attributes()?.identity else { return nil }
         return try wrappingErrors {
             var busy: (any Error)?
-            if !patience.isHeldUp {
+            if !patience.isStalled {
                 do {
                     // One statement reads a consistent state; a transaction around it would take three more.
                     return try opened(identity, isReading: true).queue.unsafeRead(body)
@@ -181,7 +181,7 @@ final class Ledger: PromotionLedger {
                     busy = error
                 } catch let error as DatabaseError where error.isBusy {
                     busy = error
-                    if error.resultCode == .SQLITE_PROTOCOL { patience.noteHeldUp() }
+                    if error.resultCode == .SQLITE_PROTOCOL { patience.noteStall() }
                 }
             }
             do {
@@ -203,7 +203,7 @@ final class Ledger: PromotionLedger {
         creating: Bool, _ body: (Database, LedgerLog) throws -> Void
     ) throws(CacheError) {
         try turns.withLock { _ throws(CacheError) in
-            if patience.isHeldUp { throw .busy("ledger", Self.files, in: folder) }
+            if patience.isStalled { throw .busy("ledger", Self.files, in: folder) }
             try wrappingErrors {
                 let lock = try folder.takeLock(patience, for: "ledger")
                 defer { folder.fileSystem.unlock(lock) }
@@ -227,7 +227,7 @@ final class Ledger: PromotionLedger {
         } catch let error as FileSystemError {
             throw .fileSystem(error)
         } catch let error as DatabaseError where error.isBusy {
-            if error.resultCode == .SQLITE_PROTOCOL { patience.noteHeldUp() }
+            if error.resultCode == .SQLITE_PROTOCOL { patience.noteStall() }
             throw .busy("ledger", Self.files, in: folder)
         } catch {
             throw .database(name: "ledger", message: "\(error)")

@@ -46,7 +46,7 @@ enum LedgerImage {
         }
         let file = folder.databasePath(CacheLayout.ledger, at: path)
         for _ in 0..<attempts {
-            if let content = try contentIfSettled(of: file, in: folder) { return content }
+            if let content = try contentIfStable(of: file, in: folder) { return content }
         }
         throw Unavailable(description: "it changes all the time")
     }
@@ -56,7 +56,7 @@ enum LedgerImage {
     /// changes its header.
     ///
     /// - Returns: `nil` when the log was restarted meanwhile.
-    private static func contentIfSettled(of file: String, in folder: Directory) throws -> [UInt8]? {
+    private static func contentIfStable(of file: String, in folder: Directory) throws -> [UInt8]? {
         let generation = try log(in: folder, atMost: WriteAheadLog.headerLength)
         var content = try DatabaseBytes.read(file)
         let log = try log(in: folder)

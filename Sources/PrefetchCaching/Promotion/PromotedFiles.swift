@@ -193,7 +193,8 @@ final class PromotedFiles: Sendable {
         } catch {
             // The user may have made the file read-only. It is opened nevertheless.
             environment.logger.debug(
-                "The use of a file could not be recorded.", metadata: ["key": "\(entry.key)", "error": "\(error)"])
+                "The use of a file could not be recorded.",
+                metadata: ["key": "\(entry.key)", "error": "\(error)"])
         }
     }
 

@@ -82,9 +82,11 @@ final class Promoter: Sendable {
     /// A promotion that a crash interrupted is resolved first: a file that is about to get its name must not be
     /// forgotten. One that cannot complete because the destination rejects every name is abandoned.
     ///
-    /// - Parameter takeBack: Receives the content of an item that is no longer in the cache and will not be promoted.
+    /// - Parameter restoreToCache: Receives the content of an item that is no longer in the cache and will not be promoted.
     /// - Returns: Whether there was a record.
-    func forget(_ key: ItemKey, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void)
+    func forget(
+        _ key: ItemKey, restoringToCache restoreToCache: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+    )
         throws(CacheError) -> Bool
     {
         // Without an entry there is nothing to forget, and no need to create a lock file.
@@ -96,7 +98,7 @@ final class Promoter: Sendable {
                 try ledger.remove(entry)
             } catch .destination(_, let error) where error.isRefusedName {
                 guard let intent = try ledger.entry(for: key) else { return false }
-                try recovery.abandon(intent, takingBack: takeBack)
+                try recovery.abandon(intent, restoringToCache: restoreToCache)
             }
             return true
         }

@@ -110,7 +110,7 @@ struct Publisher: Sendable {
                 FileSystemError("rename", path: name, errno: .staleNFSFileHandle))
         }
         do {
-            try admission.makingWay(in: folder) { () throws(CacheError) in
+            try admission.retryingAfterEviction(in: folder) { () throws(CacheError) in
                 try destinations.onDestination(
                     entry,
                     fileSystem.rename(
@@ -137,7 +137,8 @@ struct Publisher: Sendable {
         var entry = intent
         entry.state = .committed
         let all = [LedgerChange(old: intent, new: entry)] + changes
-        try admission.makingWay(in: support.root) { () throws(CacheError) in try ledger.make(all) }
+        try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in try ledger.make(all)
+        }
         removeCommitted(entry.key)
         return entry
     }

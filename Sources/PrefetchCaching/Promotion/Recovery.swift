@@ -111,10 +111,11 @@ struct Recovery: Sendable {
 
     /// Abandons a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.
     ///
-    /// - Parameter takeBack: Receives the content that is no longer in the cache, while the entry is still there: a
+    /// - Parameter restoreToCache: Receives the content that is no longer in the cache, while the entry is still there: a
     ///   crash in between must not lose it.
     func abandon(
-        _ intent: LedgerEntry, takingBack takeBack: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+        _ intent: LedgerEntry,
+        restoringToCache restoreToCache: (LedgerEntry, Descriptor) throws(CacheError) -> Void
     )
         throws(CacheError)
     {
@@ -126,7 +127,7 @@ struct Recovery: Sendable {
         guard staged != nil else { return try ledger.remove(intent) }
         let file = try onFiles(fileSystem.open(name, in: origin.descriptor, .read))
         defer { fileSystem.close(file) }
-        if intent.mode == .rename, try !stager.copies.isThere(intent.key) { try takeBack(intent, file) }
+        if intent.mode == .rename, try !stager.copies.isThere(intent.key) { try restoreToCache(intent, file) }
         try ledger.remove(intent)
         try files.discard(name, in: origin)
     }

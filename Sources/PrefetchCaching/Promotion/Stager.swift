@@ -235,7 +235,7 @@ struct Stager: Sendable {
         throws(CacheError)
     {
         do throws(CacheError) {
-            try admission.makingWay(in: support.root) { () throws(CacheError) in
+            try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in
                 try ledger.put(intent, replacing: old)
             }
         } catch {

@@ -16,7 +16,7 @@ enum ReplacedPromotion {
 /// One item on its way into the cache: a partial file in `incoming/`, and the space reserved for it.
 ///
 /// Used by one thread at a time. An object that is neither committed nor cancelled ends itself, by
-/// ``letGo()``.
+/// ``suspendOrCancel()``.
 final class ItemUnderWay: StoreUnderWay {
     private let engine: Engine
     private let metadata: ItemMetadata
@@ -94,7 +94,7 @@ final class ItemUnderWay: StoreUnderWay {
     }
 
     deinit {
-        if !isFinished { letGo() }
+        if !isFinished { suspendOrCancel() }
     }
 
     private var promoter: Promoter { engine.promoter }
@@ -145,23 +145,23 @@ final class ItemUnderWay: StoreUnderWay {
         let key = metadata.key
         switch replaced {
         case .none:
-            let isHandedOver = try engine.locks.hold(key.hash) { () throws(CacheError) in
+            let isPromoted = try engine.locks.hold(key.hash) { () throws(CacheError) in
                 try publish()
                 removeJournal()
                 // A promotion commits before it removes the cached copy, and a store publishes before it checks for a
                 // promotion: at least one of them sees the other.
-                let isHandedOver = Result { () throws(CacheError) in
+                let isPromoted = Result { () throws(CacheError) in
                     try engine.promotedEntry(key)?.state == .committed
                 }
-                if case .success(false) = isHandedOver {
+                if case .success(false) = isPromoted {
                     engine.catalog.noteStored(row, reserved: reservation.take())
                 }
-                return isHandedOver
+                return isPromoted
             }
-            if case .success(false) = isHandedOver { return true }
+            if case .success(false) = isPromoted { return true }
             // Only this file: the key may have been forgotten and stored again since.
             try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity)
-            return try !isHandedOver.get()
+            return try !isPromoted.get()
         case .lost(let entry): return try replacePromotion(lost: entry, by: row)
         case .any: return try replacePromotion(lost: nil, by: row)
         }
@@ -189,7 +189,8 @@ final class ItemUnderWay: StoreUnderWay {
         } catch {
             // Its name contains this session, so the first sweep after this process has ended removes it. Until then it
             // stays charged.
-            engine.environment.logger.warning("A partial could not be removed.", metadata: ["error": "\(error)"])
+            engine.environment.logger.warning(
+                "A partial could not be removed.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -211,7 +212,8 @@ final class ItemUnderWay: StoreUnderWay {
             try keeper.removeJournal()
         } catch {
             reservation.leaveJournalBytes()
-            engine.environment.logger.warning("A journal could not be removed.", metadata: ["error": "\(error)"])
+            engine.environment.logger.warning(
+                "A journal could not be removed.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -244,7 +246,7 @@ final class ItemUnderWay: StoreUnderWay {
         return kept
     }
 
-    func letGo() {
+    func suspendOrCancel() {
         guard !isFinished else { return }
         do {
             _ = try suspend()
@@ -254,7 +256,7 @@ final class ItemUnderWay: StoreUnderWay {
     }
 
     /// Ends a store for which there is no more room.
-    private func breakOff() throws(CacheError) -> Refusal {
+    private func endForLackOfSpace() throws(CacheError) -> Refusal {
         let refusal: Refusal
         do {
             refusal = engine.refused(try reservation.denial(), metadata.key)
@@ -265,7 +267,7 @@ final class ItemUnderWay: StoreUnderWay {
         switch refusal {
         // A partial that can never fit is useless, and a full volume needs the space.
         case .largerThanLargestItem, .full: cancel()
-        default: letGo()
+        default: suspendOrCancel()
         }
         engine.admission.releaseAdvance()
         return refusal
@@ -277,7 +279,7 @@ final class ItemUnderWay: StoreUnderWay {
             try body()
             return nil
         } catch .notAdmitted {
-            return try breakOff()
+            return try endForLackOfSpace()
         } catch {
             cancel()
             guard case .fileSystem(let error) = error else { throw .item(error) }

@@ -126,7 +126,7 @@ extension Engine {
         let reservation = Reservation(
             admission, charge: charge, priority: partial.metadata.priority,
             isLengthKnown: partial.expectedLength != nil, holding: charged)
-        switch try goOn(taken, partial.generation, reservation, replay: replay) {
+        switch try resumeStore(taken, partial.generation, reservation, replay: replay) {
         case nil: return .gone
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store):
@@ -137,7 +137,7 @@ extension Engine {
 
     /// - Returns: `nil` when there is nothing to resume. In that case, and after a refusal or an error, the partial is
     ///   no longer held.
-    private func goOn(
+    private func resumeStore(
         _ taken: TakenPartial, _ generation: UInt64, _ reservation: Reservation,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> BegunStore<ItemUnderWay>? {

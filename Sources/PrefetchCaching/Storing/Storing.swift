@@ -44,7 +44,7 @@ extension Engine {
 
     /// Stores the content of an abandoned promotion; the caller holds the lock of the key. Without room the content is
     /// dropped, as any item may be.
-    func takeBack(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError) {
+    func restoreToCache(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError) {
         var metadata = metadata
         metadata.storedAt = environment.now()
         do {
@@ -134,7 +134,7 @@ extension Engine {
         switch metadata.intent {
         case .userRequested:
             // For its folder and its empty file.
-            return try admission.makingWay {
+            return try admission.retryingAfterEviction {
                 () throws(CacheError) in
                 try metadata.destination.map(promoter.stager.isOnVolumeOfItems) == true ? 0 : nil
             } _: { () throws(CacheError) in

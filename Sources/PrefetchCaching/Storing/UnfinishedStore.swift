@@ -25,7 +25,7 @@ protocol StoreUnderWay: AnyObject {
     func suspend() throws(CacheError) -> ResumablePartial?
 
     /// Ends the store without reporting: what can be kept is kept.
-    func letGo()
+    func suspendOrCancel()
 }
 
 extension StoreUnderWay {
@@ -34,7 +34,7 @@ extension StoreUnderWay {
         return nil
     }
 
-    func letGo() { cancel() }
+    func suspendOrCancel() { cancel() }
 }
 
 /// An item that is stored piece by piece by a caller outside the cache, who may drop it at any moment, while
@@ -49,7 +49,7 @@ final class UnfinishedStore: StoreUnderWay, Sendable {
     }
 
     deinit {
-        letGo()
+        suspendOrCancel()
     }
 
     /// Whether the store has not ended yet.
@@ -71,8 +71,8 @@ final class UnfinishedStore: StoreUnderWay, Sendable {
         entry.end(.finished) { $0.cancel() }
     }
 
-    func letGo() {
-        entry.end(.finished) { $0.letGo() }
+    func suspendOrCancel() {
+        entry.end(.finished) { $0.suspendOrCancel() }
     }
 
     func suspend() throws(CacheError) -> ResumablePartial? {
@@ -111,7 +111,7 @@ final class UnfinishedStores: Sendable {
             return !state.isClosed
         }
         guard isOpen else {
-            entry.end(.closed) { $0.letGo() }
+            entry.end(.closed) { $0.suspendOrCancel() }
             throw .closed
         }
         return UnfinishedStore(entry)
@@ -123,7 +123,7 @@ final class UnfinishedStores: Sendable {
             state.isClosed = true
             return Array(state.entries.values)
         }
-        for entry in entries { entry.end(.closed) { $0.letGo() } }
+        for entry in entries { entry.end(.closed) { $0.suspendOrCancel() } }
     }
 
     private func remove(_ number: Int) {

@@ -33,7 +33,9 @@ import Testing
     }
 
     /// What is refused because of a fault ends the work.
-    private static func begin(_ key: ItemKey, expectedLength: Int64?, _ engine: Engine) throws -> UnfinishedStore {
+    private static func begin(_ key: ItemKey, expectedLength: Int64?, _ engine: Engine)
+        throws -> UnfinishedStore
+    {
         guard
             case .begun(let store) = try engine.beginStore(
                 ItemMetadata(key), encoding: .forced(.identity), expectedLength: expectedLength,
