@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCaching
+@_spi(Simulation) @testable import PrefetchCaching
 
 /// A trace of 200,000 requests, for which what a cache of exact least recent use does is known from
 /// other implementations.

@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-@testable import PrefetchCaching
+@_spi(Simulation) @testable import PrefetchCaching
 
 /// Every policy does exactly what its model does, with sizes, capacities and requests at random.
 @Suite struct PolicyModelTests {

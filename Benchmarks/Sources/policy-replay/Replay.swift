@@ -1,6 +1,6 @@
 import Contenders
 import Foundation
-import PrefetchCaching
+@_spi(Simulation) import PrefetchCaching
 
 /// One trace, replayed through the product's own simulation.
 struct Replay {

@@ -1,5 +1,5 @@
 import Foundation
-import PrefetchCaching
+@_spi(Simulation) import PrefetchCaching
 
 /// What is printed: one JSON object on one line.
 struct ReplayReport: Encodable {

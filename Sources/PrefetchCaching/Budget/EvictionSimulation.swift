@@ -19,7 +19,7 @@ internal import SystemPackage
 /// ```
 ///
 /// All methods block: do not call them on Swift's cooperative threads when the trace is long.
-public final class EvictionSimulation {
+@_spi(Simulation) public final class EvictionSimulation {
     /// The outcome of the requests so far.
     public struct Result: Hashable, Sendable {
         /// The number of requests.

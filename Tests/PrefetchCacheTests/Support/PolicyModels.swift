@@ -1,4 +1,4 @@
-@testable import PrefetchCaching
+@_spi(Simulation) @testable import PrefetchCaching
 
 /// A queue of numbers from the oldest to the newest.
 struct ModelQueue {
