@@ -16,6 +16,7 @@ public final class Download: Sendable {
     private static let bufferedEvents = 256
 
     private struct State {
+        var hasStarted = false
         var latest: DownloadEvent?
         var outcome: DownloadOutcome?
         var listeners: [Int: AsyncStream<DownloadEvent>.Continuation] = [:]
@@ -32,11 +33,13 @@ public final class Download: Sendable {
         self.key = key
     }
 
-    /// The events of the download, from the latest one on. Ends after ``DownloadEvent/finished(_:)``.
+    /// The events of the download: that it has started, if it has, then those from the latest one on. Ends after
+    /// ``DownloadEvent/finished(_:)``.
     public var events: AsyncStream<DownloadEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedEvents))
         let listener = state.withLock { state -> Int? in
+            if state.hasStarted, state.latest != .started { continuation.yield(.started) }
             if let latest = state.latest { continuation.yield(latest) }
             guard state.outcome == nil else { return nil }
             state.lastListener += 1
@@ -83,10 +86,11 @@ public final class Download: Sendable {
         let ended = state.withLock { state -> State? in
             guard state.outcome == nil else { return nil }
             state.latest = event
+            if event == .started { state.hasStarted = true }
             for listener in state.listeners.values { listener.yield(event) }
             guard case .finished(let outcome) = event else { return nil }
             let ended = state
-            state = State(latest: event, outcome: outcome)
+            state = State(hasStarted: state.hasStarted, latest: event, outcome: outcome)
             return ended
         }
         // Finish without holding the lock: `onTermination` acquires it.

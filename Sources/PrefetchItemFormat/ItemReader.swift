@@ -147,7 +147,7 @@ package final class ItemReader {
                     checksum: footer.chunks[index].checksum)
             }
         }
-        guard areIntact.allSatisfy({ $0 }) else { throw .damaged(.chunkContent) }
+        guard areIntact.allSatisfy({ $0 }) else { throw try contentError() }
     }
 
     private static func decode(
@@ -177,12 +177,13 @@ package final class ItemReader {
         let buffer =
             footer.encoding == .identity ? output : loan.codec.input(atLeast: length).slice(0..<length)
         let count = try onFiles(fileSystem.readAll(file, into: buffer, at: start))
-        guard count == length else { throw try truncationError() }
+        guard count == length else { throw try contentError() }
         return UnsafeRawBufferPointer(buffer)
     }
 
-    /// The error for a file that has shrunk since its footer was read: the system may purge files that are open.
-    private func truncationError() throws(ItemFormatError) -> ItemFormatError {
+    /// The error for content that is not what the footer says: the system may purge files that are open, even while they
+    /// are read.
+    private func contentError() throws(ItemFormatError) -> ItemFormatError {
         let attributes = try onFiles(fileSystem.attributes(of: file))
         return attributes.length < Int64(Trailer.length) ? .purged : .damaged(.chunkContent)
     }

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
 import Testing
@@ -34,6 +35,32 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: container.item(key).path))
         #expect(try engine.statistics().items == 0)
         #expect(try engine.statistics().chargedBytes == 0)
+    }
+
+    /// What is read of a file while it is emptied may be anything.
+    @Test func aFileThatIsEmptiedWhileItIsReadIsAPurgedItem() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(noise(3_000_000), key)
+        let file = container.item(key).path
+        let reads = CallCounter()
+        fileSystem.intercept { operation in
+            guard operation.path == file else { return }
+            do {
+                let item = try FileHandle(forUpdating: URL(filePath: file))
+                // The beginning and the footer were read.
+                if operation.kind == .read, reads.next() == 2 {
+                    try item.write(contentsOf: Data(count: 1000))
+                }
+                if operation.kind == .attributes, reads.next() > 3 { try item.truncate(atOffset: 0) }
+                try item.close()
+            } catch {
+                Issue.record(error)
+            }
+        }
+        guard case .miss(.purged) = try engine.read(key, nil) else { Issue.record("not purged"); return }
+        fileSystem.intercept { _ in }
+        #expect(try engine.statistics().quarantinedItems == 0)
     }
 
     @Test func aFlippedByteOfContentIsAMissAndGoesToTheQuarantine() throws {

@@ -36,7 +36,7 @@ import Testing
             total.add(outcome)
         }
         print("faults: \(workloads.count) workloads, \(total)")
-        #expect(total.states >= TestRun.count(short: 100, long: 5000))
+        #expect(total.states >= TestRun.count(short: 20, long: 5000))
     }
 
     private static func outcome(of workload: CrashWorkload) throws -> CrashEnumeration.Outcome {

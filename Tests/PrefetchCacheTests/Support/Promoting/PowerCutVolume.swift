@@ -77,7 +77,7 @@ final class PowerCutVolume {
 
     /// What the machine does at its start: the journal is replayed.
     func remount() throws {
-        try unmount(attempts: 100)
+        try unmount(attempts: 2000)
         try mount()
     }
 
