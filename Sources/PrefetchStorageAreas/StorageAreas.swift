@@ -6,7 +6,7 @@ package import SystemPackage
 ///
 /// ```swift
 /// let areas = try StorageAreas.application(id: "org.example.podcasts")
-/// print(areas.caches)
+/// print(areas.cachesURL)
 /// ```
 public struct StorageAreas: Sendable, Hashable {
     /// The folder of ``Area/documents``.

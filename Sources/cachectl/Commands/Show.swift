@@ -5,7 +5,7 @@ internal import PrefetchFileSystem
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows everything about one key, cached or opened.",
+        abstract: "Shows everything about one key: cached, kept in part, or opened.",
         discussion: """
             EXAMPLES:
               # Show where an item is, and how much space it takes
@@ -19,7 +19,7 @@ struct Show: CacheCommand {
 
     func perform(in session: Session) async throws {
         let status = try await session.cache.status(of: key)
-        guard let status else { throw CommandFailure(.absent, of: key) }
+        guard let status else { return try await showPartial(in: session) }
         if session.output.isJSON {
             switch status {
             case .cached(let item): try session.output.print(json: item.json(in: session.place))
@@ -28,8 +28,31 @@ struct Show: CacheCommand {
             }
             return
         }
+        try print(rows(of: status, in: session.place), in: session)
+    }
+
+    private func showPartial(in session: Session) async throws {
+        guard let partial = try await session.cache.partials().first(where: { $0.key == key }) else {
+            throw CommandFailure(.absent, of: key)
+        }
+        if session.output.isJSON { return try session.output.print(json: partial.json) }
+        try print(
+            [
+                ("status", "partial"),
+                ("key", partial.key.string),
+                ("source", partial.source),
+                ("content", "\(Size.exactText(partial.contentBytes)) so far"),
+                ("stored", Size.exactText(partial.storedBytes)),
+                ("charged", Size.exactText(partial.chargedBytes)),
+                ("destination", partial.destination?.text),
+                ("kept at", Timestamp.text(milliseconds: partial.keptAt)),
+                ("expires", Timestamp.text(milliseconds: partial.expiresAt)),
+            ], in: session)
+    }
+
+    private func print(_ rows: [(name: String, value: String?)], in session: Session) throws {
         var table = TextTable([.left, .left])
-        for (name, value) in rows(of: status, in: session.place) {
+        for (name, value) in rows {
             if let value { table.add([name, value.escapedForTerminal]) }
         }
         try session.output.print(table.lines)
@@ -62,6 +85,7 @@ struct Show: CacheCommand {
                 ("area", item.location.area.name),
                 ("folder", item.folder?.string),
                 ("name", item.fileName),
+                ("opened at", Timestamp.text(milliseconds: item.openedAt)),
                 ("path", item.path.displayText),
             ]
         }

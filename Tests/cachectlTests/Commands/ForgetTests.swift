@@ -21,6 +21,27 @@ import Testing
         #expect(path == container.root.appending(path: "Documents/n (2).txt").path + "\n")
     }
 
+    @Test func theFileIsDeletedWithItOnRequest() throws {
+        for key in ["k", "same"] {
+            try container.succeed("put", key, "-", "--to", "documents", "--name", "n.txt", input: text)
+            try container.succeed("open", key)
+        }
+        let file = container.root.appending(path: "Documents/n.txt")
+        let kept = try container.succeed("forget", "k", "--delete-file").text
+        #expect(kept == "forgot k; its file stays, as another key has the same one\n")
+        #expect(try Data(contentsOf: file) == text)
+        #expect(try container.json("forget", "same", "--delete-file")["fileDeleted"] as? Bool == true)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        #expect(try container.cachectl("forget", "same", "--delete-file").status == 66)
+
+        try container.succeed("put", "k", "-", "--to", "documents", "--name", "n.txt", input: text)
+        try container.succeed("open", "k")
+        try FileManager.default.removeItem(at: file)
+        #expect(
+            try container.succeed("forget", "k", "--delete-file").text
+                == "forgot k; it had no file any more\n")
+    }
+
     @Test func jsonTellsWhatWasForgotten() throws {
         try container.succeed("put", "k", "-", input: text)
         try container.succeed("open", "k")

@@ -126,7 +126,7 @@ import Testing
         #expect(object["folder"] as? String == "Podcasts/Daily")
         #expect(object["name"] as? String == "n.txt")
         #expect(try container.json("open", "k")["folder"] as? String == "Podcasts/Daily")
-        #expect(try container.succeed("show", "k").text.contains("folder   Podcasts/Daily\n"))
+        #expect(try container.succeed("show", "k").text.contains("folder     Podcasts/Daily\n"))
     }
 
     @Test(arguments: ["", "/", "../x", "a/..", "/tmp", "a//b", ".hidden", "1/2/3/4/5/6/7/8/9"])

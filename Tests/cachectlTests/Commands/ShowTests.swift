@@ -27,7 +27,7 @@ import Testing
         #expect(object["area"] as? String == "support")
         #expect(object["name"] as? String == "name.txt")
         #expect(object["contentBytes"] as? Int == text.count)
-        #expect(try container.succeed("show", "k").text.contains("path     \(path)\n"))
+        #expect(try container.succeed("show", "k").text.contains("path       \(path)\n"))
     }
 
     @Test func anUnknownKeyIsNotFound() throws {

@@ -92,6 +92,9 @@ import Testing
         let partials = try #require(container.json("list", "--partials")["items"] as? [[String: Any]])
         #expect(partials.map { $0["status"] as? String } == ["partial"])
         #expect(partials.first?["key"] as? String == "film")
+        let shown = try container.succeed("show", "film").text
+        #expect(shown.contains("content      1.0 MiB (1048576 bytes) so far\n"))
+        #expect(try container.json("show", "film")["status"] as? String == "partial")
         #expect(partials.first?["contentBytes"] as? Int == 1 << 20)
         try container.succeed("evict", "--all")
         #expect(try container.json("stats")["chargedBytes"] as? Int == 0)
