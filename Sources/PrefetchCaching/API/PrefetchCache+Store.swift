@@ -68,8 +68,9 @@ extension PrefetchCache {
     /// - Parameters:
     ///   - expectedLength: The length of the content in bytes, if known. Space for the worst case is then
     ///     reserved at once, so that a refusal comes before the first byte.
-    ///   - keepingPartial: Whether the whole chunks, of 1 MiB of content each, are kept when the writer is suspended or
-    ///     dropped or its process dies, see ``partial(of:)``. An earlier partial of the key is discarded. Of two
+    ///   - keepingPartial: Whether the whole chunks, of 1 MiB of content each, are kept when the writer ends by
+    ///     ``CacheWriter/keep()``, is dropped, or its process dies: `PrefetchDownloader`, and `store(as:…from:)` of that
+    ///     module, continue after them. An earlier partial of the key is discarded. Of two
     ///     concurrent writers of one key, the first to complete a chunk keeps its partial. An item with the intent
     ///     ``Intent/userRequested`` goes straight to its destination, and no partial of it is kept. The validator must
     ///     be strong if the partial is to be resumed over HTTP, as by `PrefetchDownloader`: it tells whether the rest
