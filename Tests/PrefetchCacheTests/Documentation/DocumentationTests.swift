@@ -33,6 +33,20 @@ import Testing
         #expect(Set(rows) == Set(names.map { "`\($0)/`" }))
     }
 
+    @Test func everyCallHasItsLine() throws {
+        let rows = try Article("PrefetchCaching").rows(under: "Call").flatMap { row in
+            row[0].replacing("`", with: "").split(separator: ", ").map { String($0) }
+        }
+        let files = try FileManager.default.contentsOfDirectory(
+            at: Self.sources.appending(path: "API"), includingPropertiesForKeys: nil
+        ).filter { $0.lastPathComponent.hasPrefix("PrefetchCache") || $0.lastPathComponent == "Pin.swift" }
+        let calls = try files.flatMap { file in
+            try String(contentsOf: file, encoding: .utf8)
+                .matches(of: /(?m)^    public (?:func|var) (\w+)/).map { String($0.1) }
+        }
+        #expect(Set(rows) == Set(calls).subtracting(["release"]))
+    }
+
     @Test func onlyTheIndexAndTheLedgerSpeakSQL() throws {
         let files = try #require(
             FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil)
