@@ -154,8 +154,12 @@ struct Abandoned: StorageRule {
             let file = checkup.file(index)
             switch file.kind {
             case .foreign, .link, .special:
-                if checkup.folder(of: file).role == .files, !isKnown { continue }
-                report(index, "the cache keeps no file of this name here", &checkup)
+                guard checkup.folder(of: file).role == .files else {
+                    report(index, "the cache keeps no file of this name here", &checkup)
+                    break
+                }
+                // An opened file whose key was forgotten is the user's.
+                if isKnown { report(index, "no key has it; its key may have been forgotten", &checkup) }
             case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
                 // Files that were moved aside belong to the user, and are moved back when the cache is opened.
                 guard CacheFile(file.name, in: .staging) != .aside else { continue }
