@@ -97,6 +97,22 @@ import Testing
         #expect(try Data(contentsOf: file) == content)
     }
 
+    @Test func whatTheSinkThrowsEndsTheStream() async throws {
+        struct Enough: Error {}
+        let container = try TemporaryContainer()
+        let cache = try await container.cache()
+        // More chunks than are decoded at once.
+        try await cache.store(noise(9_000_000), as: ItemMetadata("key"))
+        let pieces = CallCounter()
+        await #expect(throws: Enough.self) {
+            try await cache.stream("key") { _ in
+                if pieces.next() == 1 { throw Enough() }
+            }
+        }
+        #expect(pieces.next() == 2)
+        try await cache.close()
+    }
+
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/cpuinfo")))
     func aFileThatDoesNotTellItsLengthIsStoredWhole() throws {
         let container = try TemporaryContainer()
