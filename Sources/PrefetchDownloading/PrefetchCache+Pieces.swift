@@ -27,9 +27,9 @@ extension PrefetchCache {
     ///   - pieces: Returns the content from a byte offset: 0, or the length of the partial. Called at most once.
     /// - Returns: As ``PrefetchCache/store(_:as:encoding:)-(Data,_,_)``. If refused, `pieces` was not called, or its
     ///   sequence was not read to the end.
-    /// - Throws: What `pieces` and its sequence throw; ``DownloadError/Reason/wrongLength(expected:actual:)``,
-    ///   ``DownloadError/Reason/tooLong(received:announced:)`` and
-    ///   ``DownloadError/Reason/wrongDigest(expected:actual:)``, after which nothing is kept; and `CacheError`.
+    /// - Throws: What `pieces` and its sequence throw, and ``DownloadError/Reason/truncated(received:announced:)`` when
+    ///   the sequence ends early: what there is is kept then. After ``DownloadError/Reason/tooLong(received:announced:)``
+    ///   and ``DownloadError/Reason/wrongDigest(expected:actual:)`` nothing is kept. Also `CacheError`.
     @discardableResult
     public func store<Pieces: AsyncSequence>(
         as metadata: ItemMetadata, expectedLength: Int64? = nil, sha256: [UInt8]? = nil,
@@ -58,16 +58,16 @@ extension PrefetchCache {
             }
             // The sequence may have ended early because the task was cancelled.
             try Task.checkCancellation()
-            if let expectedLength, length != expectedLength {
-                throw DownloadError.Reason.wrongLength(expected: expectedLength, actual: length)
+            if let expectedLength, length < expectedLength {
+                throw DownloadError.Reason.truncated(received: length, announced: expectedLength)
             }
             if let sha256, let actual = digest.finalize(), actual != sha256 {
                 throw DownloadError.Reason.wrongDigest(expected: sha256, actual: actual)
             }
         } catch let error as CacheError {
-            // The writer has ended.
+            // The writer has ended, or ends when it is released.
             throw error
-        } catch let reason as DownloadError.Reason {
+        } catch let reason as DownloadError.Reason where !reason.keepsPartial {
             try await writer.cancel()
             throw reason
         } catch {

@@ -77,6 +77,27 @@ import Testing
         #expect(try container.files(below: container.documents).isEmpty)
     }
 
+    /// Between the look at the file and its removal, the user saves another one.
+    @Test func aFileThatIsSavedMeanwhileStays() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(5000), "Doc.txt")
+        let file = try #require(try engine.open("Doc.txt").value).url
+        let looks = CallCounter()
+        let draft = container.root.appending(path: "draft")
+        try Data("mine".utf8).write(to: draft)
+        fileSystem.intercept { operation in
+            // Recovery looks first, then the deletion, and then it looks again.
+            guard operation.kind == .attributes, operation.name == "Doc.txt", looks.next() == 2 else {
+                return
+            }
+            #expect(rename(draft.path, file.path) == 0)
+        }
+        #expect(try !engine.deletePromotedFile("Doc.txt"))
+        fileSystem.intercept { _ in }
+        #expect(try Data(contentsOf: file) == Data("mine".utf8))
+    }
+
     @Test func aFileThatCannotBeDeletedIsRemembered() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)

@@ -118,6 +118,24 @@ import Testing
         #expect(try Data(contentsOf: #require(try engine.open("key").value).url) == prose(6000))
     }
 
+    @Test func deletingIsCoordinated() throws {
+        let engine = try engine()
+        // The second key adopts the file of the first.
+        for key in ["one", "two"] as [ItemKey] {
+            let metadata = ItemMetadata(key: key, destination: .iCloudDrive("Doc.txt"))
+            _ = try prose(5000).withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: metadata, encoding: .automatic)
+            }
+            _ = try engine.open(key)
+        }
+        let path = try #require(try engine.open("two").value).path
+        #expect(try !engine.deletePromotedFile("one"))
+        #expect(try files() == ["Doc.txt"])
+        #expect(try engine.deletePromotedFile("two"))
+        #expect(try files().isEmpty)
+        #expect(watch.paths(.delete) == [path])
+    }
+
     @Test func aFileThatItsUserChangedIsReturnedAsItIs() throws {
         let engine = try engine()
         try engine.store(prose(5000), "key", to: .iCloudDrive)

@@ -97,15 +97,28 @@ import Testing
                 pieces(of: other, from: $0)
             }
         }
-        for length in [5_499_999, 5_500_001] as [Int64] {
-            await #expect(throws: DownloadError.Reason.self) {
-                try await cache.cache.store(as: metadata(), expectedLength: length, keepingPartial: true) {
-                    pieces(of: content, from: $0)
-                }
+        await #expect(throws: DownloadError.Reason.tooLong(received: 5_500_000, announced: 5_499_999)) {
+            try await cache.cache.store(as: metadata(), expectedLength: 5_499_999, keepingPartial: true) {
+                pieces(of: content, from: $0)
             }
         }
         #expect(try await !cache.cache.contains("item"))
         #expect(try await cache.keptBytes() == 0)
+    }
+
+    @Test func aContentThatEndsEarlyIsContinued() async throws {
+        let cache = try await TestCache()
+        let length = Int64(content.count)
+        await #expect(throws: DownloadError.Reason.truncated(received: 2_500_000, announced: length)) {
+            try await cache.cache.store(as: metadata(), expectedLength: length, keepingPartial: true) {
+                pieces(of: content.prefix(2_500_000), from: $0)
+            }
+        }
+        try await cache.cache.store(as: metadata(), expectedLength: length, keepingPartial: true) { offset in
+            #expect(offset == 2 << 20)
+            return pieces(of: content, from: offset)
+        }
+        #expect(try await cache.holds(content))
     }
 
     /// The beginning is of one version and the rest of another.

@@ -29,7 +29,7 @@ package protocol FileCoordinating: Sendable {
 package enum CoordinatedAccess: Sendable, Hashable {
     /// Gives a new file this name, or adopts the file that has it. Excludes all others.
     case publish
-    /// Removes the file that has this name, or moves it aside. Excludes all others.
+    /// Removes the file that has this name. Excludes all others.
     case delete
     /// Creates a folder, or makes something durable; removes nothing. Excludes all others.
     case write

@@ -63,12 +63,10 @@ extension Engine {
         let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
         // The file first: with an entry but no file the key can be stored again, but a file without an entry would be
         // untracked.
-        let removal = try destinations.coordinated(.delete, entry) { () throws(CacheError) in
-            try destinations.onDestination(
-                entry,
-                files.remove(
-                    file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging))
-        }
+        let removal = try destinations.onDestination(
+            entry,
+            files.remove(
+                file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging))
         switch removal {
         case .removed: report.purged.append(purged)
         case .missing: return

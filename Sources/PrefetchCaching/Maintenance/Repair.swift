@@ -126,7 +126,7 @@ extension Engine {
 /// The catalog and the items: a row for each item, and correct sums.
 extension Repair {
     /// The age, in milliseconds, below which a file's writer may not have written its row yet.
-    private static let settlingMilliseconds: Int64 = 10_000
+    private static let unstableMilliseconds: Int64 = 10_000
 
     func repairCatalog() throws(CacheError) {
         switch try CatalogView.look(in: engine.folders, isThorough: true) {
@@ -232,7 +232,7 @@ extension Repair {
             guard footer.metadata.key.hash == file.hash else { throw .damaged(.key) }
             if let row, row.storedBytes == file.attributes.length { return false }
             let age = environment.now() - file.attributes.modified / 1_000_000
-            guard hasCatalog, !(0..<Self.settlingMilliseconds).contains(age) else { return false }
+            guard hasCatalog, !(0..<Self.unstableMilliseconds).contains(age) else { return false }
             note(row == nil ? .rowAdded : .rowCorrected, .item(file.hash), key: footer.metadata.key)
             return true
         } catch {

@@ -105,10 +105,7 @@ struct Leftovers: Sendable {
         guard var entry = try ledger.entry(for: hash),
             let folder = try destinations.existingFolder(of: entry),
             let name = try destinations.onDestination(
-                entry,
-                { () throws(FileSystemError) in
-                    try files.putBack(aside, as: entry.name, from: staging, in: folder)
-                })
+                entry, files.putBack(aside, as: entry.name, from: staging, in: folder))
         else { return }
         entry.name = name
         files.environment.logger.notice(

@@ -23,14 +23,19 @@ final class PromotedFiles: Sendable {
 
     /// The file of a committed promotion, or `nil` when it is no longer there.
     func existingFile(of entry: LedgerEntry) throws(CacheError) -> PromotedFile? {
+        guard let file = try existingAttributes(of: entry) else { return nil }
+        return destinations.promotedFile(entry, presentBytes: file.length)
+    }
+
+    /// The attributes of the file of a committed promotion, or `nil` when there is no regular file any more.
+    func existingAttributes(of entry: LedgerEntry) throws(CacheError) -> FileAttributes? {
         let file = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
             guard let folder = try destinations.existingFolder(of: entry) else {
                 return nil as FileAttributes?
             }
             return try attributes(of: entry, in: folder)
         }
-        guard let file, file.kind == .regular else { return nil }
-        return destinations.promotedFile(entry, presentBytes: file.length)
+        return file?.kind == .regular ? file : nil
     }
 
     func attributes(of file: Descriptor) throws(CacheError) -> FileAttributes {
@@ -284,26 +289,23 @@ final class PromotedFiles: Sendable {
         return CacheLayout.staged(key.hash, session: environment.session, number: number).string
     }
 
-    /// Removes whatever regular file has the name of a promotion, durably.
+    /// Removes the file of a promotion, durably.
     ///
-    /// - Parameter isKept: Whether the file stays nevertheless.
+    /// - Parameter identity: Of the file that was found. Another one stays.
     /// - Returns: Whether it was there and was removed.
-    func delete(
-        _ entry: LedgerEntry, unless isKept: (FileAttributes.Identity) throws(CacheError) -> Bool
-    ) throws(CacheError) -> Bool {
+    func delete(_ entry: LedgerEntry, _ identity: FileAttributes.Identity) throws(CacheError) -> Bool {
         try destinations.coordinated(.delete, entry) { () throws(CacheError) in
             guard let folder = try destinations.existingFolder(of: entry),
-                let file = try attributes(of: entry, in: folder), file.kind == .regular,
-                try !isKept(file.identity)
+                try attributes(of: entry, in: folder)?.identity == identity
             else { return false }
             do throws(FileSystemError) {
                 try fileSystem.unlink(entry.name.path, in: folder.descriptor)
                 try fileSystem.synchronize(folder.descriptor)
-                return true
             } catch {
                 guard error.isNotFound else { throw .destination(destinations.path(of: entry), error) }
                 return false
             }
+            return true
         }
     }
 

@@ -114,8 +114,11 @@ final class Promoter: Sendable {
             guard let entry = try resolvedEntry(of: key) else { return (false, false) }
             // Otherwise a file that a purge moved aside would come back.
             _ = try recoveredFile(of: entry)
-            let isDeleted = try files.delete(entry) { identity throws(CacheError) in
-                try isShared(identity, entry)
+            let isDeleted: Bool
+            if let file = try files.existingAttributes(of: entry), try !isShared(file.identity, entry) {
+                isDeleted = try files.delete(entry, file.identity)
+            } else {
+                isDeleted = false
             }
             copies.drop(key)
             try ledger.remove(entry)
@@ -127,8 +130,7 @@ final class Promoter: Sendable {
     func isShared(_ identity: FileAttributes.Identity, _ entry: LedgerEntry) throws(CacheError) -> Bool {
         for other in try ledger.others(withContentOf: entry) {
             // The paths may differ: the file system may equate names, or one of the folders be a symbolic link.
-            guard let folder = try files.destinations.existingFolder(of: other) else { continue }
-            if try files.attributes(of: other, in: folder)?.identity == identity { return true }
+            if try files.existingAttributes(of: other)?.identity == identity { return true }
         }
         return false
     }

@@ -73,7 +73,7 @@ final class CoordinationWatch: FileCoordinating {
                 path.starts(with: current.path) || current.path.starts(with: path),
                 "\(operation) at \(path) under the coordination of \(current.path)")
             guard operation.isChange, operation.kind != .open else { continue }
-            #expect(access == .write || access == .publish, "\(operation) at \(path) under \(access)")
+            #expect([.write, .publish, .delete].contains(access), "\(operation) at \(path) under \(access)")
         }
     }
 
