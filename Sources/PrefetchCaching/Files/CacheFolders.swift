@@ -12,6 +12,17 @@ final class CacheFolders: Sendable {
         let incoming: Directory
         let itemFolders = ItemFolders()
 
+        /// One of the 256 folders of items, and the hashes in the names that it has.
+        ///
+        /// - Returns: `nil` when there is no such folder.
+        func itemFolder(_ prefix: UInt8) throws(FileSystemError) -> (folder: Directory, hashes: [KeyHash])? {
+            let range = KeyHash.range(inFolder: prefix)
+            guard let folder = try items.open(CacheLayout.folder(of: range.lowerBound)) else { return nil }
+            let hashes = try items.fileSystem.entries(of: folder.descriptor)
+                .compactMap { KeyHash(hexadecimal: $0.name.string) }
+            return (folder, hashes.filter(range.contains))
+        }
+
         /// The item folders that exist, by the first byte of the hashes in them: a small cache has few of the
         /// 256.
         func itemFolderNumbers() throws(FileSystemError) -> Set<UInt8> {

@@ -65,6 +65,11 @@ struct CatalogView: Sendable {
         let key: String
         /// Stored bytes: the length of the file.
         let storedBytes: Int64
+
+        /// `nil` for a damaged row, and for an item of a newer format.
+        var itemKey: ItemKey? {
+            do { return try ItemKey(key) } catch { return nil }
+        }
     }
 
     /// - Parameter isThorough: Whether to check every page, and every index against its table, which takes seconds for
