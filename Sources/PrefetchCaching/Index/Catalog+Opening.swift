@@ -83,7 +83,9 @@ extension Catalog {
         for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
             try transaction.addWriter(session, holding: bound)
         }
-        for leftover in swept.leftovers { try transaction.addWriter(leftover.session, holding: leftover.bytes) }
+        for leftover in swept.leftovers {
+            try transaction.addWriter(leftover.session, holding: leftover.bytes)
+        }
         try reenter(transaction)
         try transaction.setBlockSize(reconciler.charge.blockSize)
         return try reconciler.fill(transaction, ordering: .byStoreTime)

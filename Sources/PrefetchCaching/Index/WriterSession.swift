@@ -89,32 +89,27 @@ final class WriterSession: Sendable {
         _ name: FilePath, in incoming: Directory, _ bound: Int64
     ) throws(FileSystemError) -> Descriptor? {
         let fileSystem = environment.fileSystem
-        while true {
-            let file = try fileSystem.open(
-                name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions))
-            do {
+        var isFree = true
+        while isFree {
+            let locked = try fileSystem.open(
+                name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions)
+            ) { file throws(FileSystemError) in
                 if try fileSystem.attributes(of: file).linkCount > 1 {
                     try Self.remove(name, in: incoming)
-                } else {
-                    // Another process that finds the lock held reads the bound.
-                    if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
-                    // A sweep may have locked and removed the file in between.
-                    let isLocked = try folders.patience.wait(for: [name], in: incoming) {
-                        () throws(FileSystemError) in
-                        try fileSystem.lock(file, waiting: false)
-                    }
-                    guard isLocked else {
-                        fileSystem.close(file)
-                        return nil
-                    }
-                    if try fileSystem.attributes(of: file).linkCount > 0 { return file }
+                    return false
                 }
-            } catch {
-                fileSystem.close(file)
-                throw error
+                // Another process that finds the lock held reads the bound.
+                if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
+                isFree = try folders.patience.wait(for: [name], in: incoming) { () throws(FileSystemError) in
+                    try fileSystem.lock(file, waiting: false)
+                }
+                // A sweep may have locked and removed the file in between.
+                guard isFree else { return false }
+                return try fileSystem.attributes(of: file).linkCount > 0
             }
-            fileSystem.close(file)
+            if let locked { return locked }
         }
+        return nil
     }
 
     /// Removes the lock file and releases the lock.

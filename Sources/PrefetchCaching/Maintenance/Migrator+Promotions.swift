@@ -31,7 +31,7 @@ extension Migrator {
     }
 
     private func place(of destination: Destination) -> AreaPath {
-        let relative = destinations.support.relativePath(in: destination.area, destination.folder)
+        let relative = SupportFolders.relativePath(in: destination.area, destination.folder)
             .pushing(destination.name.path)
         guard let place = AreaPath(area: destination.area, relative: relative) else {
             preconditionFailure("neither a file name nor a folder has a component '..'")

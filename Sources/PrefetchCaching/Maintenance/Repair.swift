@@ -295,7 +295,7 @@ extension Repair {
             }
         }
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
-            guard entry.backup == .exclude, entry.origin != .adopted else { return }
+            guard entry.isExcluded else { return }
             let place = engine.destinations.location(of: entry)
             log.attempt(place) { () throws(CacheError) in
                 try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
