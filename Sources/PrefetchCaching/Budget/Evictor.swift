@@ -230,55 +230,44 @@ enum EvictionMeasure: Sendable {
 extension Evictor {
     /// Evicts what a request selects, in the order of eviction. Leased files stay.
     ///
-    /// - Returns: The evicted files.
-    func evict(_ request: EvictionRequest, from transaction: CatalogTransaction) throws -> [EvictedFile] {
+    /// - Parameter isDryRun: Whether to change nothing.
+    /// - Returns: The files that were evicted, or would be.
+    func evict(_ request: EvictionRequest, isDryRun: Bool, from transaction: CatalogTransaction) throws
+        -> [EvictedFile]
+    {
         let wanted = try wantedBytes(request, transaction)
         guard wanted > 0 else { return [] }
         var tally = Tally(.charge)
         var evicted: [EvictedFile] = []
-        try forEachCandidate(request, transaction) { victim in
-            guard tally.freed < wanted else { return .enough }
-            guard try evict(victim, &tally, from: transaction) else { return .stays }
-            evicted.append(EvictedFile(victim))
-            return .gone
-        }
-        try tally.write(to: transaction)
-        return evicted
-    }
-
-    /// Returns what ``evict(_:from:)`` would evict now. Changes nothing.
-    func preview(_ request: EvictionRequest, in transaction: CatalogTransaction) throws -> [EvictedFile] {
-        let wanted = try wantedBytes(request, transaction)
-        guard wanted > 0 else { return [] }
-        var freed: Int64 = 0
-        var files: [EvictedFile] = []
         // Choosing changes the policy's state, which is correct only if the victims are removed.
         try transaction.tentatively {
             try forEachCandidate(request, transaction) { victim in
-                guard freed < wanted else { return .enough }
-                if try isRemovable(victim) {
-                    files.append(EvictedFile(victim))
-                    freed += victim.chargedBytes
+                guard tally.freed < wanted else { return .enough }
+                if isDryRun {
+                    guard try isRemovable(victim) else { return .stays }
+                    tally.count(victim, .removed)
+                } else {
+                    guard try evict(victim, &tally, from: transaction) else { return .stays }
                 }
-                return .stays
+                evicted.append(EvictedFile(victim))
+                return isDryRun ? .stays : .gone
             }
-            return false
+            try tally.write(to: transaction)
+            return !isDryRun
         }
-        return files
+        return evicted
     }
 
-    private enum Fate {
+    /// What becomes of a file that may be evicted.
+    private enum Choice {
         case gone, stays, enough
     }
 
     /// Whether a victim could be removed now. A file that is already gone would only lose its row.
     private func isRemovable(_ victim: Victim) throws -> Bool {
-        switch try self.files.claim(victim) {
-        case .gone, .leased: return false
-        case .claimed(let claim):
-            files.release(claim)
-            return true
-        }
+        guard case .claimed(let claim) = try files.claim(victim) else { return false }
+        files.release(claim)
+        return true
     }
 
     private func wantedBytes(_ request: EvictionRequest, _ transaction: CatalogTransaction) throws -> Int64 {
@@ -297,7 +286,7 @@ extension Evictor {
     }
 
     private func forEachCandidate(
-        _ request: EvictionRequest, _ transaction: CatalogTransaction, _ body: (Victim) throws -> Fate
+        _ request: EvictionRequest, _ transaction: CatalogTransaction, _ body: (Victim) throws -> Choice
     ) throws {
         guard request.isGeneral else {
             for victim in try transaction.items(

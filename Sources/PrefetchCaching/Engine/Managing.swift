@@ -43,11 +43,9 @@ extension Engine {
     ///
     /// - Parameter isDryRun: If `true`, only reports what would be evicted.
     func evict(_ request: EvictionRequest, isDryRun: Bool) throws(CacheError) -> [EvictedFile] {
-        return try evicting(orNothing: []) { () throws(CacheError) in
+        try evicting(orNothing: []) { () throws(CacheError) in
             try catalog.transaction(makingRoom: !isDryRun) { transaction in
-                isDryRun
-                    ? try evictor.preview(request, in: transaction)
-                    : try evictor.evict(request, from: transaction)
+                try evictor.evict(request, isDryRun: isDryRun, from: transaction)
             }
         }
     }

@@ -38,7 +38,7 @@ struct Promotion {
     }
 
     /// What happens to an item after a step.
-    private enum Fate {
+    private enum Continuation {
         case stays
         case missed(Miss)
         case again
@@ -162,7 +162,7 @@ struct Promotion {
         forEach { member throws(CacheError) in
             try watcher.checkCancellation()
             guard member.entry.mode == .decode else {
-                return try stager.damage(member.reader, for: watcher).map(Fate.missed) ?? .stays
+                return try stager.damage(member.reader, for: watcher).map(Continuation.missed) ?? .stays
             }
             if isJoint {
                 // Promoted one by one they need less room: each frees some for the next when it leaves the cache.
@@ -290,7 +290,7 @@ struct Promotion {
     /// Performs one step for every item that `isMeant` selects. An item that fails is taken out.
     private mutating func forEach(
         where isMeant: (Member) -> Bool = { _ in true },
-        _ step: (inout Member) throws(CacheError) -> Fate
+        _ step: (inout Member) throws(CacheError) -> Continuation
     ) {
         var staying: [Member] = []
         for var member in members {
