@@ -85,7 +85,9 @@ import Testing
             let run = Self.run(container, fault)
             guard let failed = run.failed else { continue }
             let comment = "\(fault), \(failed), seed \(seed)"
-            #expect(run.work.swallowedFaults(isSticky: fault.isSticky) == [], "\(comment)")
+            let swallowed = run.work.swallowedFaults(
+                isSticky: fault.isSticky, isOutOfSpace: fault.errno == .noSpace)
+            #expect(swallowed == [], "\(comment)")
             let engine = try container.engine()
             try engine.maintain()
             try expectBooksLikeDisk(engine, container, "\(comment)")
@@ -127,7 +129,7 @@ import Testing
                 let fault = Fault(errno: .ioError, call: call, isSticky: isSticky)
                 let container = try TemporaryContainer(in: .fastTemporaryFolder)
                 let work = Self.run(container, fault, isSwallowing: true).work
-                return !work.swallowedFaults(isSticky: isSticky).isEmpty
+                return !work.swallowedFaults(isSticky: isSticky, isOutOfSpace: false).isEmpty
             }
             #expect(isNoticed, "sticky: \(isSticky)")
         }
