@@ -9,7 +9,18 @@ internal import SystemPackage
 /// The cache, synchronous and deterministic: given the same environment, the same calls have the same
 /// effects.
 ///
-/// All methods block, and may be called from any thread that may block.
+/// All methods block, and may be called from any thread that may block. Whoever holds a lock takes only locks that
+/// stand below it in this table, and none is recursive:
+///
+/// | Lock | Held for |
+/// | --- | --- |
+/// | `closing`, the state of an ``UnfinishedStore`` | closing; one call of a writer |
+/// | ``KeyLock``, of several keys in the order of their names | a promotion, a delivery, anything about a promoted file |
+/// | ``Catalog/file``, then the catalog's queue and SQLite's own lock | opening the catalog; a transaction |
+/// | `flock` of items and partials, never waited for in a transaction | leases, claims, a partial under way |
+/// | ``ItemLocks``, one stripe at a time | placing or removing a file and noting it |
+/// | ``Ledger``: its turn, the folder's `flock`, the open file | a change; a read takes only the last |
+/// | all other mutexes | a few instructions, and the bound in ``WriterSession`` |
 final class Engine: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders
