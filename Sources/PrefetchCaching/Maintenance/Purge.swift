@@ -28,17 +28,13 @@ extension Engine {
     ) throws(CacheError) {
         do {
             try purge(entry, unusedSince: time, isDryRun: isDryRun, &report)
-        } catch .destination(let path, let error) {
-            note(.destination(path, error))
-        } catch .destinationUnavailable(let area) {
-            note(.destinationUnavailable(area))
-        } catch .fileSystem(let error) {
-            note(.fileSystem(error))
-        }
-
-        func note(_ error: CacheError) {
-            let location = destinations.location(of: entry)
-            report.failures.append(PurgeReport.Failure(key: entry.key, location: location, error: error))
+        } catch {
+            switch error {
+            case .destination, .destinationUnavailable, .fileSystem:
+                let location = destinations.location(of: entry)
+                report.failures.append(PurgeReport.Failure(key: entry.key, location: location, error: error))
+            default: throw error
+            }
         }
     }
 

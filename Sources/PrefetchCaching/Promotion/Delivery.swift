@@ -31,7 +31,7 @@ final class Delivery: StoreUnderWay {
     /// … and the length that the volume has allocated.
     private var allocated: Int64 = 0
     private var step = steps.lowerBound
-    private var isFinished = false
+    private(set) var isFinished = false
 
     var contentBytes: Int64 { length }
     private var destination: FilePath { engine.destinations.path(of: target) }

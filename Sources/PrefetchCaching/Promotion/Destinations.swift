@@ -128,8 +128,12 @@ struct Destinations: Sendable {
     }
 
     func location(of entry: LedgerEntry) -> AreaPath {
-        let relative = support.relativePath(in: entry.area, entry.folder).pushing(entry.name.path)
-        guard let location = AreaPath(area: entry.area, relative: relative) else {
+        location(of: entry.name, in: entry.area, entry.folder)
+    }
+
+    func location(of name: FileName, in area: Area, _ folder: FolderPath?) -> AreaPath {
+        let relative = support.relativePath(in: area, folder).pushing(name.path)
+        guard let location = AreaPath(area: area, relative: relative) else {
             preconditionFailure("neither a file name nor a folder has a component '..'")
         }
         return location

@@ -73,7 +73,8 @@ struct Recovery: Sendable {
         }
     }
 
-    private func completeIfBegun(_ key: ItemKey) throws(CacheError) {
+    /// Resolves the intent of a key, if there is one. The caller holds the lock of the key.
+    func completeIfBegun(_ key: ItemKey) throws(CacheError) {
         guard let entry = try ledger.entry(for: key), entry.state == .intent else { return }
         try complete(entry)
     }
