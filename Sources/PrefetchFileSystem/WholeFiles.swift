@@ -75,6 +75,38 @@ extension FileSystem {
         return try body(file)
     }
 
+    /// Opens a name, and closes it again, with any lock on it, unless `isKept` returns `true`.
+    ///
+    /// - Returns: The open file; `nil` if it was closed.
+    package func open(
+        _ name: FilePath, in directory: Descriptor, _ mode: OpenMode,
+        keepingIf isKept: (Descriptor) throws(FileSystemError) -> Bool
+    ) throws(FileSystemError) -> Descriptor? {
+        let file = try open(name, in: directory, mode)
+        do throws(FileSystemError) {
+            if try isKept(file) { return file }
+        } catch {
+            unlock(file)
+            throw error
+        }
+        unlock(file)
+        return nil
+    }
+
+    /// Takes a lock on an open file, without waiting.
+    ///
+    /// - Returns: `false` if it is held elsewhere; `true` also where the file system does not support locks.
+    package func lockIfSupported(_ file: Descriptor, _ mode: LockMode = .exclusive) throws(FileSystemError)
+        -> Bool
+    {
+        do {
+            return try lock(file, mode, waiting: false)
+        } catch {
+            guard error.isUnsupported else { throw error }
+            return true
+        }
+    }
+
     /// The whole content of a file of at most `limit` bytes, or `nil` if the file does not exist.
     ///
     /// - Throws: `EFBIG` if the file is longer than `limit`.

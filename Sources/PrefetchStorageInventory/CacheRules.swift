@@ -42,7 +42,7 @@ struct EntryWithoutFile: StorageRule {
         for entry in ledger.entries where !found.contains(entry.location) {
             // A promotion that has just begun has neither its staged file nor its final file yet.
             let isBegun = entry.openedAt > checkup.options.now - Abandoned.patience
-            if !entry.isCommitted, isBegun || staged.contains(entry.stagedName) { continue }
+            if entry.state == .intent, isBegun || staged.contains(entry.stagedName) { continue }
             guard let area = inventory.place.areas.path(of: entry.location.area) else { continue }
             // If the user is not signed in to iCloud, the folder does not exist, and its files are unknown.
             if entry.location.area == .iCloudDrive,
@@ -57,7 +57,7 @@ struct EntryWithoutFile: StorageRule {
         }
     }
 
-    private func shown(_ entry: LedgerSnapshot.Entry, _ inventory: StorageInventory, _ area: FilePath)
+    private func shown(_ entry: LedgerEntry, _ inventory: StorageInventory, _ area: FilePath)
         -> FilePath
     {
         inventory.place.container == nil
@@ -147,7 +147,7 @@ struct Abandoned: StorageRule {
         let inventory = checkup.inventory
         let isKnown = inventory.isLedgerKnown
         let intents = Set(
-            (inventory.ledger?.entries ?? []).lazy.filter { !$0.isCommitted }.map(\.stagedName))
+            (inventory.ledger?.entries ?? []).lazy.filter { $0.state == .intent }.map(\.stagedName))
         let partials = PartialPairs(inventory)
         let old = checkup.options.now - Self.patience
         for index in checkup.files(where: { checkup.folder(of: $0).role?.isOwn == true }) {

@@ -100,7 +100,7 @@ package struct Checkup {
 
     /// Whether the file of a ledger entry exists now: it may have been published after the walk. Returns `true` if this
     /// cannot be determined.
-    func hasFile(_ entry: LedgerSnapshot.Entry, in area: FilePath) -> Bool {
+    func hasFile(_ entry: LedgerEntry, in area: FilePath) -> Bool {
         do {
             let path = entry.location.relative
             guard let name = path.lastComponent,

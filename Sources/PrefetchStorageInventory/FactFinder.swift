@@ -29,14 +29,14 @@ extension InventoryWalk {
             // Interned to save memory, by bytes: Swift's `==` treats canonically equivalent strings as equal.
             var sources: [[UInt8]: String] = [:]
             inventory.catalogVersion = try CatalogSnapshot.forEach(in: folder, at: path) { entry in
-                guard let index = items[entry.hash],
+                guard let index = items[entry.key.hash],
                     inventory.files[Int(index)].length == entry.storedBytes
                 else { return }
                 let bytes = Array(entry.source.utf8)
                 let source = sources[bytes] ?? entry.source
                 sources[bytes] = source
                 inventory.files[Int(index)].facts = InventoryFile.Facts(
-                    key: entry.key, source: source,
+                    key: entry.key.string, source: source,
                     isUserRequested: entry.intent == .userRequested, since: entry.storedAt,
                     contentBytes: entry.contentBytes)
             }

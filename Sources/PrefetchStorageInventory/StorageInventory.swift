@@ -164,9 +164,9 @@ extension StorageInventory {
             guard let number = names[Int(files[index].folder)]?[files[index].name] else { continue }
             let entry = entries[Int(number)]
             files[index].kind = .promoted
-            files[index].isBackupIntended = files[index].isBackupIntended && entry.backup == .include
+            files[index].isBackupIntended = files[index].isBackupIntended && !entry.isExcluded
             files[index].facts = InventoryFile.Facts(
-                key: entry.key, source: nil, isUserRequested: nil, since: entry.openedAt,
+                key: entry.key.string, source: nil, isUserRequested: nil, since: entry.openedAt,
                 contentBytes: entry.contentBytes, ledgerEntry: number)
         }
     }

@@ -249,20 +249,14 @@ extension Directory {
     func takeLock(
         _ patience: Patience?, _ mode: LockMode = .exclusive, for what: String
     ) throws(CacheError) -> Descriptor {
-        let own = try onFiles(fileSystem.open(".", in: descriptor, .directory))
-        do throws(FileSystemError) {
-            func attempt() throws(FileSystemError) -> Bool {
-                try fileSystem.lock(own, mode, waiting: false)
+        let locked = try onFiles { () throws(FileSystemError) in
+            try fileSystem.open(".", in: descriptor, .directory) { own throws(FileSystemError) in
+                func attempt() throws(FileSystemError) -> Bool { try fileSystem.lockIfSupported(own, mode) }
+                guard let patience else { return try attempt() }
+                return try patience.wait(for: ["."], in: self, attempt)
             }
-            let isLocked =
-                if let patience { try patience.wait(for: ["."], in: self, attempt) } else { try attempt() }
-            if isLocked { return own }
-        } catch {
-            if error.isUnsupported { return own }
-            fileSystem.close(own)
-            throw .fileSystem(error)
         }
-        fileSystem.close(own)
-        throw .busy(what, ["."], in: self)
+        guard let locked else { throw .busy(what, ["."], in: self) }
+        return locked
     }
 }

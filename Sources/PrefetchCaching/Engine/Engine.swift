@@ -88,7 +88,16 @@ final class Engine: Sendable {
         _ = try configuration.current()
         guard isRecovering else { return }
         sweepIncoming()
-        promoter.recovery.run()
+        let log = RepairLog()
+        promoter.recovery.run(log, isThorough: false)
+        for failure in log.report.failures {
+            environment.logger.warning(
+                "What a crash interrupted cannot be resolved yet.",
+                metadata: [
+                    "area": "\(failure.location.area.name)", "path": "\(failure.location.path)",
+                    "error": "\(failure.error)",
+                ])
+        }
     }
 
     /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not prevent the cache from
@@ -96,7 +105,7 @@ final class Engine: Sendable {
     private func sweepIncoming() {
         var failures: [FileSystemError] = []
         do {
-            failures = try WriterSession.sweep(folders.current.incoming).map(\.error)
+            failures = try WriterSession.sweep(folders.current.incoming).leftovers.map(\.error)
         } catch {
             failures = [error]
         }

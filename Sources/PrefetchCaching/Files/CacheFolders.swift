@@ -12,6 +12,17 @@ final class CacheFolders: Sendable {
         let incoming: Directory
         let itemFolders = ItemFolders()
 
+        /// One of the 256 folders of items, and the hashes in the names that it has.
+        ///
+        /// - Returns: `nil` when there is no such folder.
+        func itemFolder(_ prefix: UInt8) throws(FileSystemError) -> (folder: Directory, hashes: [KeyHash])? {
+            let range = KeyHash.range(inFolder: prefix)
+            guard let folder = try items.open(CacheLayout.folder(of: range.lowerBound)) else { return nil }
+            let hashes = try items.fileSystem.entries(of: folder.descriptor)
+                .compactMap { KeyHash(hexadecimal: $0.name.string) }
+            return (folder, hashes.filter(range.contains))
+        }
+
         /// The item folders that exist, by the first byte of the hashes in them: a small cache has few of the
         /// 256.
         func itemFolderNumbers() throws(FileSystemError) -> Set<UInt8> {
@@ -71,7 +82,8 @@ final class CacheFolders: Sendable {
             do throws(CacheError) {
                 let (items, name) = (current.items, CacheLayout.file(of: hash))
                 let isLeased = try onFiles { () throws(FileSystemError) in
-                    try patience.wait(for: [name], in: items) { () throws(FileSystemError) in try lease(file)
+                    try patience.wait(for: [name], in: items) { () throws(FileSystemError) in
+                        try fileSystem.lockIfSupported(file, .shared)
                     }
                 }
                 guard isLeased else { throw .busy("item", [name], in: items) }
@@ -86,32 +98,18 @@ final class CacheFolders: Sendable {
         return nil
     }
 
-    /// - Returns: `false` while the file is being evicted.
-    private func lease(_ file: Descriptor) throws(FileSystemError) -> Bool {
-        do {
-            return try fileSystem.lock(file, .shared, waiting: false)
-        } catch {
-            guard error.isUnsupported else { throw error }
-            return true
-        }
-    }
-
     private func openItemNow(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
-        let file: Descriptor
-        do {
-            file = try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read)
+        do throws(FileSystemError) {
+            return try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read) {
+                file throws(FileSystemError) in
+                _ = try fileSystem.lockIfSupported(file, .shared)
+                return true
+            }
         } catch {
             // A symbolic link, or the like, under the name of an item is not ours and is left alone.
             guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
             return nil
         }
-        do {
-            _ = try lease(file)
-        } catch {
-            fileSystem.close(file)
-            throw .fileSystem(error)
-        }
-        return file
     }
 
     /// The folder for damaged items, created when it is first needed.

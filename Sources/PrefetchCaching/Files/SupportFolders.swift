@@ -104,7 +104,7 @@ struct SupportFolders: Sendable {
     }
 
     /// The folder of promoted items, relative to its area.
-    func relativePath(in area: Area, _ folder: FolderPath?) -> FilePath {
+    static func relativePath(in area: Area, _ folder: FolderPath?) -> FilePath {
         let top = area == .applicationSupport ? CacheLayout.root.pushing(CacheLayout.files) : ""
         return folder.map { top.pushing($0.path) } ?? top
     }

@@ -76,14 +76,16 @@ extension Catalog {
         try transaction.mark(boot: environment.bootIdentifier)
         // Dead writers left partials that no row accounts for. Living writers may be spending from memory what a lost
         // file had granted them.
-        let leftovers = try WriterSession.sweep(folders.current.incoming)
+        let swept = try WriterSession.sweep(folders.current.incoming)
         // A partial that is being written is covered by the bound of its process, which is read after this.
         // One that is suspended or abandoned meanwhile is found by the reconciler, which comes after that.
         try reconciler.fillPartials(transaction)
         for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
             try transaction.addWriter(session, holding: bound)
         }
-        for leftover in leftovers { try transaction.addWriter(leftover.session, holding: leftover.bytes) }
+        for leftover in swept.leftovers {
+            try transaction.addWriter(leftover.session, holding: leftover.bytes)
+        }
         try reenter(transaction)
         try transaction.setBlockSize(reconciler.charge.blockSize)
         return try reconciler.fill(transaction, ordering: .byStoreTime)
@@ -186,7 +188,7 @@ extension Catalog {
         let dead = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
         guard !dead.isEmpty else { return false }
         // Their partials were covered by the allowances reclaimed here. Partials that stay keep theirs.
-        let leftovers = Set(try WriterSession.sweep(folders.current.incoming).map(\.session))
+        let leftovers = Set(try WriterSession.sweep(folders.current.incoming).leftovers.map(\.session))
         let reclaimed = dead.filter { !leftovers.contains($0) }
         guard !reclaimed.isEmpty else { return false }
         _ = try reconciler.fill(transaction, ordering: .mostRecent)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 package import PrefetchFileSystem
-package import PrefetchItemFormat
+internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 package import SystemPackage
 
@@ -65,6 +65,11 @@ struct CatalogView: Sendable {
         let key: String
         /// Stored bytes: the length of the file.
         let storedBytes: Int64
+
+        /// `nil` for a damaged row, and for an item of a newer format.
+        var itemKey: ItemKey? {
+            do { return try ItemKey(key) } catch { return nil }
+        }
     }
 
     /// - Parameter isThorough: Whether to check every page, and every index against its table, which takes seconds for
@@ -286,20 +291,6 @@ extension CacheStatistics {
 /// Reads the catalog as it is, for tools that inspect a cache from outside. Neither the file nor its side files are
 /// created or rebuilt.
 package struct CatalogSnapshot {
-    /// What the catalog knows about one item.
-    package struct Entry: Sendable, Hashable {
-        package let hash: KeyHash
-        package let key: String
-        package let source: String
-        package let intent: Intent
-        /// Bytes of content.
-        package let contentBytes: Int64
-        /// Stored bytes: the length of the item's file when the row was written.
-        package let storedBytes: Int64
-        /// When the item was stored, in milliseconds since 1970.
-        package let storedAt: Int64
-    }
-
     /// Calls `body` for every item.
     ///
     /// - Parameters:
@@ -310,7 +301,7 @@ package struct CatalogSnapshot {
     /// - Throws: ``CacheError/fileSystem(_:)`` or ``CacheError/database(name:message:)``, the latter also for a file
     ///   that was left in the middle of a change. The same information can be read from the items.
     package static func forEach(
-        in caches: Directory, at path: FilePath, _ body: (Entry) -> Void
+        in caches: Directory, at path: FilePath, _ body: (CachedItem) -> Void
     ) throws(CacheError) -> Int? {
         guard let root = try onFiles(caches.open(CacheLayout.root)),
             try onFiles(CatalogFile.attributes(in: root))?.kind
@@ -325,14 +316,9 @@ package struct CatalogSnapshot {
             let version = try queue.readOnly { database in
                 let version = try CatalogTransaction(database).version()
                 guard version == CatalogSchema.version else { return version }
-                let rows = try Row.fetchCursor(
-                    database,
-                    sql: """
-                        SELECT hash, key, source, intent, contentLength, storedLength, storedAt
-                        FROM item WHERE kind = 0
-                        """)
+                let rows = try Row.fetchCursor(database, sql: CachedItem.select + " WHERE kind = 0")
                 while let row = try rows.next() {
-                    if let entry = try Entry(row) { body(entry) }
+                    if let item = CachedItem(row) { body(item) }
                 }
                 return version
             }
@@ -346,16 +332,6 @@ package struct CatalogSnapshot {
     }
 
     package static var currentVersion: Int { CatalogSchema.version }
-}
-
-extension CatalogSnapshot.Entry {
-    fileprivate init?(_ row: Row) throws {
-        guard let hash = KeyHash(data: try row.value(0)), let intent = Intent(rawValue: try row.value(3))
-        else { return nil }
-        self.init(
-            hash: hash, key: try row.value(1), source: try row.value(2), intent: intent,
-            contentBytes: try row.value(4), storedBytes: try row.value(5), storedAt: try row.value(6))
-    }
 }
 
 /// Reading through a read-only connection.

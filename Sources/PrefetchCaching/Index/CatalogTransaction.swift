@@ -1,4 +1,3 @@
-internal import Foundation
 internal import GRDB
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
@@ -112,10 +111,12 @@ extension CatalogTransaction {
             ])
     }
 
-    func deleteRow(_ hash: KeyHash) throws { try deleteRow(hash.data) }
+    func deleteRow(_ hash: KeyHash) throws { try change("DELETE FROM item WHERE hash = ?", [hash.data]) }
 
-    /// - Parameter hash: As read from a row, which may be damaged.
-    func deleteRow(_ hash: Data) throws { try change("DELETE FROM item WHERE hash = ?", [hash]) }
+    /// Deletes damaged rows, which no file can have.
+    func deleteRowsWithoutHash() throws {
+        try database.execute(sql: "DELETE FROM item WHERE length(hash) IS NOT 16")
+    }
 
     /// Moves a file to a position in the order of use.
     func moveRow(_ hash: KeyHash, to lastUse: Int64) throws {
@@ -342,18 +343,6 @@ extension CatalogTransaction {
 
 /// Reconciling the rows with the files, and the sums with the rows.
 extension CatalogTransaction {
-    /// Stored lengths by hash, for the items whose hashes are in a range.
-    func storedLengths(_ range: ClosedRange<KeyHash>) throws -> [Data: Int64] {
-        // The plus keeps SQLite from the index on the kind, by which it would go through almost all rows.
-        let rows = try database.cachedStatement(
-            sql: "SELECT hash, storedLength FROM item WHERE +kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?")
-        var lengths: [Data: Int64] = [:]
-        for row in try Row.fetchAll(rows, arguments: [range.lowerBound.data, range.upperBound.data]) {
-            lengths[try row.value(0)] = try row.value(1)
-        }
-        return lengths
-    }
-
     /// Stored and charged lengths of the kept partials, by the hashes of their rows.
     func partialLengths() throws -> [KeyHash: (stored: Int64, charged: Int64)] {
         var lengths: [KeyHash: (stored: Int64, charged: Int64)] = [:]

@@ -66,29 +66,20 @@ struct CacheFiles: CatalogedFiles {
     func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
         if victim.kind == .partial { return try claimPartial(victim.hash.ofPartial) }
         let (path, folder) = place(of: victim)
-        let file: Descriptor
+        var isOurs = true
         do {
-            file = try fileSystem.open(path, in: folder, .read)
+            let file = try fileSystem.open(path, in: folder, .read) { file throws(FileSystemError) in
+                // Pipes and folders can be opened, but are not ours.
+                isOurs = try fileSystem.attributes(of: file).kind == .regular
+                return try isOurs ? fileSystem.lockIfSupported(file) : false
+            }
+            if let file { return .claimed(Claim(file: file)) }
+            return isOurs ? .leased : .gone
         } catch {
             // Without permission to read a file, no process can hold a lease on it.
             if error.errno == .permissionDenied { return .claimed(Claim(file: nil)) }
             guard error.isNotFound || error.isNotRegularFile else { throw error }
             return .gone
-        }
-        do {
-            // Pipes and folders can be opened, but are not ours.
-            guard try fileSystem.attributes(of: file).kind == .regular else {
-                fileSystem.close(file)
-                return .gone
-            }
-            if try fileSystem.lock(file, .exclusive, waiting: false) { return .claimed(Claim(file: file)) }
-            fileSystem.close(file)
-            return .leased
-        } catch {
-            // Without lock support there are no leases.
-            if error.isUnsupported { return .claimed(Claim(file: file)) }
-            fileSystem.close(file)
-            throw error
         }
     }
 

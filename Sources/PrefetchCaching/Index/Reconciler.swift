@@ -45,6 +45,7 @@ final class ItemReconciler: Sendable {
         for prefix in 0...UInt8.max {
             try fill(folder: prefix, isThere: there.contains(prefix), transaction, &sequence)
         }
+        try transaction.deleteRowsWithoutHash()
         try fillQuarantine(transaction)
         try partials.fill(transaction, &sequence)
         if ordering == .byStoreTime {
@@ -63,51 +64,80 @@ final class ItemReconciler: Sendable {
     private func fill(
         folder prefix: UInt8, isThere: Bool, _ transaction: CatalogTransaction, _ sequence: inout Int64
     ) throws {
-        let range = KeyHash.range(inFolder: prefix)
-        var known = try transaction.storedLengths(range)
-        if isThere, let folder = try folders.current.items.open(CacheLayout.folder(of: range.lowerBound)) {
-            for entry in try environment.fileSystem.entries(of: folder.descriptor) {
-                guard let hash = KeyHash(hexadecimal: entry.name.string), range.contains(hash) else {
+        var known = try transaction.knownItems(KeyHash.range(inFolder: prefix))
+        if isThere, let (folder, hashes) = try folders.current.itemFolder(prefix) {
+            for hash in hashes {
+                let name = FilePath(hash.hexadecimal)
+                if let row = known[hash],
+                    try environment.fileSystem.attributes(of: name, in: folder.descriptor)?.length
+                        == row.storedBytes
+                {
+                    known[hash] = nil
                     continue
                 }
-                if let length = known[hash.data], try length == self.length(of: entry.name, in: folder) {
-                    known[hash.data] = nil
-                    continue
-                }
-                guard let row = try inspect(entry.name, hash, in: folder) else { continue }
-                known[row.hash.data] = nil
+                guard let row = try row(of: name, hash, in: folder) else { continue }
+                known[row.hash] = nil
                 sequence += 1
                 try transaction.write(row, lastUse: sequence)
             }
         }
-        for hash in known.keys {
-            try transaction.deleteRow(hash)
-        }
+        for hash in known.keys { try transaction.deleteRow(hash) }
     }
 
-    private func length(of name: FilePath.Component, in folder: Directory) throws(FileSystemError) -> Int64? {
-        try environment.fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor)?.length
+    /// What the file of an item turns out to be.
+    enum Finding {
+        /// An item, and the row that it should have.
+        case item(CatalogRow)
+        case purged
+        case damaged(ItemFormatError)
+    }
+
+    /// Inspects the footer of an item's file. Changes nothing.
+    func inspect(_ file: Descriptor, _ hash: KeyHash) throws(ItemFormatError) -> Finding {
+        do {
+            let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
+            guard footer.metadata.key.hash == hash else { return .damaged(.damaged(.key)) }
+            return .item(
+                CatalogRow(
+                    footer.metadata, encoding: footer.encoding, contentBytes: footer.contentBytes,
+                    storedBytes: footer.storedBytes, chargedBytes: charge(storedBytes: footer.storedBytes)))
+        } catch {
+            switch error {
+            case .purged: return .purged
+            case .damaged: return .damaged(error)
+            case .newerVersion: break
+            default: throw error
+            }
+        }
+        do throws(FileSystemError) {
+            let length = try environment.fileSystem.attributes(of: file).length
+            return .item(
+                CatalogRow(
+                    opaque: .newerFormat, hash: hash, storedBytes: length,
+                    chargedBytes: charge(storedBytes: length)))
+        } catch {
+            throw .fileSystem(error)
+        }
     }
 
     /// Returns the row of a file, or `nil` if it was removed since the folder was listed, or is not a regular file and
     /// so not ours. A file that cannot be read is quarantined: it must not prevent the others from being found.
-    private func inspect(_ name: FilePath.Component, _ hash: KeyHash, in folder: Directory)
-        throws -> CatalogRow?
-    {
-        let path = FilePath(root: nil, [name])
+    private func row(of name: FilePath, _ hash: KeyHash, in folder: Directory) throws -> CatalogRow? {
+        let fileSystem = environment.fileSystem
         do {
-            let file = try environment.fileSystem.open(path, in: folder.descriptor, .read)
-            defer { environment.fileSystem.close(file) }
-            return try row(of: file, hash)
+            let file = try fileSystem.open(name, in: folder.descriptor, .read)
+            defer { fileSystem.close(file) }
+            switch try inspect(file, hash) {
+            case .item(let row): return row
+            case .damaged: return try quarantine.add(hash)
+            case .purged:
+                try fileSystem.unlink(name, in: folder.descriptor)
+                return nil
+            }
         } catch let error as FileSystemError {
             return try unreadable(hash, error)
         } catch ItemFormatError.fileSystem(let error) {
             return try unreadable(hash, error)
-        } catch ItemFormatError.purged {
-            try environment.fileSystem.unlink(path, in: folder.descriptor)
-            return nil
-        } catch ItemFormatError.damaged {
-            return try quarantine.add(hash)
         }
     }
 
@@ -118,26 +148,6 @@ final class ItemReconciler: Sendable {
             "An unreadable item was quarantined.",
             metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
         return try quarantine.add(hash)
-    }
-
-    private func row(of file: Descriptor, _ hash: KeyHash) throws -> CatalogRow {
-        do {
-            let footer = try ItemReader(file, of: environment.fileSystem, codecs: codecs).footer
-            guard footer.metadata.key.hash == hash else { throw ItemFormatError.damaged(.key) }
-            return CatalogRow(
-                footer.metadata, encoding: footer.encoding, contentBytes: footer.contentBytes,
-                storedBytes: footer.storedBytes,
-                chargedBytes: charge(storedBytes: footer.storedBytes))
-        } catch ItemFormatError.newerVersion {
-            return try opaqueRow(.newerFormat, file, hash)
-        }
-    }
-
-    private func opaqueRow(_ kind: CatalogRow.Kind, _ file: Descriptor, _ hash: KeyHash) throws -> CatalogRow
-    {
-        let length = try environment.fileSystem.attributes(of: file).length
-        return CatalogRow(
-            opaque: kind, hash: hash, storedBytes: length, chargedBytes: charge(storedBytes: length))
     }
 
     private func fillQuarantine(_ transaction: CatalogTransaction) throws {

@@ -89,32 +89,27 @@ final class WriterSession: Sendable {
         _ name: FilePath, in incoming: Directory, _ bound: Int64
     ) throws(FileSystemError) -> Descriptor? {
         let fileSystem = environment.fileSystem
-        while true {
-            let file = try fileSystem.open(
-                name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions))
-            do {
+        var isFree = true
+        while isFree {
+            let locked = try fileSystem.open(
+                name, in: incoming.descriptor, .createIfMissing(CacheLayout.filePermissions)
+            ) { file throws(FileSystemError) in
                 if try fileSystem.attributes(of: file).linkCount > 1 {
                     try Self.remove(name, in: incoming)
-                } else {
-                    // Another process that finds the lock held reads the bound.
-                    if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
-                    // A sweep may have locked and removed the file in between.
-                    let isLocked = try folders.patience.wait(for: [name], in: incoming) {
-                        () throws(FileSystemError) in
-                        try fileSystem.lock(file, waiting: false)
-                    }
-                    guard isLocked else {
-                        fileSystem.close(file)
-                        return nil
-                    }
-                    if try fileSystem.attributes(of: file).linkCount > 0 { return file }
+                    return false
                 }
-            } catch {
-                fileSystem.close(file)
-                throw error
+                // Another process that finds the lock held reads the bound.
+                if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
+                isFree = try folders.patience.wait(for: [name], in: incoming) { () throws(FileSystemError) in
+                    try fileSystem.lock(file, waiting: false)
+                }
+                // A sweep may have locked and removed the file in between.
+                guard isFree else { return false }
+                return try fileSystem.attributes(of: file).linkCount > 0
             }
-            fileSystem.close(file)
+            if let locked { return locked }
         }
+        return nil
     }
 
     /// Removes the lock file and releases the lock.
@@ -169,15 +164,22 @@ final class WriterSession: Sendable {
 
     /// Removes the partials and lock files of writers that have died.
     ///
-    /// - Returns: The files that could not be removed. They do not stop the removal of the others.
-    static func sweep(_ incoming: Directory) throws(FileSystemError) -> [Leftover] {
+    /// - Parameter isDryRun: Whether to report only what would be removed.
+    /// - Returns: What was removed, and the files that could not be. They do not stop the removal of the others.
+    static func sweep(_ incoming: Directory, isDryRun: Bool = false) throws(FileSystemError)
+        -> (removed: [FilePath.Component], leftovers: [Leftover])
+    {
+        let entries = try incoming.fileSystem.entries(of: incoming.descriptor)
+        var removed: [FilePath.Component] = []
         var leftovers: [Leftover] = []
-        for (session, names) in try sessions(in: incoming) {
+        for (session, names) in Dictionary(grouping: entries.map(\.name), by: CacheLayout.session) {
+            guard let session else { continue }
             do throws(FileSystemError) {
                 _ = try ifDead(session, in: incoming) { () throws(FileSystemError) in
                     // The lock file is removed last: until then a concurrent sweep comes to the same result.
                     for name in names.sorted(by: { $0.extension != "lock" && $1.extension == "lock" }) {
-                        try remove(FilePath(root: nil, [name]), in: incoming)
+                        if !isDryRun { try remove(FilePath(root: nil, [name]), in: incoming) }
+                        removed.append(name)
                     }
                 }
             } catch {
@@ -190,25 +192,7 @@ final class WriterSession: Sendable {
                 leftovers.append(Leftover(session: session, bytes: bytes, error: error))
             }
         }
-        return leftovers
-    }
-
-    /// The names in `incoming/` that belong to a writer, by its session.
-    private static func sessions(in incoming: Directory) throws(FileSystemError)
-        -> [(session: String, names: [FilePath.Component])]
-    {
-        let entries = try incoming.fileSystem.entries(of: incoming.descriptor)
-        return Dictionary(grouping: entries.map(\.name)) { CacheLayout.session(of: $0) }
-            .compactMap { session, names in session.map { ($0, names) } }
-    }
-
-    /// Returns what ``sweep(_:)`` would remove.
-    static func orphans(in incoming: Directory) throws(FileSystemError) -> [FilePath.Component] {
-        var orphans: [FilePath.Component] = []
-        for (session, names) in try sessions(in: incoming) where try !isAlive(session, in: incoming) {
-            orphans += names
-        }
-        return orphans
+        return (removed, leftovers)
     }
 
     /// Runs `body` if the process of a session is dead, and holds its lock meanwhile, so that a process that is about

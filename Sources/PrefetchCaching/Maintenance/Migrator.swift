@@ -90,7 +90,8 @@ struct Migrator {
     private func resolveIntents() throws(CacheError) {
         for intent in try engine.ledger.intents() {
             try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
-                try promoter.recovery.completeIfBegun(intent.key)
+                guard try engine.ledger.entry(for: intent.key) == intent else { return }
+                try promoter.recovery.complete(intent)
             }
         }
     }
@@ -263,7 +264,7 @@ struct Migrator {
 
     private func preview(_ original: Original) throws -> MigratedFile.Outcome {
         let target = original.destination
-        let place = destinations.location(of: target.name, in: target.area, target.folder)
+        let place = AreaPath.promoted(target.name, in: target.area, target.folder)
         if let folder = try destinations.support.existingDestination(in: target.area, target.folder),
             try original.isInPlace(as: target.name, in: folder)
         {
@@ -274,7 +275,7 @@ struct Migrator {
 
     /// Handles a file whose key was promoted before, possibly by an earlier run that was interrupted.
     private func merge(_ original: Original, into entry: LedgerEntry) throws -> MigratedFile.Outcome {
-        let place = destinations.location(of: entry)
+        let place = entry.location
         guard let folder = try destinations.existingFolder(of: entry) else { throw Left(.keyIsTaken) }
         if try original.isInPlace(as: entry.name, in: folder) { return .adopted(place) }
         guard original.attributes.length == entry.contentBytes,
@@ -364,12 +365,11 @@ struct Migrator {
             isInPlace = try original.isInPlace(as: entry.name, in: folder)
             return isInPlace ? .isInPlace(entry.adopted) : placing
         }
-        let location = destinations.location(of: entry)
-        if isInPlace { return .adopted(location) }
-        if entry.origin == .adopted { return try original.drop() ? .merged(location) : .left(.changed) }
+        if isInPlace { return .adopted(entry.location) }
+        if entry.origin == .adopted { return try original.drop() ? .merged(entry.location) : .left(.changed) }
         // The source folder of the rename.
         try onFiles(fileSystem.synchronize(original.folder.descriptor))
-        return .moved(location)
+        return .moved(entry.location)
     }
 }
 

@@ -21,11 +21,7 @@ struct Original {
     ///
     /// - Returns: Whether this succeeded, and the file is unchanged: another migration may have just finished with it.
     func lock() throws(CacheError) -> Bool {
-        do {
-            guard try fileSystem.lock(file, waiting: false) else { return false }
-        } catch {
-            guard error.isUnsupported else { throw .fileSystem(error.naming(name)) }
-        }
+        guard try onFiles(fileSystem.lockIfSupported(file)) else { return false }
         return try isUnchanged()
     }
 

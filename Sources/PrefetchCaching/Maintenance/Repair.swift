@@ -1,122 +1,40 @@
-internal import Logging
 internal import PrefetchFileSystem
-public import PrefetchItemFormat
-public import PrefetchStorageAreas
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
 internal import SystemPackage
-
-/// What a repair did, or would do, file by file.
-public struct RepairReport: Hashable, Sendable {
-    /// One repair of one file.
-    public struct Step: Hashable, Sendable {
-        /// What was done, or would be.
-        public let action: Action
-        /// The location of the file, which may be gone.
-        public let location: AreaPath
-        /// The key of the item; `nil` if unknown.
-        public let key: ItemKey?
-        /// Details, if there are any.
-        public let remark: String?
-    }
-
-    /// The kinds of repairs. The raw values are stable names.
-    public enum Action: String, Hashable, Sendable, CaseIterable {
-        /// A promotion that a crash interrupted is completed, or undone if it failed.
-        case promotionResolved
-        /// A file in a staging folder that belongs to no promotion is removed.
-        case stagedFileRemoved
-        /// A partial of a dead writer, or a kept partial that can never be resumed, is removed.
-        case partialRemoved
-        /// An item with a damaged footer is moved to the quarantine.
-        case itemQuarantined
-        /// An item that the system has emptied is removed.
-        case purgedItemRemoved
-        /// A missing row of an item is added to the catalog.
-        case rowAdded
-        /// The row of a file that is gone is removed from the catalog.
-        case rowRemoved
-        /// The catalog's row of an item is corrected to match its file.
-        case rowCorrected
-        /// The catalog is rebuilt from the items.
-        case catalogRebuilt
-        /// The sums of the catalog are corrected to match its rows, and its charges the volume's smaller blocks.
-        case statisticsCorrected
-        /// A quarantined item is removed.
-        case quarantinedItemRemoved
-        /// The lost mark of a file or folder that is excluded from backups is restored.
-        case markRestored
-    }
-
-    /// A part that could not be inspected or repaired.
-    public struct Failure: Hashable, Sendable {
-        /// The location of the failure.
-        public let location: AreaPath
-        /// Why it could not be inspected or repaired.
-        public let error: CacheError
-    }
-
-    /// The repairs, in order.
-    public internal(set) var steps: [Step] = []
-    /// What could not be inspected or repaired.
-    public internal(set) var failures: [Failure] = []
-}
 
 /// Repairs what an inspection of the disk finds to be wrong, and reports it. Takes the usual locks, so that others may
 /// use the cache meanwhile; foreign files are not touched.
 ///
 /// Each part finds first and acts second, and a dry run does not act. Used by one thread.
 final class Repair {
-    let engine: Engine
-    let isDryRun: Bool
-    var report = RepairReport()
+    private let engine: Engine
+    private let log: RepairLog
 
-    var environment: CacheEnvironment { engine.environment }
-    var fileSystem: any FileSystem { engine.environment.fileSystem }
+    private var isDryRun: Bool { log.isDryRun }
+    private var fileSystem: any FileSystem { engine.environment.fileSystem }
 
     init(_ engine: Engine, isDryRun: Bool) {
         self.engine = engine
-        self.isDryRun = isDryRun
+        log = RepairLog(isDryRun: isDryRun)
     }
 
     func run() throws(CacheError) -> RepairReport {
-        let staging = AreaPath.ours(CacheLayout.staging, in: .applicationSupport)
-        let incoming = AreaPath.ours(CacheLayout.incoming, in: .caches)
-        attempt(staging) { () throws(CacheError) in try resolvePromotions() }
+        engine.promoter.recovery.run(log, isThorough: true)
         // Before anything else is removed, since the rows of those files are deleted with them.
-        attempt(.catalog) { () throws(CacheError) in try forgetLostFiles() }
-        attempt(incoming) { () throws(CacheError) in try removeOrphans() }
-        attempt(incoming) { () throws(CacheError) in try removeUnusablePartials() }
-        attempt(.catalog) { () throws(CacheError) in try repairCatalog() }
-        attempt(.quarantine) { () throws(CacheError) in try emptyQuarantine() }
-        attempt(.catalog) { () throws(CacheError) in try recount() }
-        attempt(staging) { () throws(CacheError) in try renewMarks() }
+        log.attempt(.catalog) { () throws(CacheError) in try forgetLostFiles() }
+        log.attempt(.incoming) { () throws(CacheError) in try removeOrphans() }
+        log.attempt(.incoming) { () throws(CacheError) in try removeUnusablePartials() }
+        log.attempt(.catalog) { () throws(CacheError) in try repairCatalog() }
+        log.attempt(.quarantine) { () throws(CacheError) in try emptyQuarantine() }
+        log.attempt(.catalog) { () throws(CacheError) in try recount() }
+        log.attempt(.staging) { () throws(CacheError) in try renewMarks() }
         if !isDryRun { try engine.flush() }
-        return report
+        return log.report
     }
-
-    func note(
-        _ action: RepairReport.Action, _ location: AreaPath, key: ItemKey? = nil, _ remark: String? = nil
-    ) {
-        report.steps.append(.init(action: action, location: location, key: key, remark: remark))
-    }
-
-    /// Runs one part of the repair. A failure is reported, and does not prevent the other parts.
-    func attempt(_ location: AreaPath, _ body: () throws(CacheError) -> Void) {
-        do {
-            try body()
-        } catch {
-            report.failures.append(.init(location: location, error: error))
-        }
-    }
-}
-
-extension AreaPath {
-    static let catalog = ours(FilePath(CacheLayout.catalog), in: .caches)
-    static let quarantine = ours(CacheLayout.quarantine, in: .caches)
 }
 
 extension Engine {
-    /// Runs all parts of a repair.
-    ///
     /// - Parameter isDryRun: If `true`, only reports what would be done.
     func repair(isDryRun: Bool) throws(CacheError) -> RepairReport {
         try Repair(self, isDryRun: isDryRun).run()
@@ -134,16 +52,16 @@ extension Repair {
             guard try compare(view), !isDryRun else { return }
             let reconciler = engine.catalog.reconciler
             _ = try engine.catalog.transaction { try reconciler.fill($0, ordering: .mostRecent) }
-        case .missing: try remake("there was none")
-        case .unusable(let reason): try remake(reason)
+        case .missing: try rebuildCatalog("there was none")
+        case .unusable(let reason): try rebuildCatalog(reason)
         }
     }
 
-    private func remake(_ reason: String) throws(CacheError) {
+    private func rebuildCatalog(_ reason: String) throws(CacheError) {
         _ = try compare(nil)
         // An empty cache needs no catalog.
         if reason == "there was none", try isEmpty() { return }
-        note(.catalogRebuilt, .catalog, reason)
+        log.note(.catalogRebuilt, .catalog, reason)
         guard !isDryRun else { return }
         let root = engine.folders.current.root
         let identity = try onFiles(CatalogFile.identity(in: root))
@@ -152,31 +70,12 @@ extension Repair {
     }
 
     private func isEmpty() throws(CacheError) -> Bool {
-        let there = try onFiles(engine.folders.current.itemFolderNumbers())
-        for prefix in there where try !files(inFolder: prefix).isEmpty { return false }
-        return true
-    }
-
-    private struct ItemFile {
-        let hash: KeyHash
-        let attributes: FileAttributes
-    }
-
-    private func files(inFolder prefix: UInt8) throws(CacheError) -> [KeyHash: ItemFile] {
-        let range = KeyHash.range(inFolder: prefix)
-        let items = engine.folders.current.items
+        let folders = engine.folders.current
         return try onFiles { () throws(FileSystemError) in
-            var files: [KeyHash: ItemFile] = [:]
-            guard let folder = try items.open(CacheLayout.folder(of: range.lowerBound)) else { return files }
-            for entry in try fileSystem.entries(of: folder.descriptor) {
-                guard let hash = KeyHash(hexadecimal: entry.name.string), range.contains(hash),
-                    let attributes = try fileSystem.attributes(
-                        of: FilePath(root: nil, [entry.name]), in: folder.descriptor),
-                    attributes.kind == .regular
-                else { continue }
-                files[hash] = ItemFile(hash: hash, attributes: attributes)
+            for prefix in try folders.itemFolderNumbers() {
+                if try folders.itemFolder(prefix)?.hashes.isEmpty == false { return false }
             }
-            return files
+            return true
         }
     }
 
@@ -188,102 +87,87 @@ extension Repair {
         var isWrong = false
         for prefix in 0...UInt8.max {
             // The rows first: files stored later are recognised by their age.
-            var known = try view?.read { try $0.knownItems(KeyHash.range(inFolder: prefix)) } ?? [:]
-            let first = KeyHash.range(inFolder: prefix).lowerBound
-            let folder = CacheLayout.items.pushing(CacheLayout.folder(of: first))
-            attempt(.ours(folder, in: .caches)) { () throws(CacheError) in
-                for (hash, file) in try files(inFolder: prefix).sorted(by: { $0.key < $1.key }) {
+            let range = KeyHash.range(inFolder: prefix)
+            var known = try view?.read { try $0.knownItems(range) } ?? [:]
+            let folder = CacheLayout.items.pushing(CacheLayout.folder(of: range.lowerBound))
+            log.attempt(.ours(folder, in: .caches)) { () throws(CacheError) in
+                let hashes = try onFiles(engine.folders.current.itemFolder(prefix)?.hashes ?? [])
+                for hash in hashes.sorted() {
                     let row = known.removeValue(forKey: hash)
-                    attempt(.item(hash)) { () throws(CacheError) in
-                        if try inspect(file, row, hasCatalog: view != nil) { isWrong = true }
+                    log.attempt(.item(hash)) { () throws(CacheError) in
+                        if try inspect(hash, row, hasCatalog: view != nil) { isWrong = true }
                     }
                 }
                 for (hash, row) in known.sorted(by: { $0.key < $1.key }) {
                     guard let view, try view.read({ try $0.knownItems(hash...hash)[hash] }) == row,
-                        try attributes(hash) == nil
+                        try !engine.isCached(hash)
                     else { continue }
                     isWrong = true
-                    note(.rowRemoved, .item(hash), key: key(row.key))
+                    log.note(.rowRemoved, .item(hash), key: row.itemKey)
                 }
             }
         }
         return isWrong
     }
 
-    private func attributes(_ hash: KeyHash) throws(CacheError) -> FileAttributes? {
-        try engine.files.attributes(of: CacheLayout.file(of: hash), in: engine.folders.current.items)
-    }
-
-    private func key(_ text: String) -> ItemKey? {
-        do { return try ItemKey(text) } catch { return nil }
-    }
-
     /// Inspects a file: a damaged one may still have the length in its row.
     ///
     /// - Returns: Whether its row is wrong.
-    private func inspect(_ file: ItemFile, _ row: CatalogView.Known?, hasCatalog: Bool)
+    private func inspect(_ hash: KeyHash, _ known: CatalogView.Known?, hasCatalog: Bool)
         throws(CacheError) -> Bool
     {
-        guard let opened = try engine.folders.openItem(file.hash) else { return false }
-        defer { fileSystem.close(opened) }
-        let identity = try engine.files.attributes(of: opened).identity
-        do throws(ItemFormatError) {
-            let footer = try ItemReader(opened, of: fileSystem, codecs: engine.codecs).footer
-            guard footer.metadata.key.hash == file.hash else { throw .damaged(.key) }
-            if let row, row.storedBytes == file.attributes.length { return false }
-            let age = environment.now() - file.attributes.modified / 1_000_000
-            guard hasCatalog, !(0..<Self.unstableMilliseconds).contains(age) else { return false }
-            note(row == nil ? .rowAdded : .rowCorrected, .item(file.hash), key: footer.metadata.key)
+        guard let file = try engine.folders.openItem(hash) else { return false }
+        defer { fileSystem.close(file) }
+        let found = try engine.files.attributes(of: file)
+        guard found.kind == .regular else { return false }
+        let finding = try onItem(engine.catalog.reconciler.inspect(file, hash))
+        if case .item(let row) = finding {
+            let age = engine.environment.now() - found.modified / 1_000_000
+            guard hasCatalog, row.storedBytes != known?.storedBytes,
+                !(0..<Self.unstableMilliseconds).contains(age)
+            else { return false }
+            log.note(known == nil ? .rowAdded : .rowCorrected, .item(hash), key: row.metadata?.key)
             return true
-        } catch {
-            guard try engine.isItem(file.hash, identity) else { return false }
-            switch error {
-            case .newerVersion: return false
-            case .purged:
-                if !isDryRun { try engine.cachedCopies.remove(file.hash, identity) }
-                note(.purgedItemRemoved, .item(file.hash), key: row.flatMap { key($0.key) })
-                return false
-            case .damaged:
-                if !isDryRun { try engine.moveToQuarantine(file.hash, identity) }
-                note(.itemQuarantined, .item(file.hash), key: row.flatMap { key($0.key) }, error.description)
-                // The next step removes quarantined items.
-                if isDryRun {
-                    let name = file.hash.inQuarantine.hexadecimal
-                    note(
-                        .quarantinedItemRemoved,
-                        .ours(CacheLayout.quarantine.appending(name), in: .caches))
-                }
-                return false
-            case .fileSystem(let error): throw .fileSystem(error)
-            default: throw .item(error)
-            }
         }
+        guard try engine.isItem(hash, found.identity) else { return false }
+        if case .damaged(let error) = finding {
+            if !isDryRun { try engine.moveToQuarantine(hash, found.identity) }
+            log.note(.itemQuarantined, .item(hash), key: known?.itemKey, error.description)
+            // The next step removes quarantined items.
+            if isDryRun {
+                let there = CacheLayout.quarantine.appending(hash.inQuarantine.hexadecimal)
+                log.note(.quarantinedItemRemoved, .ours(there, in: .caches))
+            }
+        } else {
+            if !isDryRun { try engine.cachedCopies.remove(hash, found.identity) }
+            log.note(.purgedItemRemoved, .item(hash), key: known?.itemKey)
+        }
+        return false
     }
 
     /// Reconciles the sums of the catalog with its rows, and these with the blocks of the volume.
     func recount() throws(CacheError) {
         if isDryRun {
             // A catalog that would be rebuilt has no sums to check.
-            guard !report.steps.contains(where: { $0.action == .catalogRebuilt }),
+            guard !log.report.steps.contains(where: { $0.action == .catalogRebuilt }),
                 case .usable(let view) = try CatalogView.look(in: engine.folders)
             else { return }
-            return note(try view.read { try wrongSums($0) })
+            return noteWrongSums(try view.read { try wrongSums($0) })
         }
         guard
             try onFiles(CatalogFile.identity(in: engine.folders.current.root)) != nil
         else { return }
-        note(
-            try engine.catalog.reading { try wrongSums($0) })
-        guard report.steps.contains(where: { $0.action == .statisticsCorrected }) else { return }
+        noteWrongSums(try engine.catalog.reading { try wrongSums($0) })
+        guard log.report.steps.contains(where: { $0.action == .statisticsCorrected }) else { return }
         try engine.catalog.transaction { transaction in
             try engine.catalog.recharge(transaction)
             try transaction.recount()
         }
     }
 
-    private func note(_ wrongSums: [String]) {
+    private func noteWrongSums(_ wrongSums: [String]) {
         guard !wrongSums.isEmpty else { return }
-        note(.statisticsCorrected, .catalog, wrongSums.joined(separator: ", "))
+        log.note(.statisticsCorrected, .catalog, wrongSums.joined(separator: ", "))
     }
 
     private func wrongSums(_ transaction: CatalogTransaction) throws -> [String] {
@@ -299,23 +183,16 @@ extension Repair {
     /// Removes the partials and lock files of writers that have died.
     func removeOrphans() throws(CacheError) {
         let incoming = engine.folders.current.incoming
-        let orphans = try onFiles(WriterSession.orphans(in: incoming))
-        let leftovers = try onFiles { () throws(FileSystemError) in
-            isDryRun ? [] : try WriterSession.sweep(incoming)
+        let swept = try onFiles(WriterSession.sweep(incoming, isDryRun: isDryRun))
+        for leftover in swept.leftovers {
+            let lock = CacheLayout.incoming.pushing(CacheLayout.lock(session: leftover.session))
+            log.note(.fileSystem(leftover.error), .ours(lock, in: .caches))
         }
-        for leftover in leftovers {
-            let place = CacheLayout.incoming.pushing(CacheLayout.lock(session: leftover.session))
-            attempt(.ours(place, in: .caches)) { () throws(CacheError) in
-                throw .fileSystem(leftover.error)
-            }
-        }
-        for name in orphans.sorted(by: { $0.string < $1.string }) {
-            let path = FilePath(root: nil, [name])
-            if !isDryRun, try engine.files.attributes(of: path, in: incoming) != nil { continue }
-            let isLock = name.extension == "lock"
-            note(
+        for name in swept.removed.sorted(by: { $0.string < $1.string }) {
+            log.note(
                 .partialRemoved, .ours(CacheLayout.incoming.appending(name), in: .caches),
-                isLock ? "the lock of a writer that is no more" : "of a writer that is no more")
+                name.extension == "lock"
+                    ? "the lock of a writer that is no more" : "of a writer that is no more")
         }
     }
 
@@ -324,12 +201,12 @@ extension Repair {
         let incoming = engine.folders.current.incoming
         let files = PartialFiles(incoming: incoming)
         let reconciler = PartialReconciler(
-            folders: engine.folders, environment: environment, charge: engine.charge)
+            folders: engine.folders, environment: engine.environment, charge: engine.charge)
         let hashes = try onFiles(files.hashes())
         for hash in hashes {
             let place = AreaPath.ours(
                 CacheLayout.incoming.pushing(CacheLayout.keptPartial(of: hash)), in: .caches)
-            attempt(place) { () throws(CacheError) in
+            log.attempt(place) { () throws(CacheError) in
                 guard try reconciler.isUnusable(hash) else { return }
                 if !isDryRun {
                     let removal = try engine.locks.hold(hash.ofPartial) { () throws(CacheError) in
@@ -339,7 +216,7 @@ extension Repair {
                     }
                     guard removal == .removed else { return }
                 }
-                note(.partialRemoved, place, "it can never be resumed")
+                log.note(.partialRemoved, place, "it can never be resumed")
             }
         }
     }
@@ -354,7 +231,7 @@ extension Repair {
             guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
             let place = AreaPath.ours(CacheLayout.quarantine.appending(entry.name), in: .caches)
             let name = FilePath(root: nil, [entry.name])
-            attempt(place) { () throws(CacheError) in
+            log.attempt(place) { () throws(CacheError) in
                 guard let found = try engine.files.attributes(of: name, in: folder), found.kind == .regular
                 else { return }
                 if !isDryRun {
@@ -363,7 +240,7 @@ extension Repair {
                         engine.catalog.noteRemoved(hash)
                     }
                 }
-                note(.quarantinedItemRemoved, place)
+                log.note(.quarantinedItemRemoved, place)
             }
         }
     }
@@ -377,7 +254,7 @@ extension Repair {
         }
         guard !lost.isEmpty else { return }
         for (hash, kind) in lost.sorted(by: { $0.key < $1.key }) {
-            note(.rowRemoved, .ours(place(of: hash, kind), in: .caches))
+            log.note(.rowRemoved, .ours(place(of: hash, kind), in: .caches))
         }
         guard !isDryRun else { return }
         try engine.catalog.transaction { transaction in
@@ -403,5 +280,72 @@ extension Repair {
         kind == .partial
             ? CacheLayout.incoming.pushing(CacheLayout.keptPartial(of: hash.ofPartial))
             : CacheLayout.quarantine.appending(hash.hexadecimal)
+    }
+}
+
+/// The marks that exclude files from backups.
+extension Repair {
+    /// Restores lost backup marks. A file that was there before, or that the user has changed or replaced, is the
+    /// user's own and belongs in backups.
+    func renewMarks() throws(CacheError) {
+        for folder in try onFiles(engine.destinations.support.stagingFolders()) {
+            let place = engine.promoter.recovery.leftovers.location(of: folder)
+            log.attempt(place) { () throws(CacheError) in
+                try renewMark(of: folder.descriptor, at: place, key: nil)
+            }
+        }
+        try engine.ledger.forEachCommitted { entry throws(CacheError) in
+            guard entry.isExcluded else { return }
+            let place = engine.destinations.location(of: entry)
+            log.attempt(place) { () throws(CacheError) in
+                try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
+                    try renewMark(of: entry, at: place)
+                }
+            }
+        }
+    }
+
+    private func renewMark(of entry: LedgerEntry, at place: AreaPath) throws(CacheError) {
+        guard let folder = try engine.destinations.existingFolder(of: entry) else { return }
+        let file: Descriptor
+        do {
+            file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
+        } catch {
+            guard error.isNotFound || error.isNotRegularFile else {
+                throw .destination(engine.destinations.path(of: entry), error)
+            }
+            return
+        }
+        defer { fileSystem.close(file) }
+        let attributes = try engine.files.attributes(of: file)
+        guard attributes.kind == .regular, attributes.length == entry.contentBytes,
+            try !isMarked(file), try isOurs(file, entry)
+        else { return }
+        try renewMark(of: file, at: place, key: entry.key)
+    }
+
+    private func isMarked(_ file: Descriptor) throws(CacheError) -> Bool {
+        try onFiles(BackupMark(fileSystem: fileSystem).policy(of: file) == .exclude)
+    }
+
+    private func isOurs(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
+        try onFiles { () throws(FileSystemError) in
+            guard try engine.files.isOurs(file, by: entry) else { return false }
+            return try fileSystem.contentChecksum(of: file) == entry.contentChecksum
+        }
+    }
+
+    private func renewMark(of file: Descriptor, at place: AreaPath, key: ItemKey?) throws(CacheError) {
+        guard try !isMarked(file) else { return }
+        if !isDryRun {
+            let isMarked = try onFiles { () throws(FileSystemError) in
+                guard try engine.files.mark(file, .exclude) else { return false }
+                try fileSystem.synchronize(file)
+                return true
+            }
+            // The file system does not support the mark.
+            guard isMarked else { return }
+        }
+        log.note(.markRestored, place, key: key)
     }
 }

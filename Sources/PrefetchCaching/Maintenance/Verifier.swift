@@ -258,21 +258,6 @@ final class Verifier: Sendable {
     }
 }
 
-extension AreaPath {
-    /// The location of an item's file.
-    static func item(_ hash: KeyHash) -> AreaPath {
-        ours(CacheLayout.items.pushing(CacheLayout.file(of: hash)), in: .caches)
-    }
-
-    /// A location below our root in an area.
-    static func ours(_ path: FilePath, in area: Area) -> AreaPath {
-        guard let location = AreaPath(area: area, relative: CacheLayout.root.pushing(path)) else {
-            preconditionFailure("digits and plain names make no component '..'")
-        }
-        return location
-    }
-}
-
 /// The files to verify, distributed one by one to several threads. At any time the names of one of the 256 folders, or
 /// those of the sample, are in memory.
 final class VerificationQueue: Sendable {
@@ -344,31 +329,19 @@ final class VerificationQueue: Sendable {
 
     private func items(inFolder prefix: UInt8) throws(CacheError) -> [Subject] {
         let range = KeyHash.range(inFolder: prefix)
-        var found: [KeyHash: ItemKey?] = [:]
         let cataloged = try CatalogView.ifThere { () throws(CacheError) in
             try catalog?.read { try $0.knownItems(range) }
         }
-        for (hash, known) in cataloged.flatMap(\.self) ?? [:] { found[hash] = .some(key(known.key)) }
-        let items = folders.current.items
-        let name = CacheLayout.folder(of: range.lowerBound)
+        var found = (cataloged.flatMap(\.self) ?? [:]).mapValues(\.itemKey)
         do throws(FileSystemError) {
-            let entries = try items.open(name).map { folder throws(FileSystemError) in
-                try items.fileSystem.entries(of: folder.descriptor)
-            }
-            for entry in entries ?? [] {
-                guard let hash = KeyHash(hexadecimal: entry.name.string), range.contains(hash) else {
-                    continue
-                }
-                if found[hash] == nil { found[hash] = .some(nil) }
+            for hash in try folders.current.itemFolder(prefix)?.hashes ?? [] where found[hash] == nil {
+                found[hash] = .some(nil)
             }
         } catch {
-            noteUnreadable(.ours(CacheLayout.items.pushing(name), in: .caches), .fileSystem(error))
+            let folder = CacheLayout.items.pushing(CacheLayout.folder(of: range.lowerBound))
+            noteUnreadable(.ours(folder, in: .caches), .fileSystem(error))
         }
         return found.map { .item($0.key, key: $0.value) }
-    }
-
-    private func key(_ text: String) -> ItemKey? {
-        do { return try ItemKey(text) } catch { return nil }
     }
 }
 

@@ -76,20 +76,13 @@ final class Delivery: StoreUnderWay {
         while true {
             let name = nextName()
             let file = try fileSystem.open(
-                FilePath(name), in: staging.descriptor, .createNew(CacheLayout.filePermissions))
-            do {
+                FilePath(name), in: staging.descriptor, .createNew(CacheLayout.filePermissions)
+            ) { file throws(FileSystemError) in
                 // A sweep may have locked it in between, to remove it.
-                if try fileSystem.lock(file, waiting: false),
-                    try fileSystem.attributes(of: file).linkCount > 0
-                {
-                    return (name, file)
-                }
-            } catch {
-                if error.isUnsupported { return (name, file) }
-                fileSystem.close(file)
-                throw error
+                guard try fileSystem.lockIfSupported(file) else { return false }
+                return try fileSystem.attributes(of: file).linkCount > 0
             }
-            fileSystem.close(file)
+            if let file { return (name, file) }
         }
     }
 
@@ -133,8 +126,9 @@ final class Delivery: StoreUnderWay {
         // removes it. The lock is held until then.
         isFinished = true
         defer { fileSystem.close(file) }
-        return .delivered(
-            engine.delivered(try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)))
+        let opened = try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)
+        engine.noteFirstOpen(opened)
+        return .delivered(opened)
     }
 
     func cancel() {

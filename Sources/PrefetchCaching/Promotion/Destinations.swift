@@ -115,7 +115,7 @@ struct Destinations: Sendable {
     }
 
     private func path(of area: Area, _ folder: FolderPath?) -> FilePath {
-        (support.areas.path(of: area) ?? "").pushing(support.relativePath(in: area, folder))
+        (support.areas.path(of: area) ?? "").pushing(SupportFolders.relativePath(in: area, folder))
     }
 
     /// Where an item will go, unless that name is taken.
@@ -128,15 +128,7 @@ struct Destinations: Sendable {
     }
 
     func location(of entry: LedgerEntry) -> AreaPath {
-        location(of: entry.name, in: entry.area, entry.folder)
-    }
-
-    func location(of name: FileName, in area: Area, _ folder: FolderPath?) -> AreaPath {
-        let relative = support.relativePath(in: area, folder).pushing(name.path)
-        guard let location = AreaPath(area: area, relative: relative) else {
-            preconditionFailure("neither a file name nor a folder has a component '..'")
-        }
-        return location
+        entry.location
     }
 
     /// - Parameter presentBytes: The current length of the file; `nil` when it is not there.

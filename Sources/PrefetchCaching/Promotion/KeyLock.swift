@@ -58,23 +58,20 @@ final class KeyLock: Sendable {
     /// - Returns: The locked file, which the caller unlocks; `nil` when it is held elsewhere.
     private func take(_ name: FilePath, waiting: Bool) throws(CacheError) -> Descriptor? {
         try onFiles { () throws(FileSystemError) in
-            while true {
-                let file = try staging.fileSystem.open(
-                    name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions))
-                do throws(FileSystemError) {
-                    guard try lock(file, name, waiting: waiting) else {
-                        staging.fileSystem.close(file)
-                        return nil
-                    }
-                    let locked = try staging.fileSystem.attributes(of: file).identity
-                    let found = try staging.fileSystem.attributes(of: name, in: staging.descriptor)
-                    if found?.identity == locked { return file }
-                } catch {
-                    staging.fileSystem.close(file)
-                    throw error
+            let fileSystem = staging.fileSystem
+            var isFree = true
+            while isFree {
+                let locked = try fileSystem.open(
+                    name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions)
+                ) { file throws(FileSystemError) in
+                    isFree = try lock(file, name, waiting: waiting)
+                    guard isFree else { return false }
+                    let own = try fileSystem.attributes(of: file).identity
+                    return try fileSystem.attributes(of: name, in: staging.descriptor)?.identity == own
                 }
-                staging.fileSystem.unlock(file)
+                if let locked { return locked }
             }
+            return nil
         }
     }
 

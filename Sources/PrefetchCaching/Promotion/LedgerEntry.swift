@@ -1,13 +1,13 @@
 internal import Foundation
 internal import GRDB
-internal import PrefetchItemFormat
-internal import PrefetchStorageAreas
+package import PrefetchItemFormat
+package import PrefetchStorageAreas
 internal import SystemPackage
 
 /// One promotion. Locations are relative to their areas, since absolute paths change with every update of an app.
-struct LedgerEntry: Sendable, Hashable {
+package struct LedgerEntry: Sendable, Hashable {
     /// The raw values are stored.
-    enum State: Int, Sendable {
+    package enum State: Int, Sendable {
         /// Everything is prepared; the file may or may not have its name yet.
         case intent = 1
         /// The file is durable under its name.
@@ -33,8 +33,8 @@ struct LedgerEntry: Sendable, Hashable {
         case adopted = 2
     }
 
-    var key: ItemKey
-    var state: State
+    package var key: ItemKey
+    package var state: State
     var mode: Mode
     /// The location of the file: the area, the folder below it, and the name.
     var area: Area
@@ -45,18 +45,36 @@ struct LedgerEntry: Sendable, Hashable {
     var plainName: FileName
     var backup: BackupPolicy
     /// Bytes of content.
-    var contentBytes: Int64
+    package var contentBytes: Int64
     var contentChecksum: UInt64
     /// The file's name in the staging folder of its volume.
-    var stagedName: String
+    package var stagedName: String
     /// The inode of the staged file and its creation time in nanoseconds since 1970, `nil` where unknown.
     /// Together they identify the file under its final name. The inode alone does not: it is reused after its
     /// file is deleted, and is meaningless in a ledger from a backup.
     var inode: UInt64
     var birthTime: Int64?
     /// When the item was opened, in milliseconds since 1970.
-    var openedAt: Int64
+    package var openedAt: Int64
     var origin = Origin.written
+
+    /// The location of the file.
+    package var location: AreaPath { .promoted(name, in: area, folder) }
+
+    /// Whether the file must not be in backups. One that was adopted is the user's, and the item's policy does not
+    /// apply to it.
+    package var isExcluded: Bool { backup == .exclude && origin != .adopted }
+}
+
+extension AreaPath {
+    /// The location of a promoted file.
+    static func promoted(_ name: FileName, in area: Area, _ folder: FolderPath?) -> AreaPath {
+        let relative = SupportFolders.relativePath(in: area, folder).pushing(name.path)
+        guard let location = AreaPath(area: area, relative: relative) else {
+            preconditionFailure("neither a file name nor a folder has a component '..'")
+        }
+        return location
+    }
 }
 
 extension LedgerEntry {

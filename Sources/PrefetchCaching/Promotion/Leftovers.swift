@@ -1,6 +1,7 @@
 internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
 internal import SystemPackage
 
 /// What dead processes left in staging folders: files without an intent, and files of the user's that were moved aside.
@@ -17,8 +18,11 @@ struct Leftovers: Sendable {
         let hash: KeyHash
         let name: FilePath.Component
         let folder: Directory
+        let location: AreaPath
         /// Whether it is a file of the user's that was moved aside.
         let isAside: Bool
+
+        var path: FilePath { FilePath(root: nil, [name]) }
     }
 
     /// Removes leftovers from a staging folder that is unknown when the cache is opened: one below a mount point inside
@@ -26,14 +30,12 @@ struct Leftovers: Sendable {
     ///
     /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
     func sweep(_ staging: Directory, holding held: [KeyHash] = []) throws(CacheError) {
-        let staged = try onFiles(stagedFiles(in: staging))
-        for file in staged {
-            if held.contains(where: { CacheLayout.keyLock(of: $0) == CacheLayout.keyLock(of: file.hash) }) {
-                try discardUnclaimed(file)
-                continue
-            }
-            try locks.holdIfFree(file.hash) { () throws(CacheError) in
-                try discardUnclaimed(file)
+        let held = Set(held.map(CacheLayout.keyLock))
+        for file in try onFiles(stagedFiles(in: staging)) {
+            if held.contains(CacheLayout.keyLock(of: file.hash)) {
+                try resolve(file, RepairLog())
+            } else {
+                try locks.holdIfFree(file.hash) { () throws(CacheError) in try resolve(file, RepairLog()) }
             }
         }
     }
@@ -44,9 +46,8 @@ struct Leftovers: Sendable {
     func putBack(_ hash: KeyHash) throws(CacheError) -> Bool {
         var isFound = false
         for folder in try onFiles(destinations.support.stagingFolders()) {
-            let staged = try onFiles(stagedFiles(in: folder))
-            for file in staged where file.isAside && file.hash == hash {
-                try putBack(FilePath(root: nil, [file.name]), hash, from: folder)
+            for file in try onFiles(stagedFiles(in: folder)) where file.isAside && file.hash == hash {
+                try putBack(file)
                 isFound = true
             }
         }
@@ -54,58 +55,78 @@ struct Leftovers: Sendable {
     }
 
     func stagedFiles(in folder: Directory) throws(FileSystemError) -> [Staged] {
-        try fileSystem.entries(of: folder.descriptor).compactMap { entry in
-            if let hash = CacheLayout.hash(ofAside: entry.name) {
-                return Staged(hash: hash, name: entry.name, folder: folder, isAside: true)
-            }
-            return CacheLayout.hash(ofStaged: entry.name).map {
-                Staged(hash: $0, name: entry.name, folder: folder, isAside: false)
-            }
+        let folderLocation = location(of: folder)
+        return try fileSystem.entries(of: folder.descriptor).compactMap { entry in
+            let aside = CacheLayout.hash(ofAside: entry.name)
+            guard let hash = aside ?? CacheLayout.hash(ofStaged: entry.name),
+                let location = AreaPath(
+                    area: folderLocation.area, relative: folderLocation.relative.appending(entry.name))
+            else { return nil }
+            return Staged(
+                hash: hash, name: entry.name, folder: folder, location: location, isAside: aside != nil)
         }
     }
 
-    /// The caller holds the lock of the file's key.
-    func discardUnclaimed(_ file: Staged) throws(CacheError) {
+    /// The location of a staging folder. Only the usual one is not in Documents.
+    func location(of folder: Directory) -> AreaPath {
+        if folder === destinations.support.staging { return .staging }
+        return AreaPath(area: .documents, relative: CacheLayout.foreignStaging) ?? .staging
+    }
+
+    /// Moves a file of the user's back, and removes one that belongs to no promotion. The caller holds the lock of the
+    /// file's key.
+    func resolve(_ file: Staged, _ log: RepairLog) throws(CacheError) {
         if file.isAside {
-            return try putBack(FilePath(root: nil, [file.name]), file.hash, from: file.folder)
+            guard try files.attributes(of: file.path, in: file.folder) != nil,
+                let entry = try ledger.entry(for: file.hash)
+            else { return }
+            if !log.isDryRun { try putBack(file) }
+            return log.note(
+                .promotionResolved, file.location, key: entry.key, "moved back, as it was not purged")
         }
         let isClaimed = try ledger.intents().contains { $0.stagedName == file.name.string }
-        if !isClaimed { try discardLeftover(FilePath(root: nil, [file.name]), file.hash, in: file.folder) }
+        guard !isClaimed, try discard(file, isDryRun: log.isDryRun) else { return }
+        log.note(.stagedFileRemoved, file.location)
     }
 
     /// Removes a staged file, unless it is still being written. The file of an item that goes straight to its
     /// destination is staged for as long as it is downloaded; the file itself is locked, not its key.
     ///
     /// An empty one may mark a file that was moved back but not flushed, see ``PromotedFiles/putBack(_:as:from:in:)``.
-    func discardLeftover(_ name: FilePath, _ hash: KeyHash, in staging: Directory) throws(CacheError) {
+    ///
+    /// - Returns: Whether it was removed or, in a dry run, would be.
+    private func discard(_ file: Staged, isDryRun: Bool) throws(CacheError) -> Bool {
         let fileSystem = fileSystem
-        if try files.attributes(of: name, in: staging)?.length == 0, let entry = try ledger.entry(for: hash) {
+        guard let found = try files.attributes(of: file.path, in: file.folder), found.kind == .regular
+        else { return false }
+        if !isDryRun, found.length == 0, let entry = try ledger.entry(for: file.hash) {
             try destinations.coordinated(.write, entry) { () throws(CacheError) in
                 guard let folder = try destinations.existingFolder(of: entry) else { return }
                 try destinations.onDestination(entry, fileSystem.synchronize(folder.descriptor))
             }
         }
         do {
-            try fileSystem.withFile(name, in: staging.descriptor, .read) { file throws(FileSystemError) in
+            return try fileSystem.withFile(file.path, in: file.folder.descriptor, .read) {
+                opened throws(FileSystemError) in
+                guard try fileSystem.lock(opened, waiting: false) else { return false }
                 // Unlinked under the lock: a process that is about to lock it will see that it is gone.
-                if try fileSystem.lock(file, waiting: false) {
-                    try fileSystem.unlink(name, in: staging.descriptor)
-                }
+                if !isDryRun { try fileSystem.unlink(file.path, in: file.folder.descriptor) }
+                return true
             }
         } catch {
-            guard !error.isNotFound else { return }
-            guard error.isUnsupported || error.isNotRegularFile else { throw .fileSystem(error) }
-            try files.discard(name, in: staging)
+            if error.isNotFound || error.isNotRegularFile { return false }
+            guard error.isUnsupported else { throw .fileSystem(error) }
+            return isDryRun ? true : try files.discard(file.path, in: file.folder)
         }
     }
 
     /// Restores the name of a file that a dead process moved aside. Without the entry the name is unknown, and the file
-    /// stays where it is. The caller holds the lock of the key.
-    func putBack(_ aside: FilePath, _ hash: KeyHash, from staging: Directory) throws(CacheError) {
-        guard var entry = try ledger.entry(for: hash),
+    /// stays where it is.
+    private func putBack(_ file: Staged) throws(CacheError) {
+        guard var entry = try ledger.entry(for: file.hash),
             let folder = try destinations.existingFolder(of: entry),
             let name = try destinations.onDestination(
-                entry, files.putBack(aside, as: entry.name, from: staging, in: folder))
+                entry, files.putBack(file.path, as: entry.name, from: file.folder, in: folder))
         else { return }
         entry.name = name
         files.environment.logger.notice(

@@ -257,19 +257,13 @@ final class PromotedFiles: Sendable {
     private func openVerified(_ name: FilePath, of intent: LedgerEntry, in folder: Directory)
         throws(FileSystemError) -> Descriptor?
     {
-        let file = try fileSystem.open(name, in: folder.descriptor, .read)
-        do {
+        try fileSystem.open(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
             var checksum = ContentChecksum()
             try fileSystem.forEachPiece(of: file, count: intent.contentBytes) { piece, _ in
                 checksum.update(piece)
             }
-            if checksum.finalize() == intent.contentChecksum { return file }
-        } catch {
-            fileSystem.close(file)
-            throw error
+            return checksum.finalize() == intent.contentChecksum
         }
-        fileSystem.close(file)
-        return nil
     }
 
     // MARK: Removing what the user may be replacing

@@ -1,4 +1,3 @@
-internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import SystemPackage
@@ -25,62 +24,60 @@ struct Recovery: Sendable {
     private var ledger: any PromotionLedger { stager.ledger }
     private var fileSystem: any FileSystem { files.environment.fileSystem }
 
-    /// Resolves everything that no living process is working on. With nothing to do, costs one listing per staging
-    /// folder: an intent without a staged file waits for the next open of its key.
+    /// Resolves everything that no living process is working on.
     ///
     /// What cannot be resolved now stays as it is, rather than making the whole cache unusable: the next open of its
     /// key tries again, and reports the error.
-    func run() {
+    ///
+    /// - Parameter isThorough: Whether to resolve intents even if nothing is staged. Otherwise, with nothing to do, it
+    ///   costs one listing per staging folder: an intent without a staged file waits for the next open of its key.
+    func run(_ log: RepairLog, isThorough: Bool) {
         var folders = [destinations.support.staging]
-        attempt("A destination cannot be inspected.") { () throws(CacheError) in
+        log.attempt(.staging) { () throws(CacheError) in
             folders = try onFiles(destinations.support.stagingFolders())
         }
         var staged: [Leftovers.Staged] = []
         for folder in folders {
-            attempt("A staging folder cannot be listed.") { () throws(CacheError) in
+            log.attempt(leftovers.location(of: folder)) { () throws(CacheError) in
                 staged += try onFiles(leftovers.stagedFiles(in: folder))
             }
         }
-        guard !staged.isEmpty else { return }
-
-        var intents: [LedgerEntry]?
-        attempt("The ledger cannot be read.") { () throws(CacheError) in
-            intents = try ledger.intents()
-        }
-        for intent in intents ?? [] {
-            attempt("A promotion cannot be completed yet.", of: intent.key) { () throws(CacheError) in
+        guard isThorough || !staged.isEmpty else { return }
+        var intents: [LedgerEntry] = []
+        log.attempt(.staging) { () throws(CacheError) in intents = try ledger.intents() }
+        for intent in intents {
+            log.attempt(destinations.location(of: intent)) { () throws(CacheError) in
+                // A held lock means that a living process is working on it.
                 try leftovers.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
-                    try completeIfBegun(intent.key)
+                    try resolve(intent.key, log)
                 }
             }
         }
         for file in staged {
-            attempt("A staged file could not be removed.") { () throws(CacheError) in
+            log.attempt(file.location) { () throws(CacheError) in
                 try leftovers.locks.holdIfFree(file.hash) { () throws(CacheError) in
-                    try leftovers.discardUnclaimed(file)
+                    try leftovers.resolve(file, log)
                 }
             }
         }
     }
 
-    private func attempt(_ failure: String, of key: ItemKey? = nil, _ body: () throws(CacheError) -> Void) {
-        do {
-            try body()
-        } catch {
-            var metadata: Logger.Metadata = ["error": "\(error)"]
-            if let key { metadata["key"] = "\(key)" }
-            files.environment.logger.warning("\(failure)", metadata: metadata)
+    private func resolve(_ key: ItemKey, _ log: RepairLog) throws(CacheError) {
+        guard let intent = try ledger.entry(for: key), intent.state == .intent else { return }
+        let place = destinations.location(of: intent)
+        guard !log.isDryRun else { return log.note(.promotionResolved, place, key: key) }
+        if let committed = try complete(intent) {
+            log.note(.promotionResolved, destinations.location(of: committed), key: key, "completed")
+        } else {
+            log.note(.promotionResolved, place, key: key, "taken back")
         }
     }
 
-    /// Resolves the intent of a key, if there is one. The caller holds the lock of the key.
-    func completeIfBegun(_ key: ItemKey) throws(CacheError) {
-        guard let entry = try ledger.entry(for: key), entry.state == .intent else { return }
-        try complete(entry)
-    }
-
     /// Resolves one intent. The caller holds the lock of its key.
-    func complete(_ intent: LedgerEntry) throws(CacheError) {
+    ///
+    /// - Returns: The promotion, or `nil` if it was undone.
+    @discardableResult
+    func complete(_ intent: LedgerEntry) throws(CacheError) -> LedgerEntry? {
         var intent = intent
         let folder = try stager.destination(of: &intent)
         let staging = try destinations.stagingFolder(for: folder, intent.area, intent.folder)
@@ -92,22 +89,22 @@ struct Recovery: Sendable {
         switch (staged, destination) {
         case (let staged?, let destination?) where staged.identity == destination.identity:
             try files.discard(FilePath(intent.stagedName), in: origin)
-            _ = try publisher.commit(intent, in: folder)
+            return try publisher.commit(intent, in: folder)
         case (_?, _):
             guard let trusted = try stager.restage(intent, from: origin, in: staging) else {
                 try files.discard(FilePath(intent.stagedName), in: origin)
-                return try ledger.remove(intent)
+                break
             }
-            _ = try publisher.publish(trusted, from: staging, in: folder)
+            return try publisher.publish(trusted, from: staging, in: folder)
         case (nil, let destination?):
             let claimed = try destinations.coordinated(.write, intent) { () throws(CacheError) in
                 try claim(destination, by: intent, in: folder)
             }
-            guard let claimed else { return try ledger.remove(intent) }
-            _ = try publisher.commit(claimed, in: folder)
-        case (nil, nil):
-            try ledger.remove(intent)
+            if let claimed { return try publisher.commit(claimed, in: folder) }
+        case (nil, nil): break
         }
+        try ledger.remove(intent)
+        return nil
     }
 
     /// Abandons a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.

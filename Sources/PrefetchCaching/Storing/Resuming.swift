@@ -142,26 +142,21 @@ extension Engine {
         let priority = partial.metadata.priority
         var transfer = Transfer()
         var taken: TakenPartial?
-        do {
-            let charged = try admission.run(&transfer) { transaction, transfer in
-                // A transaction may be retried.
-                if taken == nil { taken = try TakenPartial(partial.metadata.key.hash, self) }
-                return try taken?.charge(to: self, priority, &transfer, transaction)
-            } committed: { charged, allowance in
-                if case .success(let bytes) = charged { _ = allowance.reserve(bytes) }
-            }
-            guard let taken, let bytes = try charged?.get() else {
-                taken?.giveBack(environment)
-                return nil
-            }
-            let reservation = Reservation(
-                admission, charge: charge, priority: priority, isLengthKnown: partial.expectedLength != nil,
-                holding: bytes)
-            return HeldPartial(self, taken, of: partial, reservation)
-        } catch {
-            taken?.giveBack(environment)
-            throw error
+        var isCharged = false
+        defer { if !isCharged { taken?.giveBack(environment) } }
+        let charged = try admission.run(&transfer) { transaction, transfer in
+            // A transaction may be retried.
+            if taken == nil { taken = try TakenPartial(partial.metadata.key.hash, self) }
+            return try taken?.charge(to: self, priority, &transfer, transaction)
+        } committed: { charged, allowance in
+            if case .success(let bytes) = charged { _ = allowance.reserve(bytes) }
         }
+        guard let taken, let bytes = try charged?.get() else { return nil }
+        isCharged = true
+        let reservation = Reservation(
+            admission, charge: charge, priority: priority, isLengthKnown: partial.expectedLength != nil,
+            holding: bytes)
+        return HeldPartial(self, taken, of: partial, reservation)
     }
 }
 

@@ -186,12 +186,11 @@ extension Engine {
         return entry.state == .committed ? .lost(entry) : .absent
     }
 
-    /// Counts and reports an item that went straight to its destination.
-    func delivered(_ opened: PromotedFile) -> PromotedFile {
-        guard opened.isFirstOpen else { return opened }
+    /// Counts and reports an item that was promoted just now.
+    func noteFirstOpen(_ opened: PromotedFile) {
+        guard opened.isFirstOpen else { return }
         catalog.notePromoted(opened.key.hash)
         events.send(.promoted(opened.key, opened.location))
-        return opened
     }
 
     /// Counts and reports a refusal.

@@ -89,21 +89,16 @@ final class UnfinishedStore: Sendable {
 final class UnfinishedStores: Sendable {
     private struct State: Sendable {
         var isClosed = false
-        var lastNumber = 0
-        var entries: [Int: Entry] = [:]
+        var entries: [ObjectIdentifier: Entry] = [:]
     }
 
     private let state = Mutex(State())
 
     /// - Throws: ``CacheError/closed``; the store is ended then.
     func add(_ store: sending any StoreUnderWay) throws(CacheError) -> UnfinishedStore {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-        let entry = Entry(number, store, of: self)
+        let entry = Entry(store, of: self)
         let isOpen = state.withLock { state in
-            if !state.isClosed { state.entries[entry.number] = entry }
+            if !state.isClosed { state.entries[ObjectIdentifier(entry)] = entry }
             return !state.isClosed
         }
         guard isOpen else {
@@ -122,8 +117,8 @@ final class UnfinishedStores: Sendable {
         for entry in entries { entry.end(.closed) }
     }
 
-    private func remove(_ number: Int) {
-        _ = state.withLock { $0.entries.removeValue(forKey: number) }
+    private func remove(_ entry: Entry) {
+        _ = state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(entry)) }
     }
 
     /// One store, shared by its user and by the closing of the cache.
@@ -134,13 +129,11 @@ final class UnfinishedStores: Sendable {
             case over(CacheError)
         }
 
-        let number: Int
         private let stores: UnfinishedStores
         private let state: Mutex<State>
         private let length: Atomic<Int64>
 
-        init(_ number: Int, _ store: sending any StoreUnderWay, of stores: UnfinishedStores) {
-            self.number = number
+        init(_ store: sending any StoreUnderWay, of stores: UnfinishedStores) {
             self.stores = stores
             length = Atomic(store.contentBytes)
             state = Mutex(.underWay(store))
@@ -180,7 +173,7 @@ final class UnfinishedStores: Sendable {
 
         private func finish(_ state: inout State, _ reason: CacheError) {
             state = .over(reason)
-            stores.remove(number)
+            stores.remove(self)
         }
     }
 }

@@ -44,7 +44,7 @@ struct PromotionJudge {
         // Recovery passes by a lock that is held. One of this process is, for a moment, by every process that
         // other tests start meanwhile.
         for item in plan.items { try engine.promoter.locks.hold(item.key.hash) {} }
-        engine.promoter.recovery.run()
+        engine.promoter.recovery.run(RepairLog(), isThorough: false)
         return try stagedFiles().map { fault(.leftover, $0) }
     }
 

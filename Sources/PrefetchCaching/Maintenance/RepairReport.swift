@@ -1,0 +1,109 @@
+public import PrefetchItemFormat
+public import PrefetchStorageAreas
+internal import SystemPackage
+
+/// What a repair did, or would do, file by file.
+public struct RepairReport: Hashable, Sendable {
+    /// One repair of one file.
+    public struct Step: Hashable, Sendable {
+        /// What was done, or would be.
+        public let action: Action
+        /// The location of the file, which may be gone.
+        public let location: AreaPath
+        /// The key of the item; `nil` if unknown.
+        public let key: ItemKey?
+        /// Details, if there are any.
+        public let remark: String?
+    }
+
+    /// The kinds of repairs. The raw values are stable names.
+    public enum Action: String, Hashable, Sendable, CaseIterable {
+        /// A promotion that a crash interrupted is completed, or undone if it failed.
+        case promotionResolved
+        /// A file in a staging folder that belongs to no promotion is removed.
+        case stagedFileRemoved
+        /// A partial of a dead writer, or a kept partial that can never be resumed, is removed.
+        case partialRemoved
+        /// An item with a damaged footer is moved to the quarantine.
+        case itemQuarantined
+        /// An item that the system has emptied is removed.
+        case purgedItemRemoved
+        /// A missing row of an item is added to the catalog.
+        case rowAdded
+        /// The row of a file that is gone is removed from the catalog.
+        case rowRemoved
+        /// The catalog's row of an item is corrected to match its file.
+        case rowCorrected
+        /// The catalog is rebuilt from the items.
+        case catalogRebuilt
+        /// The sums of the catalog are corrected to match its rows, and its charges the volume's smaller blocks.
+        case statisticsCorrected
+        /// A quarantined item is removed.
+        case quarantinedItemRemoved
+        /// The lost mark of a file or folder that is excluded from backups is restored.
+        case markRestored
+    }
+
+    /// A part that could not be inspected or repaired.
+    public struct Failure: Hashable, Sendable {
+        /// The location of the failure.
+        public let location: AreaPath
+        /// Why it could not be inspected or repaired.
+        public let error: CacheError
+    }
+
+    /// The repairs, in order.
+    public internal(set) var steps: [Step] = []
+    /// What could not be inspected or repaired.
+    public internal(set) var failures: [Failure] = []
+}
+
+/// What a repair has found so far. Used by one thread.
+final class RepairLog {
+    /// Whether to report only, and to change nothing.
+    let isDryRun: Bool
+    private(set) var report = RepairReport()
+
+    init(isDryRun: Bool = false) {
+        self.isDryRun = isDryRun
+    }
+
+    func note(
+        _ action: RepairReport.Action, _ location: AreaPath, key: ItemKey? = nil, _ remark: String? = nil
+    ) {
+        report.steps.append(.init(action: action, location: location, key: key, remark: remark))
+    }
+
+    func note(_ failure: CacheError, _ location: AreaPath) {
+        report.failures.append(.init(location: location, error: failure))
+    }
+
+    /// Runs one part of the repair. A failure is reported, and does not prevent the other parts.
+    func attempt(_ location: AreaPath, _ body: () throws(CacheError) -> Void) {
+        do {
+            try body()
+        } catch {
+            note(error, location)
+        }
+    }
+}
+
+extension AreaPath {
+    static let staging = ours(CacheLayout.staging, in: .applicationSupport)
+    static let incoming = ours(CacheLayout.incoming, in: .caches)
+    static let quarantine = ours(CacheLayout.quarantine, in: .caches)
+    static let catalog = ours(FilePath(CacheLayout.catalog), in: .caches)
+
+    /// The location of an item's file.
+    static func item(_ hash: KeyHash) -> AreaPath {
+        ours(CacheLayout.items.pushing(CacheLayout.file(of: hash)), in: .caches)
+    }
+
+    /// A location below our root in an area.
+    static func ours(_ path: FilePath, in area: Area) -> AreaPath {
+        guard let location = AreaPath(area: area, relative: CacheLayout.root.pushing(path)) else {
+            preconditionFailure("digits and plain names make no component '..'")
+        }
+        return location
+    }
+}
