@@ -333,43 +333,32 @@ struct Migrator {
             if earlier?.state == .intent { return .left(.keyIsTaken) }
             if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
             try engine.ledger.put(intent, replacing: earlier)
+            let withdrawal = [LedgerChange(old: intent, new: earlier)]
+            let entry: LedgerEntry
+            var isInPlace = false
             do throws(CacheError) {
-                return try publish(original, intent, in: place.folder)
+                entry = try promoter.publisher.publish(intent, in: place.folder) { entry throws(CacheError) in
+                    let placing = try original.move(to: entry, in: place.folder)
+                    guard case .isTaken = placing else { return placing }
+                    isInPlace = try original.isInPlace(as: entry.name, in: place.folder)
+                    return isInPlace ? .isInPlace(entry.adopted) : placing
+                }
             } catch .destination(_, let error) where error.errno == .staleNFSFileHandle {
-                try withdraw(intent, replacing: earlier)
+                try engine.ledger.make(withdrawal)
                 return .left(.changed)
             } catch {
                 // Otherwise, whether it has its new name is determined when the intent is resolved.
-                if try original.isUnchanged() { try withdraw(intent, replacing: earlier) }
+                if try original.isUnchanged() { try engine.ledger.make(withdrawal) }
                 throw error
             }
+            if isInPlace { return .adopted(entry.location) }
+            if entry.origin == .adopted {
+                return try original.drop() ? .merged(entry.location) : .left(.changed)
+            }
+            // The source folder of the rename.
+            try onFiles(fileSystem.synchronize(original.folder.descriptor))
+            return .moved(entry.location)
         }
-    }
-
-    /// Withdraws an intent that failed, whatever name was tried last.
-    private func withdraw(_ intent: LedgerEntry, replacing earlier: LedgerEntry?) throws(CacheError) {
-        guard let entry = try engine.ledger.entry(for: intent.key), entry.state == .intent,
-            entry.stagedName == intent.stagedName
-        else { return }
-        try engine.ledger.make([LedgerChange(old: entry, new: earlier)])
-    }
-
-    /// The caller holds the lock of the key.
-    private func publish(_ original: Original, _ intent: LedgerEntry, in folder: Directory)
-        throws(CacheError) -> MigratedFile.Outcome
-    {
-        var isInPlace = false
-        let entry = try promoter.publisher.publish(intent, in: folder) { entry throws(CacheError) in
-            let placing = try original.move(to: entry, in: folder)
-            guard case .isTaken = placing else { return placing }
-            isInPlace = try original.isInPlace(as: entry.name, in: folder)
-            return isInPlace ? .isInPlace(entry.adopted) : placing
-        }
-        if isInPlace { return .adopted(entry.location) }
-        if entry.origin == .adopted { return try original.drop() ? .merged(entry.location) : .left(.changed) }
-        // The source folder of the rename.
-        try onFiles(fileSystem.synchronize(original.folder.descriptor))
-        return .moved(entry.location)
     }
 }
 

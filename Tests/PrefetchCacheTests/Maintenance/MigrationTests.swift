@@ -89,7 +89,6 @@ import Testing
         #expect(try Data(contentsOf: copy) == Data("ours".utf8))
     }
 
-    /// The name that was tried last is the one in the ledger.
     @Test func whatFailsUnderTheNextNameIsNotInTheLedger() throws {
         try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
         try Data("theirs".utf8).write(to: container.documents.appending(path: "a.txt"))
