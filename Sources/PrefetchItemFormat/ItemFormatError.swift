@@ -14,8 +14,6 @@ public enum ItemFormatError: Error, Hashable, Sendable {
     case metadataTooLong(field: String, bytes: Int, limit: Int)
     /// A text field of the metadata contains a NUL character.
     case metadataContainsNUL(field: String)
-    /// The writer's `admit` closure refused space for the next bytes.
-    case notAdmitted
     /// A user-requested item has no destination.
     case destinationMissing
     /// The priority is outside 0…1.
@@ -55,7 +53,6 @@ extension ItemFormatError: CustomStringConvertible {
         case .metadataTooLong(let field, let bytes, let limit):
             "the \(field) has \(bytes) bytes; at most \(limit) are allowed"
         case .metadataContainsNUL(let field): "the \(field) contains a NUL character"
-        case .notAdmitted: "there is no room for the item"
         case .destinationMissing: "a user-requested item needs a destination; specify one"
         case .priorityOutOfRange(let priority): "the priority \(priority) is not between 0 and 1"
         case .rangeOutOfBounds(let range, let contentBytes):

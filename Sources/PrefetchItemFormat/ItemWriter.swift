@@ -23,8 +23,8 @@ package final class ItemWriter {
     private let codecs: CodecPool
     private let metadata: ItemMetadata
     private let boot: UInt64?
-    private let admit: (Int64) throws(ItemFormatError) -> Void
-    private let note: (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void
+    private let admit: (Int64) throws -> Void
+    private let note: (ArraySlice<Chunk>, ItemEncoding) throws -> Void
     /// `nil` until LZ4 has been tried on the first chunk.
     private var encoding: ItemEncoding?
 
@@ -45,9 +45,8 @@ package final class ItemWriter {
     package init(
         _ file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool, metadata: ItemMetadata,
         encoding: EncodingChoice = .automatic, boot: UInt64? = nil, after kept: PartialJournal? = nil,
-        noting note: @escaping (ArraySlice<Chunk>, ItemEncoding) throws(ItemFormatError) -> Void = { _, _ in
-        },
-        admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
+        noting note: @escaping (ArraySlice<Chunk>, ItemEncoding) throws -> Void = { _, _ in },
+        admit: @escaping (Int64) throws -> Void = { _ in }
     ) throws(ItemFormatError) {
         try metadata.validate()
         self.file = file
@@ -73,17 +72,19 @@ package final class ItemWriter {
 
     /// Appends content.
     ///
-    /// - Throws: ``ItemFormatError/contentTooLong``, ``ItemFormatError/fileSystem(_:)`` or an error thrown by `admit`
+    /// - Throws: ``ItemFormatError/contentTooLong``, ``ItemFormatError/fileSystem(_:)`` or any error thrown by `admit`
     ///   or `note`.
-    package func append(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
-        guard contentBytes + Int64(bytes.count) <= ItemLimits.contentBytes else { throw .contentTooLong }
+    package func append(_ bytes: UnsafeRawBufferPointer) throws {
+        guard contentBytes + Int64(bytes.count) <= ItemLimits.contentBytes else {
+            throw ItemFormatError.contentTooLong
+        }
         contentBytes += Int64(bytes.count)
         var done = 0
         if !pending.isEmpty {
             done = min(bytes.count, ItemLimits.chunkBytes - pending.count)
             pending.append(contentsOf: bytes[..<done])
             guard pending.count == ItemLimits.chunkBytes else { return }
-            try pending.withBytes { chunk throws(ItemFormatError) in try encode(wholeChunks: chunk) }
+            try pending.withBytes { try encode(wholeChunks: $0) }
             pending.removeAll(keepingCapacity: true)
         }
         while bytes.count - done >= ItemLimits.chunkBytes {
@@ -100,31 +101,31 @@ package final class ItemWriter {
     ///
     /// - Throws: The errors of ``append(_:)``.
     package func finish(appending last: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
-        throws(ItemFormatError) -> ItemSummary
+        throws -> ItemSummary
     {
         guard pending.isEmpty, last.count <= ItemLimits.chunkBytes,
             contentBytes + Int64(last.count) <= ItemLimits.contentBytes
         else {
             try append(last)
-            return try pending.withBytes { rest throws(ItemFormatError) in try complete(with: rest) }
+            return try pending.withBytes { try complete(with: $0) }
         }
         contentBytes += Int64(last.count)
         return try complete(with: last)
     }
 
-    private func encode(wholeChunks bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+    private func encode(wholeChunks bytes: UnsafeRawBufferPointer) throws {
         let known = chunks.count
         try write(wholeChunks: bytes)
         try note(chunks[known...], encoding ?? .identity)
     }
 
-    private func write(wholeChunks bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+    private func write(wholeChunks bytes: UnsafeRawBufferPointer) throws {
         let pieces = stride(from: 0, to: bytes.count, by: ItemLimits.chunkBytes).map {
             bytes.slice($0..<$0 + ItemLimits.chunkBytes)
         }
         guard encoding != .identity else { return try store(identity: pieces) }
 
-        try codecs.withCodecs(pieces.count) { codecs throws(ItemFormatError) in
+        try codecs.withCodecs(pieces.count) { codecs in
             let frames = inParallel(pieces.count) { Frame(compressing: pieces[$0], with: codecs[$0]) }
             guard decideEncoding(by: frames[0], of: pieces[0]) == .lz4 else {
                 return try store(identity: pieces)
@@ -136,7 +137,7 @@ package final class ItemWriter {
         }
     }
 
-    private func store(identity pieces: [UnsafeRawBufferPointer]) throws(ItemFormatError) {
+    private func store(identity pieces: [UnsafeRawBufferPointer]) throws {
         for piece in pieces {
             chunks.append(Chunk(identity: piece))
             try write(piece)
@@ -144,8 +145,8 @@ package final class ItemWriter {
     }
 
     /// Writes the last chunk, which may be empty, and the footer.
-    private func complete(with last: UnsafeRawBufferPointer) throws(ItemFormatError) -> ItemSummary {
-        try codecs.withCodecs(1) { codecs throws(ItemFormatError) in
+    private func complete(with last: UnsafeRawBufferPointer) throws -> ItemSummary {
+        try codecs.withCodecs(1) { codecs in
             let codec = codecs[0]
             var end = last
             if last.isEmpty {
@@ -184,7 +185,7 @@ package final class ItemWriter {
         return decision
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
+    private func write(_ bytes: UnsafeRawBufferPointer) throws {
         try admit(storedBytes + Int64(bytes.count))
         try onFiles(fileSystem.writeAll(bytes, to: file, at: storedBytes))
         storedBytes += Int64(bytes.count)
@@ -192,15 +193,13 @@ package final class ItemWriter {
 
     /// Writes the end of the content and the footer, with a single call if that requires at most a small copy. A frame
     /// requires none, since it is already in the codec's buffer.
-    private func write(_ end: UnsafeRawBufferPointer, followedBy footer: [UInt8], _ codec: Codec)
-        throws(ItemFormatError)
-    {
+    private func write(_ end: UnsafeRawBufferPointer, followedBy footer: [UInt8], _ codec: Codec) throws {
         let length = end.count + footer.count
         let isFrame =
             !end.isEmpty && end.baseAddress == UnsafeRawPointer(codec.output(atLeast: 0).baseAddress)
         guard isFrame || end.count <= Self.longestCopy else {
             try write(end)
-            return try footer.withBytes { bytes throws(ItemFormatError) in try write(bytes) }
+            return try footer.withBytes { try write($0) }
         }
         // The buffer of a frame already has room for the footer, so it is not reallocated here.
         let buffer = codec.output(atLeast: length)

@@ -98,7 +98,6 @@ extension ExitCode {
             case .metadataTooLong, .metadataContainsNUL, .priorityOutOfRange, .destinationMissing,
                 .rangeOutOfBounds:
                 .usage
-            case .notAdmitted: .refused
             case .fileSystem(let error): ExitCode(error)
             }
     }

@@ -3,6 +3,8 @@ import Testing
 
 /// The writer asks before each write.
 @Suite struct AdmissionTests {
+    private struct NotAdmitted: Error {}
+
     static let samples: [(length: Int, choice: EncodingChoice)] = [
         (0, .automatic), (1000, .automatic), (1000, .forced(.identity)), (200_000, .forced(.identity)),
         (7 * Sample.mebibyte / 2, .forced(.lz4)), (7 * Sample.mebibyte / 2, .forced(.identity)),
@@ -31,10 +33,8 @@ import Testing
     @Test(arguments: samples)
     func nothingIsWrittenThatWasNotAdmitted(length: Int, choice: EncodingChoice) throws {
         try withItemFile { file in
-            let writer = try file.writer(.full, encoding: choice) { _ throws(ItemFormatError) in
-                throw .notAdmitted
-            }
-            #expect(throws: ItemFormatError.notAdmitted) {
+            let writer = try file.writer(.full, encoding: choice) { _ in throw NotAdmitted() }
+            #expect(throws: NotAdmitted.self) {
                 try Sample.text(length).withUnsafeBytes { _ = try writer.finish(appending: $0) }
             }
             #expect(file.fileSystem.calls.isEmpty)
@@ -46,10 +46,10 @@ import Testing
         let budget = Int64(1_200_000)
         try withItemFile { file in
             let writer = try file.writer(.full, encoding: choice, parallelism: 4) {
-                length throws(ItemFormatError) in
-                if length > budget { throw .notAdmitted }
+                length in
+                if length > budget { throw NotAdmitted() }
             }
-            #expect(throws: ItemFormatError.notAdmitted) {
+            #expect(throws: NotAdmitted.self) {
                 try Sample.noise(3 * Sample.mebibyte).withUnsafeBytes { try writer.append($0) }
             }
             let length = try file.image().count

@@ -85,7 +85,7 @@ import Testing
         #expect(held.free == 0)
         #expect(held.reserved > 0)
         #expect(try row() == held.reserved + held.unrecorded)
-        underWay.cancel()
+        try underWay.cancel()
     }
 
     @Test func whatATransactionGaveUpIsTakenBackWhenItFails() throws {

@@ -142,7 +142,7 @@ import Testing
             return
         }
         #expect(try second.statistics().refusals == ["overBudget": 1])
-        store.cancel()
+        try store.cancel()
         try first.maintain()
         guard case .stored = try second.store(noise(4 << 20), "late") else {
             Issue.record("refused though the reservation was released")
@@ -185,7 +185,7 @@ import Testing
             Issue.record("admitted")
             return
         }
-        store.cancel()
+        try store.cancel()
     }
 
     @Test func aLargeKnownLengthIsRefusedBeforeTheFirstByte() throws {

@@ -323,7 +323,7 @@ import Testing
         #expect(!left.contains { $0.hasPrefix("0123456789abcdef") })
         #expect(left.contains("not-ours"))
         #expect(left.contains { $0.hasPrefix(alive.environment.session + "-") })
-        store.cancel()
+        try store.cancel()
     }
 
     @Test func statisticsCountWhatHappened() throws {

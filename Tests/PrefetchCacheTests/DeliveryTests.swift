@@ -150,7 +150,7 @@ struct DeliveryOnSmallVolumeTests {
         #expect(left < 40 << 20)
         try expectInsufficientSpace(for: 60 << 20, available: left, engine)
         #expect(try stagedFiles(container).count == 1)
-        first.cancel()
+        try first.cancel()
         #expect(try stagedFiles(container) == [])
         try engine.beginDelivery("second", expectedLength: 60 << 20).cancel()
     }
@@ -181,19 +181,13 @@ struct DeliveryOnSmallVolumeTests {
 }
 
 extension Engine {
-    fileprivate func beginDelivery(_ key: ItemKey, expectedLength: Int64?) throws -> any StoreUnderWay {
+    fileprivate func beginDelivery(_ key: ItemKey, expectedLength: Int64?) throws -> UnfinishedStore {
         var metadata = ItemMetadata(key)
         metadata.intent = .userRequested
         switch try beginStore(metadata, encoding: .automatic, expectedLength: expectedLength) {
         case .begun(let store): return store
         case .refused(let refusal): throw Refused(refusal: refusal)
         }
-    }
-}
-
-extension StoreUnderWay {
-    fileprivate func commit() throws -> StoreOutcome {
-        try commit(appending: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 }
 

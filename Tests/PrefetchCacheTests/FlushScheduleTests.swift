@@ -80,7 +80,7 @@ import Testing
             Issue.record("refused")
             return
         }
-        store.cancel()
+        try store.cancel()
         schedule.noteWork()
         queue.runAll()
         #expect(engine.catalog.inMemory { $0.allowance.free } == 0)

@@ -49,7 +49,7 @@ import Testing
         try engine.flush()
         try expectRefusalThatCostsNothing(15 << 20, available: 11 << 20..<12 << 20)
         #expect(try (1...2).contains(request(9 << 20).statistics().items))
-        store.cancel()
+        try store.cancel()
     }
 
     @Test func whatIsPinnedDoesNotMakeWay() throws {

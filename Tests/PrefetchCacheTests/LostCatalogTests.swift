@@ -103,7 +103,7 @@ import Testing
             return
         }
         #expect(try container.chargedOnDisk() <= budget.bytes)
-        store.cancel()
+        try store.cancel()
     }
 
     @Test func aGrantThatNobodyElseHasNoticedTheLossOfIsDecidedAnew() throws {
@@ -127,7 +127,7 @@ import Testing
         if case .begun(let store) = begun {
             try store.append(mebibytes: 5)
             #expect(try container.chargedOnDisk() <= budget.bytes)
-            store.cancel()
+            try store.cancel()
         } else {
             Issue.record("refused beside an item that may be evicted")
         }
@@ -158,7 +158,7 @@ import Testing
         #expect(hasHappened)
         try store.append(mebibytes: 5)
         #expect(try container.chargedOnDisk() <= budget.bytes)
-        store.cancel()
+        try store.cancel()
     }
 
     @Test func rowsThatWereWrittenIntoALostFileAreWrittenAnew() throws {

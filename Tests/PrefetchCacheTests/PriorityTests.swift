@@ -76,7 +76,7 @@ import Testing
             Issue.record("not refused")
             return
         }
-        underWay.cancel()
+        try underWay.cancel()
     }
 
     @Test func whatHasExpiredGoesWhateverItsPriority() throws {

@@ -59,7 +59,7 @@ import Testing
         }
         try store.append(mebibytes: 6)
         #expect(try container.chargedOnDisk() <= 8 << 20)
-        store.cancel()
+        try store.cancel()
         try second.maintain()
         guard case .stored = try first.store(noise(2_900_000), "late") else {
             Issue.record("refused")

@@ -44,6 +44,21 @@ import Testing
         #expect(try open("What: is this?.mp4", encoding, naming) == ["What_ is this_.mp4"])
     }
 
+    @Test func aFileThatIsMigratedIsNotLeftForItsName() throws {
+        let world = SimulatedWorld()
+        let content = Array("a film".utf8)
+        let original = SimulatedMigration.folder.appending("What: is this?.mp4")
+        try world.write(content, to: original)
+        var naming = SimulatedNaming()
+        naming.refused = SimulatedNaming.refusedByFAT
+        world.fileSystem.setNaming(naming)
+        let migration = SimulatedMigration(role: .promoted(to: .documents), originals: [:])
+        #expect(try migration.run(world) == [])
+        #expect(world.fileSystem.disk.files(in: Self.documents) == ["What_ is this_.mp4": content])
+        #expect(world.fileSystem.disk.content(of: original) == nil)
+        #expect(try migration.run(world) == [])
+    }
+
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func aNameThatCannotBeEncodedBecomesASCII(encoding: ItemEncoding) throws {
         var naming = SimulatedNaming()

@@ -19,7 +19,7 @@ import Testing
             (.areas(.containerUnreadable(Self.broken)), 74),
             (.item(.purged), 66), (.item(.damaged(.key)), 65), (.item(.newerVersion(9)), 65),
             (.item(.contentTooLong), 65), (.item(.metadataTooLong(field: "source", bytes: 2, limit: 1)), 64),
-            (.item(.notAdmitted), 75), (.item(.destinationMissing), 64), (.noDestination("k"), 64),
+            (.item(.destinationMissing), 64), (.noDestination("k"), 64),
             (.item(.priorityOutOfRange(2)), 64),
             (.item(.rangeOutOfBounds(0..<2, contentBytes: 1)), 64), (.item(.fileSystem(Self.denied)), 77),
             (.fileSystem(Self.denied), 77), (.fileSystem(Self.broken), 74), (.fileSystem(Self.full), 74),

@@ -86,7 +86,7 @@ public final class CacheWriter: Sendable {
     /// Ends the writer and discards everything it has written. Does nothing if the writer has ended.
     public func cancel() async throws(CacheError) {
         do throws(CacheError) {
-            try await cache.run { [store] _ throws(CacheError) in try store.giveUp() }
+            try await cache.run { [store] _ throws(CacheError) in try store.cancel() }
         } catch {
             if case .writerIsFinished = error { return }
             throw error

@@ -51,7 +51,7 @@ extension PrefetchCache {
             {
             case .begun(let store): .writer(CacheWriter(store, of: cache))
             case .refused(let refusal): .refused(refusal)
-            case .gone: .gone
+            case nil: .gone
             }
         }
     }

@@ -39,56 +39,48 @@ final class Admission: Sendable {
     /// - Parameters:
     ///   - total: The charged bytes that the item needs in total, including those reserved before.
     ///   - priority: The priority of the item. Items of a higher priority are not evicted for it.
-    /// - Returns: `nil` when the bytes are reserved. Otherwise no item was evicted for them.
+    /// - Throws: ``Refused`` when they cannot be, and then no item was evicted for them; ``CacheError``.
     /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
-    func reserve(_ bytes: Int64, ofItem total: Int64, priority: Float) throws(CacheError) -> Refusal? {
-        if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
-        if let refusal = try refusal() { return refusal }
+    func reserve(_ bytes: Int64, ofItem total: Int64, priority: Float) throws {
+        if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return }
+        if let refusal = try refusal() { throw Refused(refusal) }
 
         var transfer = Transfer()
-        let decision: Decision
+        let refusal: Refusal?
         do {
-            decision = try run(&transfer) { transaction, transfer in
-                try decide(on: bytes, ofItem: total, priority, &transfer, transaction)
-            } committed: { decision, allowance in
-                if case .granted = decision { _ = allowance.reserve(bytes) }
+            refusal = try run(&transfer) { transaction, transfer in
+                try grant(bytes, ofItem: total, priority, &transfer, transaction)
+            } committed: { refusal, allowance in
+                if refusal == nil { _ = allowance.reserve(bytes) }
             }
-        } catch .catalogOverBudget {
-            return .overBudget(needed: total, budget: watch.lastCeiling)
+        } catch CacheError.catalogOverBudget {
+            throw Refused(.overBudget(needed: total, budget: watch.lastCeiling))
         }
-        switch decision {
-        case .refused(let refusal): return refusal
-        case .granted: return nil
-        }
+        if let refusal { throw Refused(refusal) }
     }
 
-    private enum Decision {
-        case granted
-        case refused(Refusal)
-    }
-
-    private func decide(
-        on bytes: Int64, ofItem total: Int64, _ priority: Float, _ transfer: inout Transfer,
+    /// - Returns: Why nothing is granted, or `nil`. Not thrown: what was done for a refused item is committed as well.
+    private func grant(
+        _ bytes: Int64, ofItem total: Int64, _ priority: Float, _ transfer: inout Transfer,
         _ transaction: CatalogTransaction
-    ) throws -> Decision {
+    ) throws -> Refusal? {
         let snapshot = try watch.snapshot(transaction)
-        if let refusal = snapshot.refusal(ofItem: total) { return .refused(refusal) }
+        if let refusal = snapshot.refusal(ofItem: total) { return refusal }
         let ceiling = snapshot.ceiling - Self.headroom(snapshot.ceiling)
         var (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
         if room < bytes, try catalog.reclaimDeadWriters(transaction) {
             (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
         }
         guard room >= bytes else {
-            return .refused(
-                isKeptByPriority
-                    ? .lowPriority(priority) : .overBudget(needed: total, budget: snapshot.ceiling))
+            return isKeptByPriority
+                ? .lowPriority(priority) : .overBudget(needed: total, budget: snapshot.ceiling)
         }
         let grant = min(max(bytes, nextStep(ceiling)), room)
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
         try catalog.raiseBound()
         try transaction.changeAllowance(of: catalog.environment.session, by: grant)
         isNearlyFull.store(room - grant < ceiling - Watermarks.high(ceiling), ordering: .relaxed)
-        return .granted
+        return nil
     }
 
     /// The part of the budget that is not granted: rows of items that were stored from memory extend the catalog even

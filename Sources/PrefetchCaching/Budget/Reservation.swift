@@ -1,9 +1,40 @@
+internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
 
+/// A refusal on its way to the call that stores, which counts it and returns it as a value.
+struct Refused: Error {
+    let refusal: Refusal
+
+    init(_ refusal: Refusal) {
+        self.refusal = refusal
+    }
+}
+
+extension Refusal {
+    /// What ended a store, if that was for lack of room. A full volume is one.
+    ///
+    /// - Throws: Any other error.
+    init(_ error: any Error) throws(CacheError) {
+        let failure: CacheError
+        switch error {
+        case let refused as Refused:
+            self = refused.refusal
+            return
+        case let error as CacheError: failure = error
+        case let error as FileSystemError: failure = .fileSystem(error)
+        case ItemFormatError.fileSystem(let error): failure = .fileSystem(error)
+        case let error as ItemFormatError: failure = .item(error)
+        default: preconditionFailure("a store threw \(error)")
+        }
+        guard failure.isOutOfSpace else { throw failure }
+        self = .full
+    }
+}
+
 /// The part of the budget that one item under way holds.
 ///
-/// It grows ahead of the bytes that are written, and is either spent on the stored item or released.
+/// It grows ahead of the bytes that are written, and is spent on the stored item, or released when it is dropped.
 final class Reservation {
     /// How many bytes an item of unknown length reserves ahead of need: 1 MiB at first, doubling up to 16 MiB.
     private static let steps: ClosedRange<Int64> = 1 << 20...16 << 20
@@ -15,12 +46,9 @@ final class Reservation {
     /// Whether the length of the content is known, or all of it has arrived: nothing is then reserved ahead.
     var isLengthKnown: Bool
     /// Charged bytes that are held.
-    private(set) var bytes: Int64
+    private var bytes: Int64
     /// The part of them that is for the journal of the partial.
-    var journalBytes: Int64 = 0
-    /// Why a request was refused.
-    private var refusal: Refusal?
-    private var failure: CacheError?
+    private var journalBytes: Int64 = 0
 
     /// - Parameter bytes: Charged bytes that are already reserved.
     init(
@@ -34,42 +62,59 @@ final class Reservation {
         self.bytes = bytes
     }
 
-    /// Makes sure that a file of `storedBytes` bytes is covered.
+    deinit {
+        release()
+    }
+
+    /// Makes sure that a file of `storedBytes` bytes is covered, in addition to the journal.
     ///
-    /// - Throws: ``ItemFormatError/notAdmitted`` when it is not; ``denial()`` returns the reason.
-    func cover(storedBytes: Int64) throws(ItemFormatError) {
-        do throws(CacheError) {
-            refusal = try admission.interruption()
-        } catch {
-            failure = error
-        }
-        guard refusal == nil, failure == nil else { throw .notAdmitted }
+    /// - Throws: ``Refused`` or ``CacheError``.
+    func cover(storedBytes: Int64) throws {
+        if let refusal = try admission.interruption() { throw Refused(refusal) }
         let charged = charge(storedBytes: storedBytes) + journalBytes
         guard charged > bytes else { return }
-        if !isLengthKnown, reserve(max(charged, bytes + step), needing: charged) {
-            step = min(step * 2, Self.steps.upperBound)
-            return
+        if !isLengthKnown {
+            do {
+                try reserve(max(charged, bytes + step), needing: charged)
+                step = min(step * 2, Self.steps.upperBound)
+                return
+            } catch is Refused {
+                // The item may fit where a whole step does not.
+            }
         }
-        // The item may fit where a whole step does not.
-        guard failure == nil, reserve(charged, needing: charged) else { throw .notAdmitted }
+        try reserve(charged, needing: charged)
     }
 
-    /// Returns why the last request was refused. A full volume is one reason.
-    func denial() throws(CacheError) -> Refusal {
-        if let refusal { return refusal }
-        guard let failure, !failure.isOutOfSpace else { return .full }
-        throw failure
+    /// As ``cover(storedBytes:)``, for a journal that has grown to `length` bytes.
+    func cover(journal length: Int64, storedBytes: Int64) throws {
+        let needed = charge(storedBytes: length)
+        guard needed > journalBytes else { return }
+        journalBytes = needed
+        try cover(storedBytes: storedBytes)
     }
 
-    private func reserve(_ wanted: Int64, needing charged: Int64) -> Bool {
-        do {
-            refusal = try admission.reserve(wanted - bytes, ofItem: charged, priority: priority)
-        } catch {
-            failure = error
+    /// Covers the worst case of an item of known length, so that it is refused before its first byte. A single chunk is
+    /// compressed first, and exactly what it takes is reserved before it is written.
+    ///
+    /// - Parameter isJournaled: Whether its chunks are kept.
+    func coverAll(_ contentBytes: Int64, of metadata: ItemMetadata, isJournaled: Bool) throws {
+        if isJournaled, contentBytes >= Int64(ItemLimits.chunkBytes) {
+            journalBytes = charge(
+                storedBytes: PartialJournal.length(metadata: metadata, contentBytes: contentBytes))
         }
-        guard refusal == nil, failure == nil else { return false }
+        guard contentBytes > Int64(ItemLimits.chunkBytes) else { return }
+        try cover(
+            storedBytes: ItemFooter.storedBytesBound(contentBytes: contentBytes, metadata: metadata))
+    }
+
+    private func reserve(_ wanted: Int64, needing charged: Int64) throws {
+        try admission.reserve(wanted - bytes, ofItem: charged, priority: priority)
         bytes = wanted
-        return true
+    }
+
+    /// Counts the bytes of an existing journal, which are already held.
+    func hold(journal length: Int64) {
+        journalBytes = charge(storedBytes: length)
     }
 
     /// Returns the held bytes, for which the caller is now responsible.
@@ -85,6 +130,6 @@ final class Reservation {
     }
 
     func release() {
-        admission.release(take())
+        if bytes > 0 { admission.release(take()) }
     }
 }

@@ -57,10 +57,10 @@ final class RoomForRequest {
     /// Evicts until at least `bytes` were freed, or evicts nothing when that is impossible.
     ///
     /// - Parameters:
-    ///   - step: The bytes after which `resumeStore` is first called; doubled each time.
-    ///   - resumeStore: Whether eviction is helping, given the bytes that were freed so far.
+    ///   - step: The bytes after which `isHelping` is first called; doubled each time.
+    ///   - isHelping: Whether eviction is helping, given the bytes that were freed so far.
     func make(
-        _ bytes: Int64, step: Int64 = .max, whileHelping resumeStore: (Int64) throws -> Bool = { _ in true }
+        _ bytes: Int64, step: Int64 = .max, whileHelping isHelping: (Int64) throws -> Bool = { _ in true }
     ) throws -> RoomMade {
         defer { releaseClaims() }
         try evictor.evictExpired(atLeast: bytes, &tally, from: transaction)
@@ -70,7 +70,7 @@ final class RoomForRequest {
             isPossible = try find(bytes)
             guard isPossible, tally.freed < bytes else { break }
             if tally.freed - mark >= step {
-                guard try resumeStore(tally.freed) else { break }
+                guard try isHelping(tally.freed) else { break }
                 mark = tally.freed
                 step = step.doubled
             }

@@ -47,10 +47,7 @@ extension Engine {
         throws(CacheError) -> Lookup<PromotedFile>
     {
         switch lookup {
-        case .hit(let opened):
-            guard opened.isFirstOpen else { break }
-            catalog.notePromoted(key.hash)
-            events.send(.promoted(key, opened.location))
+        case .hit(let opened): noteFirstOpen(opened)
         case .miss(.damaged(let error)):
             _ = try missed(key, error)
         case .miss(.purged):

@@ -9,33 +9,39 @@ internal import SystemPackage
 /// durable, or by the very rename to its new name, which is entered in the ledger first, as for every promotion. A
 /// later run removes files from the folder that are also at their new location with the same content.
 struct Migrator {
-    let engine: Engine
-    let request: MigrationRequest
-    let isDryRun: Bool
-    let intake: any ItemIntake
-    /// The folders of items whose names were flushed.
-    let durableNames = DurableNames()
+    /// Stores the given length of a file as an item.
+    ///
+    /// - Throws: ``Left`` when it is not stored, and ``CacheError``.
+    typealias Intake = (Descriptor, Int64, ItemMetadata) throws -> Void
 
-    /// - Parameter intake: `nil` for the cache.
-    init(engine: Engine, request: MigrationRequest, isDryRun: Bool, intake: (any ItemIntake)? = nil) {
+    /// Why a file stays.
+    struct Left: Error {
+        let obstacle: MigratedFile.Obstacle
+
+        init(_ obstacle: MigratedFile.Obstacle) {
+            self.obstacle = obstacle
+        }
+    }
+
+    private let engine: Engine
+    private let request: MigrationRequest
+    private let isDryRun: Bool
+    private let intake: Intake
+    /// The folders of items whose names were flushed.
+    private let durableNames = DurableNames()
+
+    /// - Parameter intake: `nil` for the cache; the simulated disk of a test has no catalog.
+    init(engine: Engine, request: MigrationRequest, isDryRun: Bool, intake: Intake? = nil) {
         self.engine = engine
         self.request = request
         self.isDryRun = isDryRun
-        self.intake = intake ?? CacheIntake(engine: engine)
+        self.intake = intake ?? { try engine.takeIn($0, $1, as: $2, isDryRun: isDryRun) }
     }
 
-    var promoter: Promoter { engine.promoter }
-    var files: PromotedFiles { engine.files }
-    var destinations: Destinations { engine.destinations }
-    var fileSystem: any FileSystem { engine.environment.fileSystem }
-
-    /// A file to migrate.
-    struct Original {
-        let name: FilePath
-        let folder: Directory
-        let key: ItemKey
-        let destination: Destination
-    }
+    private var promoter: Promoter { engine.promoter }
+    private var files: PromotedFiles { engine.files }
+    private var destinations: Destinations { engine.destinations }
+    private var fileSystem: any FileSystem { engine.environment.fileSystem }
 
     func run(_ report: (MigratedFile) -> Void) throws(CacheError) {
         let top = Directory(
@@ -52,31 +58,32 @@ struct Migrator {
         let walk = FolderWalk(top: top, isSkipped: { skipped.contains($0) })
         try walk.run { entry throws(CacheError) in
             var entry = entry
-            do throws(Left) {
+            var key: ItemKey?
+            var outcome: MigratedFile.Outcome
+            do {
                 try putBackIfAside(&entry)
-                let original = try original(entry)
-                let outcome = try migrate(original)
-                report(MigratedFile(path: entry.path.displayText, key: original.key, outcome: outcome))
+                outcome = try migrate(entry, as: &key)
             } catch {
-                report(
-                    MigratedFile(
-                        path: entry.path.displayText, key: error.key, outcome: .left(error.obstacle)))
+                outcome = .left(Self.obstacle(error))
             }
+            report(MigratedFile(path: entry.path.displayText, key: key, outcome: outcome))
         } unreadable: { path, error in
             report(MigratedFile(path: path.displayText, key: nil, outcome: .left(.failed(error))))
         }
     }
 
-    /// Why a file stays.
-    struct Left: Error {
-        var key: ItemKey?
-        let obstacle: MigratedFile.Obstacle
-
-        init(_ obstacle: MigratedFile.Obstacle, _ key: ItemKey? = nil) {
-            self.obstacle = obstacle
-            self.key = key
+    private static func obstacle(_ error: any Error) -> MigratedFile.Obstacle {
+        switch error {
+        case let left as Left: left.obstacle
+        case let error as CacheError: .failed(error)
+        case let error as FileSystemError: .failed(.fileSystem(error))
+        case let error as ItemFormatError: .failed(.item(error))
+        // Of a key, a file name or the path of a folder.
+        default: .name("\(error)")
         }
     }
+
+    // MARK: Which files
 
     /// Resolves what an earlier run entered in the ledger and did not finish: such a file may already have its new
     /// name.
@@ -90,9 +97,9 @@ struct Migrator {
     }
 
     private func ownFolders() throws(CacheError) -> Set<FileAttributes.Identity> {
-        var own: Set<FileAttributes.Identity> = []
         var folders = [engine.folders.current.root, destinations.support.root]
         folders += try onFiles(destinations.support.stagingFolders())
+        var own: Set<FileAttributes.Identity> = []
         for folder in folders { own.insert(try files.attributes(of: folder.descriptor).identity) }
         return own
     }
@@ -129,52 +136,262 @@ struct Migrator {
         }
     }
 
-    /// Derives the key and the destination of a file from its path.
-    private func original(_ entry: FolderWalk.Entry) throws(Left) -> Original {
-        if entry.attributes.kind == .directory { throw Left(.ours) }
+    /// Restores the name of a file that a migration moved aside before its process died.
+    private func putBackIfAside(_ entry: inout FolderWalk.Entry) throws {
+        guard !isDryRun, let name = CacheLayout.name(ofAside: entry.name) else { return }
+        let place = try files.putBack(
+            FilePath(root: nil, [entry.name]), as: name, from: entry.folder, in: entry.folder)
+        if let name = place?.path.lastComponent { entry = entry.named(name) }
+    }
+
+    /// Derives the key and the destination of a file from its path, opens it, and migrates it. It may have been removed
+    /// or replaced since it was listed.
+    private func migrate(_ entry: FolderWalk.Entry, as key: inout ItemKey?) throws -> MigratedFile.Outcome {
+        let name = FilePath(root: nil, [entry.name])
         // The tag of a cache folder, ours or another's, is not content.
-        if FilePath(root: nil, [entry.name]) == CacheDirectoryTag.name { throw Left(.ours) }
+        if entry.attributes.kind == .directory || name == CacheDirectoryTag.name { throw Left(.ours) }
         guard entry.attributes.kind == .regular else { throw Left(.notARegularFile) }
-        var names: [String] = []
-        for component in entry.path.components {
+        var names = try entry.path.components.map { component in
             guard let name = String(validating: component) else { throw Left(.name("its path is not UTF-8")) }
-            names.append(name)
+            return name
         }
-        let key: ItemKey
+        let itemKey = try ItemKey(request.keyPrefix + names.joined(separator: "/"))
+        key = itemKey
+        let fileName = try FileName(names.removeLast())
+        let folder = names.isEmpty ? nil : try FolderPath(names.joined(separator: "/"))
+        let area = request.area
+        guard let destination = Destination(area: area, name: fileName, in: folder, backup: request.backup)
+        else { throw Left(.name("nothing can be kept in \(area.title)")) }
+
+        let file: Descriptor
         do {
-            key = try ItemKey(request.keyPrefix + names.joined(separator: "/"))
+            file = try fileSystem.open(name, in: entry.folder.descriptor, .read)
         } catch {
-            throw Left(.name(error.description))
+            if error.isNotFound { throw Left(.changed) }
+            if error.isNotRegularFile { throw Left(.notARegularFile) }
+            throw error.naming(name)
         }
-        do {
-            let name = try FileName(names.removeLast())
-            let folder = names.isEmpty ? nil : try FolderPath(names.joined(separator: "/"))
-            guard
-                let destination = Destination(
-                    area: request.area, name: name, in: folder, backup: request.backup)
-            else { throw Left(.name("nothing can be kept in \(request.area.title)"), key) }
-            return Original(
-                name: FilePath(root: nil, [entry.name]), folder: entry.folder, key: key,
-                destination: destination)
-        } catch let error as FileNameError {
-            throw Left(.name(error.description), key)
-        } catch let error as FolderPathError {
-            throw Left(.name(error.description), key)
-        } catch let error as Left {
-            throw error
-        } catch {
-            throw Left(.name("\(error)"), key)
+        defer { fileSystem.close(file) }
+        let original = Original(
+            name: name, folder: entry.folder, key: itemKey, destination: destination, file: file,
+            attributes: try files.attributes(of: file), files: files)
+        guard original.attributes.kind == .regular else { throw Left(.notARegularFile) }
+        switch request.role {
+        case .cached: return try store(original)
+        case .promoted: return try promote(original)
         }
     }
 
-    private func migrate(_ original: Original) throws(Left) -> MigratedFile.Outcome {
-        do throws(CacheError) {
-            switch request.role {
-            case .cached: return try store(original)
-            case .promoted: return try promote(original)
+    // MARK: Files that become items
+
+    private func store(_ original: Original) throws -> MigratedFile.Outcome {
+        if try engine.promotedEntry(original.key) != nil { throw Left(.keyIsTaken) }
+        guard try isDryRun || original.lock() else { throw Left(.changed) }
+        var metadata = ItemMetadata(
+            key: original.key, source: request.source, destination: original.destination)
+        var isThere = try engine.cachedCopies.isThere(original.key)
+        if isThere {
+            do {
+                // An expired item cannot be opened, so its metadata is not kept.
+                let known = try withSameItem(original) { _, known in known }
+                if !known.hasExpired(at: engine.environment.now) { metadata = known }
+            } catch let error as ItemFormatError where error.isLoss {
+                // Torn by a power cut before it was flushed.
+                isThere = false
+                if !isDryRun { _ = try engine.missed(original.key, error) }
             }
-        } catch {
-            throw Left(.failed(error), original.key)
+        }
+        // Written again even if it is there: if an earlier flush failed, the next one succeeds although the content is
+        // lost.
+        try intake(original.file, original.attributes.length, metadata)
+        if !isDryRun { try replaceByItem(original) }
+        let place = AreaPath.item(original.key.hash)
+        return isThere ? .merged(place) : .stored(place)
+    }
+
+    /// Removes a file when its item is durable, or the item when the file was changed meanwhile.
+    private func replaceByItem(_ original: Original) throws {
+        let isReplaced =
+            try original.isUnchanged()
+            && withSameItem(original) { item, _ in
+                try flush(item, of: original.key.hash)
+                return try original.drop()
+            }
+        guard isReplaced else {
+            _ = try engine.remove(original.key)
+            throw Left(.changed)
+        }
+    }
+
+    /// Calls `body` with the open item if it is sound and holds exactly the content of the original.
+    private func withSameItem<Result>(
+        _ original: Original, _ body: (Descriptor, ItemMetadata) throws -> Result
+    ) throws -> Result {
+        guard let item = try engine.folders.openItem(original.key.hash) else { throw Left(.changed) }
+        defer { fileSystem.close(item) }
+        let reader = try ItemReader(item, of: fileSystem, codecs: engine.codecs)
+        let footer = reader.footer
+        guard footer.metadata.key == original.key, footer.contentBytes == original.attributes.length else {
+            throw Left(.keyIsTaken)
+        }
+        var pieces = try reader.pieces(of: 0..<footer.contentBytes)
+        while try pieces.next() != nil {}
+        guard try original.checksum() == footer.contentChecksum else { throw Left(.keyIsTaken) }
+        return try body(item, footer.metadata)
+    }
+
+    /// Stores are usually not flushed, but here the original is removed afterwards.
+    private func flush(_ item: Descriptor, of hash: KeyHash) throws {
+        try fileSystem.synchronize(item)
+        let (items, name) = (engine.folders.current.items, CacheLayout.folder(of: hash))
+        if let folder = try items.open(name) { try fileSystem.synchronize(folder.descriptor) }
+        let caches = engine.folders.areas.caches.pushing(CacheLayout.root)
+        try durableNames.flush(caches.pushing(CacheLayout.items).pushing(name), in: fileSystem)
+    }
+
+    // MARK: Files that become the user's
+
+    private func promote(_ original: Original) throws -> MigratedFile.Outcome {
+        if let entry = try engine.ledger.entry(for: original.key), try files.existingFile(of: entry) != nil {
+            guard entry.state == .committed else { throw Left(.keyIsTaken) }
+            return try merge(original, into: entry)
+        }
+        guard !isDryRun else { return try preview(original) }
+        let place = try promoter.stager.place(for: original.destination, holding: [])
+        return try destinations.support.isOneVolume(original.folder, place.folder)
+            ? move(original, to: place) : copy(original)
+    }
+
+    private func preview(_ original: Original) throws -> MigratedFile.Outcome {
+        let target = original.destination
+        let place = AreaPath.promoted(target.name, in: target.area, target.folder)
+        if let folder = try destinations.support.existingDestination(in: target.area, target.folder),
+            try original.isInPlace(as: target.name, in: folder)
+        {
+            return .adopted(place)
+        }
+        return .moved(place)
+    }
+
+    /// Handles a file whose key was promoted before, possibly by an earlier run that was interrupted.
+    private func merge(_ original: Original, into entry: LedgerEntry) throws -> MigratedFile.Outcome {
+        let place = entry.location
+        guard let folder = try destinations.existingFolder(of: entry) else { throw Left(.keyIsTaken) }
+        if try original.isInPlace(as: entry.name, in: folder) { return .adopted(place) }
+        guard original.attributes.length == entry.contentBytes,
+            try original.checksum() == entry.contentChecksum,
+            try destinations.coordinated(
+                .write, entry,
+                { () throws(CacheError) in
+                    guard try files.isIdentical(entry, in: folder) else { return false }
+                    // An adopted file may never have been flushed.
+                    if !isDryRun { try files.flushFile(of: entry, in: folder) }
+                    return true
+                })
+        else { throw Left(.keyIsTaken) }
+        guard try isDryRun || original.drop() else { throw Left(.changed) }
+        return .merged(place)
+    }
+
+    /// To another volume: delivered like an item that the user asked for, and then removed from the folder.
+    private func copy(_ original: Original) throws -> MigratedFile.Outcome {
+        let metadata = ItemMetadata(
+            key: original.key, source: request.source, intent: .userRequested,
+            destination: original.destination)
+        switch try engine.store(original.file, original.attributes.length, as: metadata) {
+        case .refused(let refusal): throw Left(.refused(refusal))
+        case .stored: throw Left(.keyIsTaken)
+        case .delivered:
+            guard let entry = try engine.ledger.entry(for: original.key) else { throw Left(.changed) }
+            let outcome = try merge(original, into: entry)
+            guard case .merged(let place) = outcome else { return outcome }
+            return .moved(place)
+        }
+    }
+
+    /// On the same volume: by a rename, which is entered in the ledger first.
+    ///
+    /// Nothing goes through staging, and resolving the intent never removes anything: the file is either at its old or
+    /// at its new location.
+    private func move(_ original: Original, to place: PromotionPlace) throws -> MigratedFile.Outcome {
+        let target = original.destination
+        try destinations.requireWritable(place, in: target)
+        try engine.admission.makeRoomToOpen(0, in: destinations.support.staging)
+        let checksum = try original.checksum()
+        try files.mark(original.file, target.backup)
+        try fileSystem.synchronize(original.file)
+        guard try original.isUnchanged() else { throw Left(.changed) }
+        let intent = LedgerEntry(
+            key: original.key, state: .intent, mode: .rename, area: target.area, folder: place.path,
+            name: target.name, plainName: target.name, backup: target.backup,
+            contentBytes: original.attributes.length, contentChecksum: checksum,
+            stagedName: files.nextStagedName(original.key), inode: original.attributes.identity.inode,
+            birthTime: try files.birthTime(of: original.file), openedAt: engine.environment.now())
+        return try promoter.locks.hold(original.key.hash) { () throws(CacheError) in
+            // Promoted by another process meanwhile: the next run compares the two.
+            let earlier = try engine.ledger.entry(for: original.key)
+            if earlier?.state == .intent { return .left(.keyIsTaken) }
+            if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
+            try engine.ledger.put(intent, replacing: earlier)
+            let withdrawal = [LedgerChange(old: intent, new: earlier)]
+            let entry: LedgerEntry
+            var isInPlace = false
+            do throws(CacheError) {
+                entry = try promoter.publisher.publish(intent, in: place.folder) { entry throws(CacheError) in
+                    let placing = try original.move(to: entry, in: place.folder)
+                    guard case .isTaken = placing else { return placing }
+                    isInPlace = try original.isInPlace(as: entry.name, in: place.folder)
+                    return isInPlace ? .isInPlace(entry.adopted) : placing
+                }
+            } catch .destination(_, let error) where error.errno == .staleNFSFileHandle {
+                try engine.ledger.make(withdrawal)
+                return .left(.changed)
+            } catch {
+                // Otherwise, whether it has its new name is determined when the intent is resolved.
+                if try original.isUnchanged() { try engine.ledger.make(withdrawal) }
+                throw error
+            }
+            if isInPlace { return .adopted(entry.location) }
+            if entry.origin == .adopted {
+                return try original.drop() ? .merged(entry.location) : .left(.changed)
+            }
+            // The source folder of the rename.
+            try onFiles(fileSystem.synchronize(original.folder.descriptor))
+            return .moved(entry.location)
+        }
+    }
+}
+
+extension ItemFormatError {
+    /// Whether the content is irrecoverable.
+    fileprivate var isLoss: Bool {
+        switch self {
+        case .purged, .damaged: true
+        default: false
+        }
+    }
+}
+
+extension Engine {
+    /// Stores a file for a migration. Nothing is evicted for it, least of all items that it imported before: their
+    /// originals are gone.
+    fileprivate func takeIn(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata, isDryRun: Bool)
+        throws
+    {
+        let report = try capacity()
+        if let refusal = report.refusal { throw Migrator.Left(.refused(refusal)) }
+        let needed = charge(
+            storedBytes: ItemFooter.storedBytesBound(contentBytes: length, metadata: metadata))
+        let used = report.chargedBytes + report.heldBytes + report.catalogBytes
+        let (sum, overflow) = used.addingReportingOverflow(needed)
+        if overflow || sum > Watermarks.high(report.ceilingBytes) {
+            throw Migrator.Left(.refused(.overBudget(needed: needed, budget: report.ceilingBytes)))
+        }
+        guard !isDryRun else { return }
+        switch try store(file, length, as: metadata) {
+        case .refused(let refusal): throw Migrator.Left(.refused(refusal))
+        case .delivered: throw Migrator.Left(.keyIsTaken)
+        case .stored: break
         }
     }
 }

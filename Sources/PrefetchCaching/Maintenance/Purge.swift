@@ -16,30 +16,20 @@ extension Engine {
             try promoter.locks.hold(entry.key.hash) { () throws(CacheError) in
                 // Forgotten, or promoted again, since the ledger was read.
                 guard try ledger.entry(for: entry.key) == entry else { return }
-                try purgeOrNote(entry, unusedSince: time, isDryRun: isDryRun, &report)
+                do throws(CacheError) {
+                    try purge(entry, unusedSince: time, isDryRun: isDryRun, &report)
+                } catch {
+                    // One file that cannot be removed must not prevent the removal of others, nor hide what was removed.
+                    switch error {
+                    case .destination, .destinationUnavailable, .fileSystem:
+                        report.failures.append(
+                            PurgeReport.Failure(key: entry.key, location: entry.location, error: error))
+                    default: throw error
+                    }
+                }
             }
         }
         return report
-    }
-
-    /// One file that cannot be removed must not prevent the removal of others, nor hide what was removed.
-    private func purgeOrNote(
-        _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
-    ) throws(CacheError) {
-        do {
-            try purge(entry, unusedSince: time, isDryRun: isDryRun, &report)
-        } catch .destination(let path, let error) {
-            note(.destination(path, error))
-        } catch .destinationUnavailable(let area) {
-            note(.destinationUnavailable(area))
-        } catch .fileSystem(let error) {
-            note(.fileSystem(error))
-        }
-
-        func note(_ error: CacheError) {
-            let location = destinations.location(of: entry)
-            report.failures.append(PurgeReport.Failure(key: entry.key, location: location, error: error))
-        }
     }
 
     /// The caller holds the lock of the key.
@@ -55,7 +45,7 @@ extension Engine {
         let lastUse = try files.lastUse(file, of: entry)
         guard lastUse < time else { return }
         let purged = PurgeReport.File(
-            key: entry.key, location: destinations.location(of: entry),
+            key: entry.key, location: entry.location,
             fileBytes: found.length, lastUsedAt: lastUse)
         guard try isUnchanged(file, found, entry) else { return report.changed.append(purged) }
         guard try !promoter.isShared(found.identity, entry) else { return report.shared.append(purged) }
@@ -75,7 +65,7 @@ extension Engine {
             place.name = name
             return report.changed.append(
                 PurgeReport.File(
-                    key: entry.key, location: destinations.location(of: place),
+                    key: entry.key, location: place.location,
                     fileBytes: try files.attributes(of: place, in: folder)?.length ?? found.length,
                     lastUsedAt: lastUse))
         }

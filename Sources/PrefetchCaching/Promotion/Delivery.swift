@@ -31,7 +31,7 @@ final class Delivery: StoreUnderWay {
     /// … and the length that the volume has allocated.
     private var allocated: Int64 = 0
     private var step = steps.lowerBound
-    private var isFinished = false
+    private(set) var isFinished = false
 
     var contentBytes: Int64 { length }
     private var destination: FilePath { engine.destinations.path(of: target) }
@@ -126,8 +126,9 @@ final class Delivery: StoreUnderWay {
         // removes it. The lock is held until then.
         isFinished = true
         defer { fileSystem.close(file) }
-        return .delivered(
-            engine.delivered(try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)))
+        let opened = try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)
+        engine.noteFirstOpen(opened)
+        return .delivered(opened)
     }
 
     func cancel() {

@@ -59,17 +59,22 @@ package struct LedgerEntry: Sendable, Hashable {
     var origin = Origin.written
 
     /// The location of the file.
-    package var location: AreaPath {
+    package var location: AreaPath { .promoted(name, in: area, folder) }
+
+    /// Whether the file must not be in backups. One that was adopted is the user's, and the item's policy does not
+    /// apply to it.
+    package var isExcluded: Bool { backup == .exclude && origin != .adopted }
+}
+
+extension AreaPath {
+    /// The location of a promoted file.
+    static func promoted(_ name: FileName, in area: Area, _ folder: FolderPath?) -> AreaPath {
         let relative = SupportFolders.relativePath(in: area, folder).pushing(name.path)
         guard let location = AreaPath(area: area, relative: relative) else {
             preconditionFailure("neither a file name nor a folder has a component '..'")
         }
         return location
     }
-
-    /// Whether the file must not be in backups. One that was adopted is the user's, and the item's policy does not
-    /// apply to it.
-    package var isExcluded: Bool { backup == .exclude && origin != .adopted }
 }
 
 extension LedgerEntry {

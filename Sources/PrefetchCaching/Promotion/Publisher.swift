@@ -16,12 +16,29 @@ struct Publisher: Sendable {
     func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> LedgerEntry
     {
+        try publish(intent, in: folder) { entry throws(CacheError) in
+            try publishOnce(entry, from: staging, in: folder)
+        } discard: { () throws(CacheError) in
+            try files.discard(FilePath(intent.stagedName), in: staging)
+        }
+    }
+
+    /// Publishes a file from anywhere, as ``publish(_:from:in:)`` does one from staging.
+    ///
+    /// - Parameters:
+    ///   - rename: Gives the file the name of an entry.
+    ///   - discard: Removes the file when another one with its content was adopted, before the commit.
+    func publish(
+        _ intent: LedgerEntry, in folder: Directory,
+        _ rename: (LedgerEntry) throws(CacheError) -> Placing,
+        discard: () throws(CacheError) -> Void = {}
+    ) throws(CacheError) -> LedgerEntry {
         var entry = intent
         var number = 1
         while true {
             let tried = entry
             let outcome = try destinations.coordinated(.publish, tried) { () throws(CacheError) in
-                try putInPlace(tried, from: staging, in: folder)
+                try putInPlace(tried, in: folder, rename, discard)
             }
             var failure: CacheError?
             switch outcome {
@@ -67,11 +84,12 @@ struct Publisher: Sendable {
         case isRefused(FileSystemError)
     }
 
-    /// Publishes the staged file under the entry's name, or adopts the file that has it.
-    private func putInPlace(_ entry: LedgerEntry, from staging: Directory, in folder: Directory)
-        throws(CacheError) -> Placing
-    {
-        let outcome = try publishOnce(entry, from: staging, in: folder)
+    /// Publishes the file under the entry's name, or adopts the file that has it.
+    private func putInPlace(
+        _ entry: LedgerEntry, in folder: Directory, _ rename: (LedgerEntry) throws(CacheError) -> Placing,
+        _ discard: () throws(CacheError) -> Void
+    ) throws(CacheError) -> Placing {
+        let outcome = try rename(entry)
         guard case .isTaken = outcome else { return outcome }
         do {
             guard try files.isIdentical(entry, in: folder) else { return .isTaken(nil) }
@@ -83,7 +101,7 @@ struct Publisher: Sendable {
             try files.flushFile(of: entry, in: folder)
             // The name may be as new as the content, and the staged file is the only durable copy so far.
             try destinations.onDestination(entry, fileSystem.synchronize(folder.descriptor))
-            try files.discard(FilePath(entry.stagedName), in: staging)
+            try discard()
             return .isInPlace(entry.adopted)
         } catch {
             return .isTaken(error)

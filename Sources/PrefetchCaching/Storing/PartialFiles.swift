@@ -127,16 +127,11 @@ struct PartialFiles: Sendable {
 
     /// Opens a journal for reading, or returns `nil` when there is none.
     func openJournal(_ hash: KeyHash) throws(FileSystemError) -> Descriptor? {
-        do throws(FileSystemError) {
-            let journal = try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, .read)
-            do throws(FileSystemError) {
-                if try fileSystem.attributes(of: journal).kind == .regular { return journal }
-            } catch {
-                fileSystem.close(journal)
-                throw error
+        do {
+            return try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, .read) {
+                journal throws(FileSystemError) in
+                try fileSystem.attributes(of: journal).kind == .regular
             }
-            fileSystem.close(journal)
-            return nil
         } catch {
             guard error.isNotFound || error.isNotRegularFile else { throw error }
             return nil

@@ -29,40 +29,33 @@ extension Engine {
         let fileSystem = environment.fileSystem
         do {
             let files = PartialFiles(incoming: folders.current.incoming)
-            let length = try onFiles(files.lengthOfChunks(key.hash))
-            let file = try onFiles(files.openJournal(key.hash))
-            guard let file else { return length == nil ? .none : .unusable }
+            let length = try files.lengthOfChunks(key.hash)
+            guard let file = try files.openJournal(key.hash) else { return length == nil ? .none : .unusable }
             defer { fileSystem.close(file) }
-            let head = try onFiles(PartialHead(of: file, in: fileSystem))
-            guard let head else { return .unusable }
-            let writer = try onFiles(files.livingWriter(head))
-            if writer != nil { return .inUse }
-            return try find(key, in: file, head, length)
-        } catch {
-            // Without permission to read the file it cannot be resumed.
-            guard case .fileSystem(let reason) = error, reason.isNotPermitted else { throw error }
-            return .none
-        }
-    }
-
-    private func find(_ key: ItemKey, in file: Descriptor, _ head: PartialHead, _ length: Int64?)
-        throws(CacheError) -> Found
-    {
-        do throws(ItemFormatError) {
-            var journal = try PartialJournal(of: file, in: environment.fileSystem)
+            guard let head = try PartialHead(of: file, in: fileSystem) else { return .unusable }
+            if try files.livingWriter(head) != nil { return .inUse }
+            var journal = try PartialJournal(of: file, in: fileSystem)
             journal.cut(toStoredLength: length ?? 0)
             let now = environment.now()
             guard journal.metadata.key == key, !journal.chunks.isEmpty,
                 PartialItem.expiry(keptAt: head.keptAt, now: now, of: journal.metadata) > now
             else { return .unusable }
             return .kept(ResumablePartial(journal))
+        } catch let error as FileSystemError {
+            return try found(after: error)
+        } catch ItemFormatError.fileSystem(let error) {
+            return try found(after: error)
+        } catch ItemFormatError.newerVersion(let version) {
+            return .newer(version)
         } catch {
-            switch error {
-            case .newerVersion(let version): return .newer(version)
-            case .fileSystem(let error): throw .fileSystem(error)
-            default: return .unusable
-            }
+            return .unusable
         }
+    }
+
+    /// Without permission to read the file it cannot be resumed.
+    private func found(after error: FileSystemError) throws(CacheError) -> Found {
+        guard error.isNotPermitted else { throw .fileSystem(error) }
+        return .none
     }
 
     /// Removes the partial of an item, unless a living process is writing it.
@@ -77,217 +70,166 @@ extension Engine {
         }
     }
 
-    enum ResumedStore {
-        case begun(UnfinishedStore)
-        case refused(Refusal)
-        case gone
-    }
-
     /// Resumes an item that was interrupted.
     ///
     /// - Parameters:
     ///   - forgettingPromotion: As in
     ///     ``beginStore(_:encoding:expectedLength:keepingPartial:forgettingPromotion:)``.
     ///   - replay: Receives the kept content, in order.
+    /// - Returns: `nil` when there is nothing to resume.
     func resume(
         _ partial: ResumablePartial, forgettingPromotion: Bool = false,
         replay: @Sendable (UnsafeRawBufferPointer) -> Void
-    ) throws(CacheError) -> ResumedStore {
+    ) throws(CacheError) -> BegunStore<UnfinishedStore>? {
         try usage.requireOpen()
         let key = partial.metadata.key
-        let replaced: ReplacedPromotion
-        switch try promotion(replacedBy: key, forgetting: forgettingPromotion) {
-        case .refused(let refusal):
+        guard let replaced = try promotion(replacedBy: key, forgetting: forgettingPromotion) else {
             try discardPartial(key)
-            return .refused(refused(refusal, key))
-        case .begun(let promotion): replaced = promotion
+            return .refused(refused(.alreadyPromoted, key))
         }
-        if let refusal = try admission.refusal() { return .refused(refused(refusal, key)) }
-        guard try self.partial(of: key)?.generation == partial.generation else { return .gone }
-        do {
+        let begun = try refusing(key) { () -> ItemUnderWay? in
+            if let refusal = try admission.refusal() { throw Refused(refusal) }
+            guard try self.partial(of: key)?.generation == partial.generation else { return nil }
             try catalog.beginWriting()
-            switch try admission.takeOver(key.hash, priority: partial.metadata.priority, charge: charge) {
-            case .gone: return .gone
-            case .refused(let refusal): return .refused(refused(refusal, key))
-            case .taken(let taken, let charged):
-                return try resume(
-                    taken, as: partial, charged: charged, replaced, replay: replay)
-            }
-        } catch {
-            guard error.isOutOfSpace else { throw error }
-            return .refused(refused(.full, key))
+            guard let held = try takeOver(partial) else { return nil }
+            return try resume(held, partial.generation, replacing: replaced, replay: replay)
         }
-    }
-
-    private func resume(
-        _ taken: TakenPartial, as partial: ResumablePartial, charged: Int64, _ replaced: ReplacedPromotion,
-        replay: @Sendable (UnsafeRawBufferPointer) -> Void
-    ) throws(CacheError) -> ResumedStore {
-        let reservation = Reservation(
-            admission, charge: charge, priority: partial.metadata.priority,
-            isLengthKnown: partial.expectedLength != nil, holding: charged)
-        switch try resumeStore(taken, partial.generation, reservation, replay: replay) {
-        case nil: return .gone
+        switch begun {
         case .refused(let refusal): return .refused(refusal)
-        case .begun(let store):
-            store.replaced = replaced
-            return .begun(try stores.add(store))
+        case .begun(nil): return nil
+        case .begun(let store?): return .begun(try stores.add(store))
         }
     }
 
-    /// - Returns: `nil` when there is nothing to resume. In that case, and after a refusal or an error, the partial is
-    ///   no longer held.
-    private func resumeStore(
-        _ taken: TakenPartial, _ generation: UInt64, _ reservation: Reservation,
-        replay: @Sendable (UnsafeRawBufferPointer) -> Void
-    ) throws(CacheError) -> BegunStore<ItemUnderWay>? {
-        let read: PartialJournal?
-        do {
-            read = try journal(of: taken)
-        } catch {
-            drop(taken, reservation)
-            throw error
-        }
-        guard var journal = read else {
-            drop(taken, reservation)
-            return nil
-        }
+    /// - Returns: `nil` when there is nothing to resume. The partial is then removed, unless it is another one now.
+    private func resume(
+        _ held: HeldPartial, _ generation: UInt64, replacing replaced: ReplacedPromotion,
+        replay: (UnsafeRawBufferPointer) -> Void
+    ) throws -> ItemUnderWay? {
+        guard let journal = try held.readJournal() else { return nil }
         guard journal.generation == generation else {
             // Replaced since it was looked up.
-            keep(taken, journal, reservation)
+            held.putBack()
             return nil
         }
-        let file: Descriptor
-        do throws(CacheError) {
-            if let refusal = try reserve(journal, reservation) {
-                keep(taken, journal, reservation)
-                return .refused(refusal)
+        let file: Descriptor?
+        do {
+            held.reservation.hold(journal: journal.length)
+            if let length = journal.expectedLength {
+                let whole = max(length, journal.contentBytes)
+                try held.reservation.coverAll(whole, of: journal.metadata, isJournaled: true)
             }
-            guard let opened = try openChunks(taken) else {
-                drop(taken, reservation)
-                return nil
-            }
-            file = opened
+            file = try held.openChunks()
         } catch {
             // Nothing was changed yet.
-            keep(taken, journal, reservation)
+            held.putBack()
             throw error
         }
-        do throws(CacheError) {
-            try verify(&journal, taken, file, replay: replay)
-            if !journal.chunks.isEmpty {
-                return .begun(
-                    try ItemUnderWay(self, resuming: taken, journal, file: file, reservation: reservation))
+        guard let file else { return nil }
+        try held.verify(handing: replay)
+        guard held.journal?.chunks.isEmpty == false else { return nil }
+        return try ItemUnderWay(self, in: held, file, replacing: replaced)
+    }
+
+    /// Takes the lock of a kept partial, and moves its charge from its row to a reservation.
+    ///
+    /// The session is recorded in the journal within the transaction, so that no other process writes the row of this
+    /// partial meanwhile, and after the bound of this process was raised: a process that rebuilds the catalog either
+    /// charges for the partial or finds it in the bound.
+    ///
+    /// - Returns: `nil` when it is being written, or there is none that could be resumed.
+    private func takeOver(_ partial: ResumablePartial) throws -> HeldPartial? {
+        let priority = partial.metadata.priority
+        var transfer = Transfer()
+        var taken: TakenPartial?
+        var isCharged = false
+        defer { if !isCharged { taken?.giveBack(environment) } }
+        let charged = try admission.run(&transfer) { transaction, transfer in
+            // A transaction may be retried.
+            if taken == nil { taken = try TakenPartial(partial.metadata.key.hash, self) }
+            return try taken?.charge(to: self, priority, &transfer, transaction)
+        } committed: { charged, allowance in
+            if case .success(let bytes) = charged { _ = allowance.reserve(bytes) }
+        }
+        guard let taken, let bytes = try charged?.get() else { return nil }
+        isCharged = true
+        let reservation = Reservation(
+            admission, charge: charge, priority: priority, isLengthKnown: partial.expectedLength != nil,
+            holding: bytes)
+        return HeldPartial(self, taken, of: partial, reservation)
+    }
+}
+
+/// A kept partial whose lock was taken, and which is still charged by its row.
+struct TakenPartial {
+    let files: PartialFiles
+    let journal: Descriptor
+    /// When it was kept, in milliseconds since 1970.
+    let keptAt: Int64
+    private let hash: KeyHash
+
+    /// - Returns: `nil` when it is being written, or there is none of this version.
+    init?(_ hash: KeyHash, _ engine: Engine) throws(FileSystemError) {
+        let fileSystem = engine.environment.fileSystem
+        files = PartialFiles(incoming: engine.folders.current.incoming)
+        guard case .locked(let journal) = try files.lock(hash) else { return nil }
+        do throws(FileSystemError) {
+            if let head = try PartialHead(of: journal, in: fileSystem),
+                head.version <= PartialJournal.version
+            {
+                (self.hash, self.journal, keptAt) = (hash, journal, head.keptAt)
+                return
             }
         } catch {
-            environment.fileSystem.close(file)
-            drop(taken, reservation)
+            fileSystem.unlock(journal)
             throw error
         }
-        environment.fileSystem.close(file)
-        drop(taken, reservation)
+        fileSystem.unlock(journal)
         return nil
     }
 
-    /// - Returns: `nil` for a file with a second hard link, through which the changes would be visible.
-    private func openChunks(_ taken: TakenPartial) throws(CacheError) -> Descriptor? {
-        do {
-            return try environment.fileSystem.open(
-                CacheLayout.keptPartial(of: taken.hash), in: taken.files.incoming.descriptor, .readWrite)
-        } catch {
-            guard error.isHardLinked else { throw .fileSystem(error) }
-            return nil
-        }
-    }
+    /// - Returns: The bytes that are reserved for it now, or why not; `nil` when its chunks are gone. A refusal is not
+    ///   thrown: what was done for it is committed.
+    func charge(
+        to engine: Engine, _ priority: Float, _ transfer: inout Transfer, _ transaction: CatalogTransaction
+    ) throws -> Result<Int64, Refused>? {
+        let (environment, catalog) = (engine.environment, engine.catalog)
+        guard let storedBytes = try files.lengthOfChunks(hash) else { return nil }
+        let journalLength = try environment.fileSystem.attributes(of: journal).length
+        let charged = engine.charge(storedBytes: storedBytes) + engine.charge(storedBytes: journalLength)
 
-    /// - Returns: `nil` for an unusable journal.
-    private func journal(of taken: TakenPartial) throws(CacheError) -> PartialJournal? {
-        let length = try onFiles(taken.files.lengthOfChunks(taken.hash))
-        do throws(ItemFormatError) {
-            var journal = try PartialJournal(of: taken.journal, in: environment.fileSystem)
-            journal.cut(toStoredLength: length ?? 0)
-            return journal
-        } catch {
-            if case .fileSystem(let error) = error { throw .fileSystem(error) }
-            return nil
+        var known = try transaction.chargedBytes(ofPartial: hash)
+        // Its writer may have died and not been reclaimed yet.
+        if known == nil, try catalog.reclaimDeadWriters(transaction) {
+            known = try transaction.chargedBytes(ofPartial: hash)
         }
-    }
-
-    /// Reserves the worst case of the rest, if the length is known.
-    private func reserve(_ journal: PartialJournal, _ reservation: Reservation) throws(CacheError) -> Refusal?
-    {
-        reservation.journalBytes = charge(storedBytes: journal.length)
-        guard let length = journal.expectedLength else { return nil }
-        let whole = max(length, journal.contentBytes)
-        PartialKeeper.reserve(reservation, journal.metadata, expectedLength: whole, charge: charge)
-        do {
-            try reservation.cover(
-                storedBytes: ItemFooter.storedBytesBound(
-                    contentBytes: whole, metadata: journal.metadata))
-            return nil
-        } catch {
-            return refused(try reservation.denial(), journal.metadata.key)
-        }
-    }
-
-    /// Reads the kept content, and truncates it before the first damaged chunk.
-    private func verify(
-        _ journal: inout PartialJournal, _ taken: TakenPartial, _ file: Descriptor,
-        replay: @Sendable (UnsafeRawBufferPointer) -> Void
-    ) throws(CacheError) {
-        let fileSystem = environment.fileSystem
-        let sound: Int
-        do {
-            sound = try journal.verify(
-                in: file, of: fileSystem, codecs: codecs, handing: replay)
-        } catch {
-            guard case .fileSystem(let error) = error else { throw .item(error) }
-            throw .fileSystem(error)
-        }
-        journal.cut(to: sound)
-        let (contentEnd, journalEnd) = (journal.storedBytes, journal.length)
-        try onFiles { () throws(FileSystemError) in
-            if try fileSystem.attributes(of: file).length != contentEnd {
-                try fileSystem.resize(file, to: contentEnd)
-            }
-            if try fileSystem.attributes(of: taken.journal).length != journalEnd {
-                try fileSystem.resize(taken.journal, to: journalEnd)
+        let used = try transaction.usedBytes()
+        let ceiling = try engine.admission.watch.snapshot(transaction).ceiling
+        let excess = used - (known ?? 0) + charged - max(ceiling, used)
+        if excess > 0 {
+            let made = try engine.evictor.makeRoom(excess, priority: priority, from: transaction)
+            guard made.freed >= excess else {
+                return .failure(Refused(.overBudget(needed: charged, budget: ceiling)))
             }
         }
+        catalog.inMemory { transfer.promise(charged, by: &$0.allowance) }
+        try catalog.raiseBound()
+        try PartialHead.write(
+            writer: PartialFiles.number(ofSession: environment.session), keptAt: environment.now(),
+            to: journal, in: environment.fileSystem)
+        try transaction.deletePartial(hash)
+        try transaction.changeAllowance(of: environment.session, by: charged)
+        return .success(charged)
     }
 
-    /// Releases a partial, which stays.
-    private func keep(_ taken: TakenPartial, _ journal: PartialJournal, _ reservation: Reservation) {
+    /// Releases the partial, which is charged by its row, as before.
+    func giveBack(_ environment: CacheEnvironment) {
         do {
-            try locks.hold(taken.hash.ofPartial) { () throws(FileSystemError) in
-                let row = CatalogRow(
-                    partial: journal, keptAt: taken.keptAt, now: environment.now(),
-                    storedBytes: try taken.files.lengthOfChunks(taken.hash) ?? 0,
-                    journalLength: try environment.fileSystem.attributes(of: taken.journal).length,
-                    charge: charge)
-                try PartialHead.write(
-                    writer: 0, keptAt: taken.keptAt, to: taken.journal, in: environment.fileSystem)
-                catalog.noteKept(row, reserved: reservation.take())
-            }
+            try PartialHead.write(writer: 0, keptAt: keptAt, to: journal, in: environment.fileSystem)
         } catch {
-            environment.logger.warning("A partial could not be kept.", metadata: ["error": "\(error)"])
-            return drop(taken, reservation)
+            // It counts as in use until this process ends.
+            environment.logger.warning("A partial could not be released.", metadata: ["error": "\(error)"])
         }
-        taken.close()
-    }
-
-    /// Removes a partial that was taken over.
-    private func drop(_ taken: TakenPartial, _ reservation: Reservation) {
-        defer { taken.close() }
-        do {
-            try locks.hold(taken.hash.ofPartial) { () throws(FileSystemError) in
-                try taken.files.unlink(taken.hash)
-                catalog.notePartialGone(taken.hash)
-            }
-            reservation.release()
-        } catch {
-            // It stays charged until a sweep after this process has ended removes it.
-            environment.logger.warning("A partial could not be removed.", metadata: ["error": "\(error)"])
-        }
+        environment.fileSystem.unlock(journal)
     }
 }

@@ -26,17 +26,17 @@ extension Engine {
         guard attributes.kind == .regular else { throw .notARegularFile(path.string) }
         // Files of /proc report no length; they are read to their end.
         let length = attributes.length > 0 ? attributes.length : nil
-        switch try begin(metadata, encoding: encoding, expectedLength: length) {
-        case .refused(let refusal): return .refused(refusal)
-        case .begun(let store): return try fill(store, from: file, length: length)
-        }
+        return try store(file, length, as: metadata, encoding: encoding)
     }
 
-    /// Stores the first `length` bytes of an open file.
-    func store(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError)
-        -> StoreOutcome
-    {
-        switch try begin(metadata, encoding: .automatic, expectedLength: length) {
+    /// Stores the content of an open file.
+    ///
+    /// - Parameter length: The most bytes to read: of a file that grows meanwhile, only its original length
+    ///   is stored. `nil` to read to the end.
+    func store(
+        _ file: Descriptor, _ length: Int64?, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+    ) throws(CacheError) -> StoreOutcome {
+        switch try begin(metadata, encoding: encoding, expectedLength: length) {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return try fill(store, from: file, length: length)
         }
@@ -45,21 +45,12 @@ extension Engine {
     /// Stores the content of an abandoned promotion; the caller holds the lock of the key. Without room the content is
     /// dropped, as any item may be.
     func restoreToCache(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError) {
-        var metadata = metadata
-        metadata.storedAt = environment.now()
-        do {
-            if case .begun(let store) = try beginItemInPlace(
-                metadata, encoding: .automatic, expectedLength: length, false)
-            {
-                _ = try fill(store, from: file, length: length)
-            }
-        } catch {
-            guard error.isOutOfSpace else { throw error }
+        let begun = try refusing(metadata.key) {
+            try beginItemInPlace(metadata, encoding: .automatic, expectedLength: length)
         }
+        if case .begun(let store) = begun { _ = try fill(store, from: file, length: length) }
     }
 
-    /// - Parameter length: The most bytes to read: of a file that grows meanwhile, only its original length
-    ///   is stored. `nil` to read to the end.
     private func fill(_ store: any StoreUnderWay, from file: Descriptor, length: Int64?) throws(CacheError)
         -> StoreOutcome
     {
@@ -116,23 +107,18 @@ extension Engine {
     /// Begins to store an item piece by piece, within one call of the cache.
     ///
     /// - Parameter expectedLength: Bytes of content, if known. For more than one chunk, space for the worst
-    ///   case is then reserved at once, so that a refusal comes before the first byte. A single chunk is
-    ///   compressed first, and exactly what it takes is reserved before it is written.
+    ///   case is then reserved at once, so that a refusal comes before the first byte.
     private func begin(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
         keepingPartial: Bool = false, forgettingPromotion: Bool = false
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         try usage.requireOpen()
         try onItem(metadata.validate())
-        let replaced: ReplacedPromotion
-        switch try promotion(replacedBy: metadata.key, forgetting: forgettingPromotion) {
-        case .refused(let refusal): return .refused(refused(refusal, metadata.key))
-        case .begun(let promotion): replaced = promotion
+        let key = metadata.key
+        guard let replaced = try promotion(replacedBy: key, forgetting: forgettingPromotion) else {
+            return .refused(refused(.alreadyPromoted, key))
         }
-        var metadata = metadata
-        metadata.storedAt = environment.now()
-        switch metadata.intent {
-        case .userRequested:
+        guard metadata.intent == .opportunistic else {
             // For its folder and its empty file.
             return try admission.retryingAfterEviction {
                 () throws(CacheError) in
@@ -143,82 +129,68 @@ extension Engine {
                         self, metadata, expectedLength: expectedLength,
                         forgettingPromotion: forgettingPromotion))
             }
-        case .opportunistic:
-            do {
-                if keepingPartial { try discardPartial(metadata.key) }
-                switch try beginItemInPlace(
-                    metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial)
-                {
-                case .refused(let refusal): return .refused(refusal)
-                case .begun(let store):
-                    store.replaced = replaced
-                    return .begun(store)
-                }
-            } catch {
-                guard error.isOutOfSpace else { throw error }
-                return .refused(refused(.full, metadata.key))
-            }
+        }
+        return try refusing(key) {
+            if keepingPartial { try discardPartial(key) }
+            return try beginItemInPlace(
+                metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
+                replacing: replaced)
         }
     }
 
     /// Starts over when the system has purged the cache's folders since they were opened: what was reserved in the old
     /// ones does not count in the new ones.
     private func beginItemInPlace(
-        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?, _ keepingPartial: Bool
-    ) throws(CacheError) -> BegunStore<ItemUnderWay> {
+        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
+        keepingPartial: Bool = false, replacing replaced: ReplacedPromotion = .absent
+    ) throws -> any StoreUnderWay {
+        func begin() throws -> ItemUnderWay {
+            let length = expectedLength ?? 0
+            guard length <= ItemLimits.contentBytes else { throw ItemFormatError.contentTooLong }
+            if let refusal = try admission.refusal() { throw Refused(refusal) }
+            try catalog.beginWriting()
+            let reservation = Reservation(
+                admission, charge: charge, priority: metadata.priority, isLengthKnown: expectedLength != nil)
+            try reservation.coverAll(length, of: metadata, isJournaled: keepingPartial)
+            let partial = HeldPartial(
+                self, metadata, expectedLength: expectedLength, keepingChunks: keepingPartial, reservation)
+            return try ItemUnderWay(
+                self, in: partial, partial.create(), encoding: encoding, replacing: replaced)
+        }
         let incoming = folders.current.incoming
         do {
-            return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial)
-        } catch {
-            guard case .fileSystem(let reason) = error, reason.isNotFound else { throw error }
+            return try begin()
+        } catch CacheError.fileSystem(let error) where error.isNotFound {
             _ = try folders.repair()
             guard folders.current.incoming !== incoming else { throw error }
+            return try begin()
         }
-        return try beginItem(metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial)
     }
 
-    private func beginItem(
-        _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?, _ keepingPartial: Bool
-    ) throws(CacheError) -> BegunStore<ItemUnderWay> {
-        guard expectedLength ?? 0 <= ItemLimits.contentBytes else { throw .item(.contentTooLong) }
-        if let refusal = try admission.refusal() { return .refused(refused(refusal, metadata.key)) }
-        try catalog.beginWriting()
-        let reservation = Reservation(
-            admission, charge: charge, priority: metadata.priority, isLengthKnown: expectedLength != nil)
-        if keepingPartial {
-            PartialKeeper.reserve(reservation, metadata, expectedLength: expectedLength, charge: charge)
+    /// Runs `body`, which begins a store, and counts and returns its refusal.
+    func refusing<Store>(_ key: ItemKey, _ body: () throws -> Store) throws(CacheError) -> BegunStore<Store> {
+        do {
+            return .begun(try body())
+        } catch {
+            return .refused(refused(try Refusal(error), key))
         }
-        if let expectedLength, expectedLength > Int64(ItemLimits.chunkBytes) {
-            let bound = ItemFooter.storedBytesBound(contentBytes: expectedLength, metadata: metadata)
-            do {
-                try reservation.cover(storedBytes: bound)
-            } catch {
-                return .refused(refused(try reservation.denial(), metadata.key))
-            }
-        }
-        return .begun(
-            try ItemUnderWay(
-                self, metadata, encoding: encoding, reservation: reservation,
-                keeping: (keepingPartial, expectedLength)))
     }
 
-    /// A promoted key is stored again only when its file is gone, or when the caller is `forgetting` it.
-    func promotion(replacedBy key: ItemKey, forgetting: Bool) throws(CacheError)
-        -> BegunStore<ReplacedPromotion>
-    {
-        if forgetting { return .begun(.any) }
-        guard let entry = try promotedEntry(key) else { return .begun(.none) }
-        if try isThere(entry) { return .refused(.alreadyPromoted) }
+    /// The promotion whose record ends when an item of the key is stored; `nil` when the key cannot be stored: its file
+    /// is there, and the caller is not `forgetting` it.
+    func promotion(replacedBy key: ItemKey, forgetting: Bool) throws(CacheError) -> ReplacedPromotion? {
+        if forgetting { return .any }
+        guard let entry = try promotedEntry(key) else { return .absent }
+        if try isThere(entry) { return nil }
         // An intent without a file has failed, and is dropped when its key is opened.
-        return .begun(entry.state == .committed ? .lost(entry) : .none)
+        return entry.state == .committed ? .lost(entry) : .absent
     }
 
-    /// Counts and reports an item that went straight to its destination.
-    func delivered(_ opened: PromotedFile) -> PromotedFile {
-        guard opened.isFirstOpen else { return opened }
+    /// Counts and reports an item that was promoted just now.
+    func noteFirstOpen(_ opened: PromotedFile) {
+        guard opened.isFirstOpen else { return }
         catalog.notePromoted(opened.key.hash)
         events.send(.promoted(opened.key, opened.location))
-        return opened
     }
 
     /// Counts and reports a refusal.

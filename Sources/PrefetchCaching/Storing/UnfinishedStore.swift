@@ -19,6 +19,9 @@ protocol StoreUnderWay: AnyObject {
     /// Bytes of content taken so far.
     var contentBytes: Int64 { get }
 
+    /// Whether the store has ended: by one of these calls, a refusal or an error.
+    var isFinished: Bool { get }
+
     /// Ends the store, and keeps the whole chunks of an item that was begun with `keepingPartial`.
     ///
     /// - Returns: The partial; `nil` when there is nothing to keep, and the item was cancelled.
@@ -41,7 +44,7 @@ extension StoreUnderWay {
 /// the cache may be closed at any moment.
 ///
 /// May be used by several threads. When it is dropped, it keeps what can be kept and discards the rest.
-final class UnfinishedStore: StoreUnderWay, Sendable {
+final class UnfinishedStore: Sendable {
     private let entry: UnfinishedStores.Entry
 
     fileprivate init(_ entry: UnfinishedStores.Entry) {
@@ -57,35 +60,28 @@ final class UnfinishedStore: StoreUnderWay, Sendable {
 
     /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, and whatever the store throws.
     func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
-        try entry.use { store throws(CacheError) in
-            let refusal = try store.append(bytes)
-            return (refusal, isOver: refusal != nil)
-        }
+        try entry.use { store throws(CacheError) in try store.append(bytes) }
     }
 
     func commit(appending last: UnsafeRawBufferPointer) throws(CacheError) -> StoreOutcome {
-        try entry.use { store throws(CacheError) in (try store.commit(appending: last), isOver: true) }
-    }
-
-    func cancel() {
-        entry.end(.finished) { $0.cancel() }
-    }
-
-    func suspendOrCancel() {
-        entry.end(.finished) { $0.suspendOrCancel() }
+        try entry.use { store throws(CacheError) in try store.commit(appending: last) }
     }
 
     func suspend() throws(CacheError) -> ResumablePartial? {
-        try entry.use { store throws(CacheError) in (try store.suspend(), isOver: true) }
+        try entry.use { store throws(CacheError) in try store.suspend() }
+    }
+
+    /// - Throws: As ``append(_:)``.
+    func cancel() throws(CacheError) {
+        try entry.use { store in store.cancel() }
+    }
+
+    func suspendOrCancel() {
+        entry.end(.writerIsFinished)
     }
 
     /// The length after the last call that returned. Does not wait for a call under way.
     var contentBytes: Int64 { entry.contentBytes }
-
-    /// As ``cancel()``, but throws when the store has ended already.
-    func giveUp() throws(CacheError) {
-        try entry.use { store throws(CacheError) in (store.cancel(), isOver: true) }
-    }
 }
 
 /// The stores under way, so that closing the cache can end them: their share of the budget is released only when their
@@ -93,25 +89,20 @@ final class UnfinishedStore: StoreUnderWay, Sendable {
 final class UnfinishedStores: Sendable {
     private struct State: Sendable {
         var isClosed = false
-        var lastNumber = 0
-        var entries: [Int: Entry] = [:]
+        var entries: [ObjectIdentifier: Entry] = [:]
     }
 
     private let state = Mutex(State())
 
     /// - Throws: ``CacheError/closed``; the store is ended then.
     func add(_ store: sending any StoreUnderWay) throws(CacheError) -> UnfinishedStore {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-        let entry = Entry(number, store, of: self)
+        let entry = Entry(store, of: self)
         let isOpen = state.withLock { state in
-            if !state.isClosed { state.entries[entry.number] = entry }
+            if !state.isClosed { state.entries[ObjectIdentifier(entry)] = entry }
             return !state.isClosed
         }
         guard isOpen else {
-            entry.end(.closed) { $0.suspendOrCancel() }
+            entry.end(.closed)
             throw .closed
         }
         return UnfinishedStore(entry)
@@ -123,38 +114,26 @@ final class UnfinishedStores: Sendable {
             state.isClosed = true
             return Array(state.entries.values)
         }
-        for entry in entries { entry.end(.closed) { $0.suspendOrCancel() } }
+        for entry in entries { entry.end(.closed) }
     }
 
-    private func remove(_ number: Int) {
-        _ = state.withLock { $0.entries.removeValue(forKey: number) }
+    private func remove(_ entry: Entry) {
+        _ = state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(entry)) }
     }
 
     /// One store, shared by its user and by the closing of the cache.
     fileprivate final class Entry: Sendable {
-        enum End: Sendable {
-            case finished, closed
-
-            var error: CacheError {
-                switch self {
-                case .finished: .writerIsFinished
-                case .closed: .closed
-                }
-            }
-        }
-
         private enum State {
             case underWay(any StoreUnderWay)
-            case over(End)
+            /// With what a later call throws.
+            case over(CacheError)
         }
 
-        let number: Int
         private let stores: UnfinishedStores
         private let state: Mutex<State>
         private let length: Atomic<Int64>
 
-        init(_ number: Int, _ store: sending any StoreUnderWay, of stores: UnfinishedStores) {
-            self.number = number
+        init(_ store: sending any StoreUnderWay, of stores: UnfinishedStores) {
             self.stores = stores
             length = Atomic(store.contentBytes)
             state = Mutex(.underWay(store))
@@ -168,38 +147,33 @@ final class UnfinishedStores: Sendable {
             }
         }
 
-        /// - Parameter body: Returns its result, and whether the store is over. After an error it always is.
-        func use<Result: Sendable>(
-            _ body: (any StoreUnderWay) throws(CacheError) -> (Result, isOver: Bool)
-        ) throws(CacheError) -> Result {
+        func use<Result: Sendable>(_ body: (any StoreUnderWay) throws(CacheError) -> Result)
+            throws(CacheError) -> Result
+        {
             try state.withLock { state throws(CacheError) in
                 switch state {
-                case .over(let end): throw end.error
+                case .over(let error): throw error
                 case .underWay(let store):
-                    do throws(CacheError) {
-                        let (result, isOver) = try body(store)
+                    defer {
                         length.store(store.contentBytes, ordering: .relaxed)
-                        if isOver { finish(&state, .finished) }
-                        return result
-                    } catch {
-                        finish(&state, .finished)
-                        throw error
+                        if store.isFinished { finish(&state, .writerIsFinished) }
                     }
+                    return try body(store)
                 }
             }
         }
 
-        func end(_ end: End, by ending: (any StoreUnderWay) -> Void) {
+        func end(_ reason: CacheError) {
             state.withLock { state in
                 guard case .underWay(let store) = state else { return }
-                ending(store)
-                finish(&state, end)
+                store.suspendOrCancel()
+                finish(&state, reason)
             }
         }
 
-        private func finish(_ state: inout State, _ end: End) {
-            state = .over(end)
-            stores.remove(number)
+        private func finish(_ state: inout State, _ reason: CacheError) {
+            state = .over(reason)
+            stores.remove(self)
         }
     }
 }

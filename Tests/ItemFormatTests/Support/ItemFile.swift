@@ -12,7 +12,7 @@ struct ItemFile {
 
     func writer(
         _ metadata: ItemMetadata, encoding: EncodingChoice = .automatic, boot: UInt64? = nil,
-        parallelism: Int = 1, admit: @escaping (Int64) throws(ItemFormatError) -> Void = { _ in }
+        parallelism: Int = 1, admit: @escaping (Int64) throws -> Void = { _ in }
     ) throws(ItemFormatError) -> ItemWriter {
         try ItemWriter(
             descriptor, of: fileSystem, codecs: CodecPool(parallelism: parallelism), metadata: metadata,

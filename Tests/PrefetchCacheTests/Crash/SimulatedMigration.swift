@@ -26,8 +26,16 @@ struct SimulatedMigration: Sendable {
         for item in known where try !Self.isWhole(item, on: world.fileSystem.disk) { try world.cache(item) }
         let request = MigrationRequest(of: Self.folder, as: role)
         var left: [String] = []
-        let intake = SimulatedIntake(items: items, world: world)
-        try Migrator(engine: world.engine(), request: request, isDryRun: false, intake: intake).run { file in
+        let migrator = try Migrator(engine: world.engine(), request: request, isDryRun: false) {
+            _, _, metadata in
+            // As the cache does, at once: a store is not what is disturbed here.
+            guard var item = items.first(where: { $0.key == metadata.key }) else {
+                throw Migrator.Left(.keyIsTaken)
+            }
+            item.metadata = metadata
+            try world.cache(item)
+        }
+        try migrator.run { file in
             if case .left(let obstacle) = file.outcome { left.append("\(file.path): \(obstacle)") }
         }
         return left
@@ -47,29 +55,6 @@ struct SimulatedMigration: Sendable {
             return false
         }
         return content == item.content
-    }
-}
-
-/// Stores as the cache does, at once: a store is not what is disturbed here.
-private struct SimulatedIntake: ItemIntake {
-    let items: [SimulatedItem]
-    let world: SimulatedWorld
-
-    func obstacle(to _: ItemMetadata, length _: Int64) -> MigratedFile.Obstacle? { nil }
-
-    func store(_ file: Descriptor, length _: Int64, as metadata: ItemMetadata) throws(CacheError)
-        -> MigratedFile.Obstacle?
-    {
-        guard var item = items.first(where: { $0.key == metadata.key }) else { return .keyIsTaken }
-        item.metadata = metadata
-        do {
-            try world.cache(item)
-        } catch let error as FileSystemError {
-            throw .fileSystem(error)
-        } catch {
-            preconditionFailure("\(error)")
-        }
-        return nil
     }
 }
 

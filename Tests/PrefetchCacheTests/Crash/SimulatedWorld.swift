@@ -85,13 +85,11 @@ final class SimulatedWorld: Sendable {
         }
         try fileSystem.withFile(partial, in: folder.descriptor, .createNew(CacheLayout.filePermissions)) {
             file throws(FileSystemError) in
-            do throws(ItemFormatError) {
+            do {
                 let writer = try ItemWriter(
                     file, of: fileSystem, codecs: CodecPool(parallelism: 1), metadata: item.metadata,
                     encoding: .forced(item.encoding))
-                _ = try item.content.withBytes { bytes throws(ItemFormatError) in
-                    try writer.finish(appending: bytes)
-                }
+                _ = try item.content.withBytes { try writer.finish(appending: $0) }
             } catch {
                 preconditionFailure("\(error)")
             }

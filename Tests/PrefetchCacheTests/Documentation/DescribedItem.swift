@@ -32,7 +32,7 @@ struct DescribedItem {
         defer { live.close(file) }
         let writer = try ItemWriter(
             file, of: live, codecs: codecs, metadata: metadata, encoding: .forced(encoding), boot: boot)
-        _ = try content.withBytes { bytes throws(ItemFormatError) in try writer.finish(appending: bytes) }
+        _ = try content.withBytes { try writer.finish(appending: $0) }
         self.content = content
         self.metadata = metadata
         image = [UInt8](try Data(contentsOf: URL(filePath: path.string)))

@@ -89,6 +89,24 @@ import Testing
         #expect(try Data(contentsOf: copy) == Data("ours".utf8))
     }
 
+    @Test func whatFailsUnderTheNextNameIsNotInTheLedger() throws {
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        try Data("theirs".utf8).write(to: container.documents.appending(path: "a.txt"))
+        try write(Data("ours".utf8), "a.txt")
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.newName == "a (2).txt" else { return }
+            throw FileSystemError("rename", errno: .ioError)
+        }
+        guard case .left(.failed(.destination)) = try migrate(engine, as: .promoted(to: .documents))["a.txt"]
+        else { Issue.record("not failed"); return }
+        #expect(try engine.ledger.entry(for: "a.txt") == nil)
+        fileSystem.intercept { _ in }
+        #expect(isMoved(try migrate(engine, as: .promoted(to: .documents))["a.txt"]))
+        #expect(try leftInOld.isEmpty)
+    }
+
     @Test func whatIsThereAlreadyIsNotThereTwice() throws {
         try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
         try Data("same".utf8).write(to: container.documents.appending(path: "a.txt"))

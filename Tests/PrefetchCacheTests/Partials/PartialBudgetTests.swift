@@ -67,7 +67,7 @@ import Testing
         let partial = try #require(try engine.partial(of: "item-0"))
         let (next, replayed) = try engine.resume("item-0")
         #expect(replayed == content.prefix(Int(partial.contentBytes)))
-        next.cancel()
+        try next.cancel()
         try engine.maintain()
         try expectBooksLikeDisk(engine, container)
     }
@@ -176,7 +176,7 @@ import Testing
             return
         }
         #expect(try engine.partial(of: "item-0") == partial)
-        beside.cancel()
+        try beside.cancel()
         for engine in [engine, other] { try engine.maintain() }
         try expectBooksLikeDisk(engine, container)
         #expect(try isSame(engine.resume("item-0").replayed, content.prefix(2 << 20)))
@@ -342,6 +342,6 @@ import Testing
         let (store, _) = try engine.resume("item-0")
         let state = try engine.catalog.reading { try engine.admission.watch.preview($0) }.capacity.state
         #expect(state.evictable >= 4 << 20 && state.evictable < 5 << 20)
-        store.cancel()
+        try store.cancel()
     }
 }

@@ -73,7 +73,7 @@ import Testing
         try engine.maintain()
         #expect(try keptKeys(engine).count == 2)
         now.add(1, ordering: .relaxed)
-        guard case .gone = try engine.resume(partial, replay: { _ in }) else {
+        guard case nil = try engine.resume(partial, replay: { _ in }) else {
             Issue.record("resumed"); return
         }
         try engine.maintain()

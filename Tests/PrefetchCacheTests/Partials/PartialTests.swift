@@ -104,7 +104,7 @@ import Testing
         let cancelled = try engine.beginKept("cancelled")
         try cancelled.append(content)
         #expect(try container.partials().count == 2)
-        cancelled.cancel()
+        try cancelled.cancel()
         let ordinary = try engine.begin("ordinary", expectedLength: 3 << 20)
         try ordinary.append(mebibytes: 2)
         #expect(try ordinary.suspend() == nil)
@@ -165,7 +165,7 @@ import Testing
         try store.append(other)
         let new = try #require(try store.suspend())
         #expect(new != old)
-        guard case .gone = try engine.resume(old, replay: { _ in }) else {
+        guard case nil = try engine.resume(old, replay: { _ in }) else {
             Issue.record("another beginning was resumed")
             return
         }
@@ -184,7 +184,7 @@ import Testing
         let (store, _) = try engines[1].resume("key")
         guard case .none = try engines[0].partial(of: "key") else { Issue.record("in use"); return }
         // The one that is resumed here cannot be resumed there.
-        store.cancel()
+        try store.cancel()
         for engine in engines { try engine.maintain() }
         try expectBooksLikeDisk(engines[0], container)
     }
@@ -196,7 +196,7 @@ import Testing
             Issue.record("not resumed")
             return
         }
-        guard case .gone = try engines[0].resume(partial, replay: { _ in }) else {
+        guard case nil = try engines[0].resume(partial, replay: { _ in }) else {
             Issue.record("resumed twice")
             return
         }
@@ -242,7 +242,7 @@ import Testing
         case "first chunk": try Data(repeating: 0, count: 3 << 20).write(to: container.chunks("key"))
         default: try FileManager.default.removeItem(at: container.incoming)
         }
-        guard case .gone = try engine.resume(partial, replay: { _ in }) else {
+        guard case nil = try engine.resume(partial, replay: { _ in }) else {
             Issue.record("not gone"); return
         }
         #expect(try engine.partial(of: "key") == nil)
@@ -323,7 +323,7 @@ import Testing
             return
         }
         #expect(largest.count == 1 << 20)
-        store.cancel()
+        try store.cancel()
     }
 }
 

@@ -40,7 +40,7 @@ import Testing
             return
         }
         try report()
-        store.cancel()
+        try store.cancel()
     }
 
     private func report() throws {
