@@ -130,8 +130,7 @@ public struct DownloadRequest: Sendable {
 }
 
 extension ItemMetadata {
-    /// Whether an item of this identity may take the place of the other one: both come from one source, and go to the
-    /// same place.
+    /// Whether both describe the same item: one source, one destination, the same attributes.
     func isSameItem(as other: ItemMetadata) -> Bool {
         source.utf8.elementsEqual(other.source.utf8) && destination == other.destination
             && attributes == other.attributes

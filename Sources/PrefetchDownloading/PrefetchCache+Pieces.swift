@@ -52,7 +52,7 @@ extension PrefetchCache {
         case .writer(let resumed): writer = resumed
         case .refused(let refusal): return .refused(refusal)
         case .gone:
-            // It may have taken content of the partial.
+            // The old one may include content of the partial.
             digest = ContentDigest(isWanted: sha256 != nil)
             switch try await beginStoring(
                 metadata, expectedLength: expectedLength, encoding: encoding,
@@ -100,7 +100,7 @@ struct ContentWriter: Sendable {
     let writer: CacheWriter
     /// Whether the writer resumes an earlier store.
     let isResumed: Bool
-    /// Has taken the content of the earlier store.
+    /// Already includes the content of the earlier store.
     let digest: ContentDigest
     let expected: Expectations
 

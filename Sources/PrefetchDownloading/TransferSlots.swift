@@ -72,11 +72,11 @@ struct SlotQueue: Sendable {
     private let limit: Int
     private let limitPerHost: Int
     private var waiting: [Int: Entry] = [:]
-    /// By host, sorted when one is needed, the next one last. Entries that are stale, because they were removed or
-    /// raised, are dropped when they come last.
+    /// The waiting entries by host, sorted on demand, with the next one to start last. Stale entries, which were removed
+    /// or raised, are dropped when they come last.
     private var queues: [String: [Entry]] = [:]
     private var unsortedHosts: Set<String> = []
-    /// The hosts of those that run.
+    /// The hosts of the running entries.
     private var running: [Int: String] = [:]
 
     init(limit: Int, limitPerHost: Int) {
@@ -104,7 +104,8 @@ struct SlotQueue: Sendable {
 
     /// Starts the entries that may run. An entry whose host is busy does not block others.
     ///
-    /// - Complexity: O(*h*) per started entry, with *h* hosts, and O(*n*) for a host to which entries were added.
+    /// - Complexity: O(*h*) per started entry, with *h* hosts, and a sort of the entries of each idle host to which some
+    ///   were added. Those are nearly sorted, which takes linear time.
     mutating func start() -> [Int] {
         var started: [Int] = []
         while running.count < limit {

@@ -79,7 +79,7 @@ extension UnimplementedFileSystem {
     package func volume(of _: Descriptor) throws(FileSystemError) -> VolumeFigures { try fail() }
 }
 
-// What most test doubles need not have.
+// What most test doubles do without.
 extension FileSystem {
     /// No limit, for file systems that do not use the operating system's descriptors.
     package var descriptorLimit: Int { .max }
