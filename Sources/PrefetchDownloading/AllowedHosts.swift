@@ -49,8 +49,8 @@ public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
 
 extension DownloaderConfiguration {
     /// Returns why a URL may not be requested, or `nil`.
-    func problem(of url: URL) -> DownloadError.Reason? {
-        guard let origin = Origin(url), ["http", "https"].contains(origin.scheme) else {
+    func problem(of url: URL?) -> DownloadError.Reason? {
+        guard let origin = url.flatMap(Origin.init), ["http", "https"].contains(origin.scheme) else {
             return .unsupportedURL
         }
         guard hosts.contains(origin.host) else { return .hostNotAllowed }
@@ -76,13 +76,13 @@ enum Redirect {
         after request: URLRequest, to location: String?, _ configuration: DownloaderConfiguration
     ) throws(DownloadError.Reason) -> URLRequest {
         guard let location, let from = request.url,
-            let target = URL(string: String(location.trimmed), relativeTo: from)?.absoluteURL,
+            let target = URL(string: location.trimmed, relativeTo: from)?.absoluteURL,
             let origin = Origin(target)
         else { throw .redirect(to: "nowhere") }
-        if configuration.problem(of: target) != nil { throw .redirect(to: origin.description) }
         let before = Origin(from)
         // A secure connection is never downgraded.
-        if before?.scheme == "https", origin.scheme != "https" { throw .redirect(to: origin.description) }
+        let isDowngrade = before?.scheme == "https" && origin.scheme != "https"
+        if isDowngrade || configuration.problem(of: target) != nil { throw .redirect(to: origin.description) }
         var next = request
         next.url = target
         guard origin != before else { return next }
@@ -111,22 +111,16 @@ struct Origin: Hashable, Sendable, CustomStringConvertible {
         self.port = url.port ?? (scheme == "https" ? 443 : 80)
     }
 
-    /// Whether the host is this machine.
+    /// Whether the host is this machine: `localhost`, `::1`, or an address in 127.0.0.0/8 in dotted-decimal notation.
     var isLoopback: Bool {
-        host == "localhost" || host == "::1" || host == "[::1]" || host.isLoopbackAddress
+        if ["localhost", "::1", "[::1]"].contains(host) { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
     var description: String {
         let host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         let isUsual = port == (scheme == "https" ? 443 : 80)
         return isUsual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
-    }
-}
-
-extension String {
-    /// Whether this is an address in 127.0.0.0/8, in dotted-decimal notation.
-    fileprivate var isLoopbackAddress: Bool {
-        let parts = split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 }

@@ -15,14 +15,16 @@ public final class Download: Sendable {
     /// never the last.
     private static let bufferedEvents = 256
 
-    private struct State {
+    private struct State: Sendable {
         var hasStarted = false
         var latest: DownloadEvent?
-        var outcome: DownloadOutcome?
-        var listeners: [Int: AsyncStream<DownloadEvent>.Continuation] = [:]
+        var listeners: [Int: @Sendable (DownloadEvent) -> Void] = [:]
         var lastListener = 0
-        var waiting: [CheckedContinuation<DownloadOutcome, Never>] = []
         var onCancel: (@Sendable (Download) -> Void)?
+
+        var isOver: Bool {
+            if case .finished? = latest { true } else { false }
+        }
     }
 
     /// The key of the content.
@@ -38,17 +40,9 @@ public final class Download: Sendable {
     public var events: AsyncStream<DownloadEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedEvents))
-        let listener = state.withLock { state -> Int? in
-            if state.hasStarted, state.latest != .started { continuation.yield(.started) }
-            if let latest = state.latest { continuation.yield(latest) }
-            guard state.outcome == nil else { return nil }
-            state.lastListener += 1
-            state.listeners[state.lastListener] = continuation
-            return state.lastListener
-        }
-        guard let listener else {
-            continuation.finish()
-            return stream
+        let listener = listen { event in
+            continuation.yield(event)
+            if case .finished = event { continuation.finish() }
         }
         continuation.onTermination = { [weak self] _ in
             // The listener is released outside the lock.
@@ -61,11 +55,9 @@ public final class Download: Sendable {
     public var outcome: DownloadOutcome {
         get async {
             await withCheckedContinuation { continuation in
-                let outcome = state.withLock { state in
-                    if state.outcome == nil { state.waiting.append(continuation) }
-                    return state.outcome
+                _ = listen { event in
+                    if case .finished(let outcome) = event { continuation.resume(returning: outcome) }
                 }
-                if let outcome { continuation.resume(returning: outcome) }
             }
         }
     }
@@ -73,30 +65,38 @@ public final class Download: Sendable {
     /// Cancels this handle. The download ends when all of its handles have been cancelled. What has been stored is kept
     /// for a later download; ``outcome`` then has the number of bytes.
     public func cancel() {
-        let onCancel = state.withLock { $0.outcome == nil ? $0.onCancel : nil }
-        onCancel?(self)
+        state.withLock { $0.onCancel }?(self)
     }
 
     func whenCancelled(_ body: @escaping @Sendable (Download) -> Void) {
-        state.withLock { $0.onCancel = body }
+        state.withLock { $0.onCancel = $0.isOver ? nil : body }
     }
 
     func receive(_ event: DownloadEvent) {
-        // Yield while holding the lock, so that events arrive in order.
-        let ended = state.withLock { state -> State? in
-            guard state.outcome == nil else { return nil }
+        let ended = state.withLock { state -> [Int: @Sendable (DownloadEvent) -> Void] in
+            guard !state.isOver else { return [:] }
             state.latest = event
             if event == .started { state.hasStarted = true }
-            for listener in state.listeners.values { listener.yield(event) }
-            guard case .finished(let outcome) = event else { return nil }
-            let ended = state
-            state = State(hasStarted: state.hasStarted, latest: event, outcome: outcome)
-            return ended
+            guard state.isOver else {
+                // While holding the lock, so that events arrive in order.
+                for listener in state.listeners.values { listener(event) }
+                return [:]
+            }
+            defer { (state.listeners, state.onCancel) = ([:], nil) }
+            return state.listeners
         }
-        // Finish without holding the lock: `onTermination` acquires it.
-        guard let ended, case .finished(let outcome) = event else { return }
-        for listener in ended.listeners.values { listener.finish() }
-        for continuation in ended.waiting { continuation.resume(returning: outcome) }
+        // Without holding the lock: the end of a stream acquires it.
+        for listener in ended.values { listener(event) }
+    }
+
+    private func listen(_ body: @escaping @Sendable (DownloadEvent) -> Void) -> Int {
+        state.withLock { state in
+            if state.hasStarted, state.latest != .started { body(.started) }
+            if let latest = state.latest { body(latest) }
+            state.lastListener += 1
+            if !state.isOver { state.listeners[state.lastListener] = body }
+            return state.lastListener
+        }
     }
 }
 

@@ -53,13 +53,6 @@ public struct DownloadError: Error, Hashable, Sendable {
     public let reason: Reason
     /// Bytes of content that are kept, after which a later download of the key resumes.
     public let keptBytes: Int64
-
-    init(key: ItemKey, origin: String, _ reason: Reason, keptBytes: Int64 = 0) {
-        self.key = key
-        self.origin = origin
-        self.reason = reason
-        self.keptBytes = keptBytes
-    }
 }
 
 /// Why a connection failed or was lost.

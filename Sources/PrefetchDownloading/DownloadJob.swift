@@ -39,27 +39,24 @@ final class DownloadJob: Sendable {
 
     /// - Returns: `false` if the download is over or stopping.
     func add(_ download: Download) -> Bool {
-        let latest = state.withLock { state -> DownloadEvent?? in
-            guard !state.isOver, state.stop == nil else { return nil }
+        state.withLock { state in
+            guard !state.isOver, state.stop == nil else { return false }
             state.listeners.append(download)
-            return .some(state.latest)
+            if let latest = state.latest { download.receive(latest) }
+            return true
         }
-        guard let latest else { return false }
-        if let latest { download.receive(latest) }
-        return true
     }
 
     /// Removes a cancelled listener. Removing the last one stops the download, and its outcome has the kept bytes.
-    func leave(_ download: Download) {
+    func remove(_ download: Download) {
         let isLast = state.withLock { state in
-            guard state.listeners.contains(where: { $0 === download }) else { return false }
-            if state.listeners.count == 1 {
-                // From now on no listener can be added.
-                if state.stop == nil { state.stop = .cancelled }
-                return true
+            guard state.listeners.allSatisfy({ $0 === download }) else {
+                state.listeners.removeAll { $0 === download }
+                return false
             }
-            state.listeners.removeAll { $0 === download }
-            return false
+            // From now on no listener can be added.
+            if state.stop == nil { state.stop = .cancelled }
+            return true
         }
         if isLast { stop(.cancelled) } else { download.receive(.finished(.cancelled(keptBytes: 0))) }
     }
@@ -80,18 +77,19 @@ final class DownloadJob: Sendable {
     }
 
     func start(_ body: @escaping @Sendable () async -> Void) {
-        let task = Task { await body() }
-        let isStopped = state.withLock { state in
-            state.task = task
-            return state.stop != nil
+        state.withLock { state in
+            state.task = Task { await body() }
+            if state.stop != nil { state.task?.cancel() }
         }
-        if isStopped { task.cancel() }
     }
 
-    func transferring<Value>(_ body: () async -> Value) async -> Value {
+    /// Waits until the download, if it was started, has ended and kept what can be kept.
+    func waitUntilEnded() async { await state.withLock { $0.task }?.value }
+
+    func transferring<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         state.withLock { $0.isTransferring = true }
         defer { state.withLock { $0.isTransferring = false } }
-        return await body()
+        return try await body()
     }
 
     func emit(_ event: DownloadEvent) {

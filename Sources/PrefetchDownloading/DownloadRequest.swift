@@ -1,10 +1,8 @@
+public import Foundation
 public import PrefetchCaching
 
 #if canImport(FoundationNetworking)
-    public import Foundation
     public import FoundationNetworking
-#else
-    public import Foundation
 #endif
 
 /// Content to download, and how to store it.
@@ -116,9 +114,7 @@ public struct DownloadRequest: Sendable {
     /// destination must match. It keeps its original priority and expiry. A user-requested download can resume an
     /// opportunistic partial.
     func agrees(with item: ItemMetadata) -> Bool {
-        item.source.utf8.elementsEqual(source.utf8) && item.destination == destination
-            && item.attributes == attributes
-            && (item.intent == intent || intent == .userRequested)
+        item.isSameItem(as: metadata(Validator())) && (item.intent == intent || intent == .userRequested)
     }
 
     /// Whether a download for this request also satisfies the other one. Priority and expiry may differ: those of the
@@ -127,10 +123,17 @@ public struct DownloadRequest: Sendable {
         // `URLRequest.==` ignores headers, and compares the unused method and body.
         key == other.key && urlRequest.url == other.urlRequest.url
             && urlRequest.allHTTPHeaderFields ?? [:] == other.urlRequest.allHTTPHeaderFields ?? [:]
-            && intent == other.intent && source.utf8.elementsEqual(other.source.utf8)
-            && destination == other.destination && attributes == other.attributes
+            && intent == other.intent && metadata(Validator()).isSameItem(as: other.metadata(Validator()))
             && Expectations(expectations) == Expectations(other.expectations)
             && whenCached == other.whenCached && whenPromoted == other.whenPromoted
+    }
+}
+
+extension ItemMetadata {
+    /// Whether both describe the same item: one source, one destination, the same attributes.
+    func isSameItem(as other: ItemMetadata) -> Bool {
+        source.utf8.elementsEqual(other.source.utf8) && destination == other.destination
+            && attributes == other.attributes
     }
 }
 
@@ -143,16 +146,9 @@ public enum ContentExpectation: Hashable, Sendable {
 
     /// Creates an expectation from 64 hexadecimal digits, as printed by `sha256sum`; `nil` for anything else.
     public static func sha256(hexadecimal text: String) -> ContentExpectation? {
-        guard text.utf8.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while !rest.isEmpty {
-            let pair = rest.prefix(2)
-            rest = rest.dropFirst(2)
-            guard pair.allSatisfy(\.isHexDigit), let byte = UInt8(pair, radix: 16) else { return nil }
-            bytes.append(byte)
-        }
-        return bytes.count == 32 ? .sha256(bytes) : nil
+        let digits = text.compactMap(\.hexDigitValue)
+        guard text.utf8.count == 64, digits.count == 64 else { return nil }
+        return .sha256(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
     }
 }
 
@@ -160,7 +156,9 @@ public enum ContentExpectation: Hashable, Sendable {
 struct Expectations: Hashable, Sendable {
     var digest: [UInt8]?
     var length: Int64?
+}
 
+extension Expectations {
     init(_ expectations: [ContentExpectation]) {
         for expectation in expectations {
             switch expectation {

@@ -6,7 +6,29 @@ internal import PrefetchCaching
     internal import FoundationNetworking
 #endif
 
-/// Retries a download until it succeeds or another attempt is pointless.
+/// Why one attempt at a download did not succeed.
+struct AttemptFailure: Error {
+    /// Why it failed; `nil` if the task was cancelled.
+    let reason: DownloadError.Reason?
+    /// Bytes of content that are kept for a later attempt.
+    var keptBytes: Int64 = 0
+    /// Whether the attempt resumed an earlier one.
+    var wasResumed = false
+
+    /// Converts any error thrown during an attempt, in the task that made it.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as AttemptFailure: self = failure
+        case CacheError.cancelled: reason = nil
+        case DownloadError.Reason.connection where Task.isCancelled: reason = nil
+        case let error as DownloadError.Reason: reason = error
+        case let error as CacheError: reason = .cache(error)
+        default: reason = .connection(.other)
+        }
+    }
+}
+
+/// Runs a download: attempts it until it succeeds or another attempt is pointless.
 struct DownloadRun: Sendable {
     let job: DownloadJob
     let configuration: DownloaderConfiguration
@@ -15,140 +37,293 @@ struct DownloadRun: Sendable {
     let slots: TransferSlots
 
     private var request: DownloadRequest { job.request }
+    private var origin: Origin? { request.urlRequest.url.flatMap(Origin.init) }
+    private var expected: Expectations { Expectations(request.expectations) }
+    private var forgetsPromotion: Bool { request.whenPromoted == .storeAgain }
 
+    /// Attempts the download until it succeeds, is stopped, or another attempt is pointless.
     func outcome() async -> DownloadOutcome {
-        let outcome = await result()
-        if case .failed(let error) = outcome {
-            environment.logger.info("A download failed.", metadata: ["error": "\(error)"])
-        }
-        return outcome
-    }
-
-    private func result() async -> DownloadOutcome {
-        guard let url = request.urlRequest.url, let origin = Origin(url) else {
-            return .failed(error(.unsupportedURL, at: "?"))
-        }
-        if let problem = configuration.problem(of: url) {
-            return .failed(error(problem, at: origin.description))
-        }
+        if let problem = configuration.problem(of: request.urlRequest.url) { return failed(error(problem)) }
         do {
             try request.metadata(Validator()).validate()
         } catch {
-            return .failed(self.error(.cache(.item(error)), at: origin.description))
+            return failed(self.error(.cache(.item(error))))
         }
         var failures = 0
         var furthest: Int64 = 0
         while true {
             // The slot is released between attempts, so that others can run during the backoff.
             let entry = SlotQueue.Entry(
-                number: job.number, host: origin.host, isRequested: job.isUrgent, priority: request.priority)
-            let result = await slots.use(entry) { await job.transferring { await attempt() } }
-            guard let result else { return job.stoppedOutcome(keptBytes: furthest) }
-            let interruption: Interruption
-            switch result {
-            case .success(let outcome): return outcome
-            case .failure(let failure): interruption = failure
+                number: job.number, host: origin?.host ?? "", isRequested: job.isUrgent,
+                priority: request.priority)
+            let failure: AttemptFailure
+            do {
+                let outcome = try await slots.use(entry) { try await job.transferring(attempt) }
+                return outcome ?? job.stoppedOutcome(keptBytes: furthest)
+            } catch {
+                failure = AttemptFailure(error)
             }
-            guard let reason = interruption.reason else {
-                return job.stoppedOutcome(keptBytes: interruption.keptBytes)
-            }
-            if interruption.keptBytes > furthest {
-                furthest = interruption.keptBytes
+            guard let reason = failure.reason else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
+            if failure.keptBytes > furthest {
+                furthest = failure.keptBytes
                 failures = 0
             }
             failures += 1
-            let error = error(reason, at: origin.description, kept: interruption.keptBytes)
+            let error = error(reason, keptBytes: failure.keptBytes)
             // The content was assembled from two downloads, possibly of different versions: retry from the start.
-            if case .wrongDigest = reason, interruption.wasResumed, failures < configuration.attempts {
+            if case .wrongDigest = reason, failure.wasResumed, failures < configuration.attempts {
                 job.emit(.retrying(after: .zero, error))
                 continue
             }
             let delay = configuration.retryDelay(
                 after: reason, failures: failures, random: environment.random)
-            guard let delay else { return .failed(error) }
+            guard let delay else { return failed(error) }
             job.emit(.retrying(after: delay, error))
             do {
                 try await environment.sleep(delay)
             } catch {
-                return job.stoppedOutcome(keptBytes: interruption.keptBytes)
+                return job.stoppedOutcome(keptBytes: failure.keptBytes)
             }
         }
     }
 
-    private func attempt() async -> Result<DownloadOutcome, Interruption> {
-        let attempt = Attempt(
-            request: request, configuration: configuration, cache: cache, environment: environment,
-            emit: { [job] in job.emit($0) })
+    private func error(_ reason: DownloadError.Reason, keptBytes: Int64 = 0) -> DownloadError {
+        DownloadError(
+            key: request.key, origin: origin?.description ?? "?", reason: reason, keptBytes: keptBytes)
+    }
+
+    private func failed(_ error: DownloadError) -> DownloadOutcome {
+        environment.logger.info("A download failed.", metadata: ["error": "\(error)"])
+        return .failed(error)
+    }
+
+    /// Requests the content, and stores the response.
+    ///
+    /// - Throws: Errors that ``AttemptFailure/init(_:)`` converts.
+    private func attempt() async throws -> DownloadOutcome {
+        job.emit(.started)
+        var outcome = try await downloadIfNeeded()
+        guard request.intent == .userRequested else { return outcome }
+        switch outcome {
+        case .stored, .alreadyCached, .notModified:
+            // The user is waiting for the content, so open it whether or not it was downloaded just now.
+            if let item = try await cache.open(request.key) { return .delivered(item) }
+            fallthrough
+        case .refused:
+            // The cache has no room to complete the partial, but the destination may.
+            outcome = try await perform(.whole)
+        default: break
+        }
+        // The user has the content: discard the partial of an earlier prefetch.
+        if case .delivered = outcome { try await cache.discardPartial(of: request.key) }
+        return outcome
+    }
+
+    private func downloadIfNeeded() async throws -> DownloadOutcome {
+        if request.whenPromoted == .leave, let item = try await promoted() { return .alreadyPromoted(item) }
+        var cached: Validator?
+        if request.whenCached != .replace, let item = try await cachedAsExpected() {
+            // If the digest is known, there is no need to revalidate.
+            if expected.digest != nil || request.whenCached == .keep || item.validator.isEmpty {
+                return .alreadyCached
+            }
+            cached = item.validator
+        }
+        var partial = try await cache.partial(of: request.key)
+        // A partial can be resumed only as the item that it was begun as.
+        if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
+        let plan = RequestPlan(partial: partial, cached: cached, expectedLength: expected.length)
+        if case .rest(let partial, _) = plan {
+            // Before the request: verifying the partial would keep the server waiting.
+            return try await resume(partial) { try await perform(plan, resuming: $0) }
+        }
+        // Avoids a pointless request.
+        if plan == .whole, request.intent == .opportunistic,
+            let refusal = try await cache.refusal(of: request.key)
+        {
+            return .refused(refusal, keptBytes: 0)
+        }
+        return try await perform(plan)
+    }
+
+    private func promoted() async throws(CacheError) -> PromotedFile? {
+        guard case .promoted(let item)? = try await cache.status(of: request.key) else { return nil }
+        return item
+    }
+
+    /// The metadata of the cached item, if it is the expected content.
+    private func cachedAsExpected() async throws -> ItemMetadata? {
+        guard let cached = try await cache.description(of: request.key),
+            expected.length ?? cached.contentBytes == cached.contentBytes
+        else { return nil }
+        guard let expected = expected.digest else { return cached.metadata }
+        let digest = ContentDigest(isWanted: true)
         do {
-            return .success(try await attempt.run())
+            let isIntact = try await cache.check(request.key, with: { digest.update($0) }).value != nil
+            return isIntact && digest.finalize() == expected ? cached.metadata : nil
+        } catch CacheError.item {
+            // The item is damaged, and has been quarantined.
+            return nil
+        }
+    }
+
+    /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``.
+    private func perform(_ plan: RequestPlan, resuming content: ContentWriter? = nil) async throws
+        -> DownloadOutcome
+    {
+        let (head, exchange): (ResponseHead, Exchange)
+        do {
+            (head, exchange) = try await send(plan)
         } catch {
-            return .failure(Interruption(causedBy: error))
+            throw try await end(content, keeping: plan.keptBytes, after: error)
+        }
+        defer { exchange.cancel() }
+        let response = ResponsePlan(
+            head, isSecure: exchange.isSecure, to: plan, expecting: expected, now: environment.now())
+        switch response {
+        case .notModified:
+            await exchange.drain()
+            // The item may have been evicted in the meantime.
+            let isThere = try await cache.description(of: request.key) != nil
+            return isThere ? .notModified : try await perform(.whole)
+        case .restart:
+            exchange.cancel()
+            try await content?.writer.cancel()
+            return try await perform(.whole)
+        case .fail(let reason): throw try await end(content, keeping: plan.keptBytes, after: reason)
+        case .complete(let partial):
+            await exchange.drain()
+            return try await resume(partial) { try await receive(nil, into: $0, announced: nil) }
+        case .append(let total):
+            guard let content else { throw DownloadError.Reason.partialLost }
+            job.emit(.resumed(at: plan.keptBytes))
+            return try await receive(exchange, into: content, announced: total)
+        case .store(let length):
+            // The partial is not part of the server's version.
+            try await content?.writer.cancel()
+            if case .confirmation = plan { try await cache.discardPartial(of: request.key) }
+            let now = environment.now()
+            let metadata = request.metadata(Validator(head, now: now))
+            let begun = try await cache.beginStoring(
+                metadata, expectedLength: length,
+                // Without a strong validator, a partial could not be distinguished from that of another version.
+                keepingPartial: metadata.validator.isStrong(in: head, now: now),
+                forgettingPromotion: forgetsPromotion)
+            switch begun {
+            case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
+            case .writer(let writer):
+                let digest = ContentDigest(isWanted: expected.digest != nil)
+                let content = ContentWriter(
+                    writer: writer, isResumed: false, digest: digest, expected: expected)
+                return try await receive(exchange, into: content, announced: length)
+            }
         }
     }
 
-    private func error(_ reason: DownloadError.Reason, at origin: String, kept: Int64 = 0) -> DownloadError {
-        DownloadError(key: request.key, origin: origin, reason, keptBytes: kept)
+    /// Sends the request, and follows redirects.
+    private func send(_ plan: RequestPlan) async throws -> (ResponseHead, Exchange) {
+        var request = request.urlRequest
+        request.httpMethod = "GET"
+        request.httpBody = nil
+        request.timeoutInterval = SessionTransport.timeout
+        for (name, value) in plan.headers { request.setValue(value, forHTTPHeaderField: name) }
+        for _ in 0...max(0, configuration.redirects) {
+            let exchange = environment.transport.start(request)
+            exchange.detectStalls(
+                after: max(configuration.stallTimeout, .milliseconds(1)), sleep: environment.sleep)
+            let head = try await exchange.head()
+            guard Redirect.statuses.contains(head.status) else { return (head, exchange) }
+            exchange.cancel()
+            request = try Redirect.next(after: request, to: head["location"], configuration)
+        }
+        throw DownloadError.Reason.tooManyRedirects(limit: configuration.redirects)
     }
-}
 
-extension DownloaderConfiguration {
-    /// The delay before a failed download is retried; `nil` if it is not retried.
+    /// Stores the body of a response, or completes an item that has all bytes if there is none.
     ///
-    /// - Parameters:
-    ///   - failures: Consecutive attempts without progress, including this one.
-    ///   - random: Returns a random number from 0 to 1.
-    func retryDelay(
-        after reason: DownloadError.Reason, failures: Int, random: () -> Double
-    ) -> Duration? {
-        guard failures < attempts, reason.isTransient else { return nil }
-        let delay = backoff(after: failures, random: random)
-        guard case .status(_, let retryAfter?) = reason else { return delay }
-        return retryAfter <= longestRetryAfter ? max(delay, retryAfter) : nil
+    /// - Parameter announced: The announced length of the whole content in bytes; `nil` if unknown.
+    private func receive(
+        _ exchange: Exchange?, into content: ContentWriter, announced: Int64?
+    ) async throws -> DownloadOutcome {
+        let stored: StoreOutcome
+        do {
+            stored = try await content.writeAll(
+                announced: announced, progress: { job.emit(.progress($0)) },
+                from: {
+                    do {
+                        return try await exchange?.next()
+                    } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {
+                        let received = content.writer.contentBytes
+                        if let announced {
+                            throw DownloadError.Reason.truncated(received: received, announced: announced)
+                        }
+                        throw DownloadError.Reason.connection(failure == .other ? .connectionLost : failure)
+                    }
+                })
+        } catch {
+            throw try await end(content, after: error)
+        }
+        switch stored {
+        case .stored(let summary): return .stored(summary)
+        case .delivered(let file): return .delivered(file)
+        case .refused(let refusal):
+            return .refused(
+                refusal, keptBytes: try await cache.partial(of: request.key)?.contentBytes ?? 0)
+        }
     }
 
-    /// The delay before the next attempt: exponential backoff with full jitter, so that clients that failed together do
-    /// not retry together (Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
+    private func resume(
+        _ partial: ResumablePartial, _ body: (ContentWriter) async throws -> DownloadOutcome
+    ) async throws -> DownloadOutcome {
+        let digest = ContentDigest(isWanted: expected.digest != nil)
+        switch try await cache.resumeStoring(
+            partial, forgettingPromotion: forgetsPromotion, replay: { digest.update($0) })
+        {
+        case .refused(let refusal): return try await refused(refusal, keptBytes: partial.contentBytes)
+        case .gone: throw DownloadError.Reason.partialLost
+        case .writer(let writer):
+            guard writer.contentBytes == partial.contentBytes else {
+                // The end of the partial was damaged and dropped. The next attempt requests what is missing.
+                var failure = AttemptFailure(DownloadError.Reason.partialLost)
+                failure.keptBytes = try await writer.keep()
+                throw failure
+            }
+            return try await body(
+                ContentWriter(writer: writer, isResumed: true, digest: digest, expected: expected))
+        }
+    }
+
+    private func refused(_ refusal: Refusal, keptBytes: Int64) async throws -> DownloadOutcome {
+        guard refusal == .alreadyPromoted else { return .refused(refusal, keptBytes: keptBytes) }
+        // Opened since the lookup.
+        guard let item = try await promoted() else { return .refused(refusal, keptBytes: 0) }
+        return .alreadyPromoted(item)
+    }
+
+    /// Ends a request or the writer of its content, keeping the partial if it may be part of the content.
     ///
-    /// - Parameters:
-    ///   - failures: The number of failed attempts, at least 1.
-    ///   - random: Returns a random number from 0 to 1.
-    func backoff(after failures: Int, random: () -> Double) -> Duration {
-        // 2^30 times any sensible value exceeds `longestBackoff`.
-        let ceiling = min(longestBackoff, firstBackoff * (1 << min(max(failures, 1) - 1, 30)))
-        return ceiling * min(max(random(), 0), 1)
-    }
-}
-
-extension DownloadError.Reason {
-    /// Whether the same request may succeed later.
-    var isTransient: Bool {
-        switch self {
-        case .connection(let failure): failure.isTransient
-        case .stalled, .truncated, .partialLost: true
-        case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
-        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong, .wrongRange,
-            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .cache:
-            false
+    /// - Parameter keptBytes: The length of the partial if there is no writer.
+    /// - Returns: The failure, with the number of bytes kept.
+    private func end(
+        _ content: ContentWriter?, keeping keptBytes: Int64 = 0, after error: any Error
+    ) async throws -> AttemptFailure {
+        var failure = AttemptFailure(error)
+        let keepsPartial = failure.reason?.keepsPartial ?? true
+        guard let content else {
+            if keepsPartial {
+                failure.keptBytes = keptBytes
+            } else {
+                try await cache.discardPartial(of: request.key)
+            }
+            return failure
         }
-    }
-
-    /// Whether the bytes stored so far may be part of the content, so that they are kept.
-    var keepsPartial: Bool {
-        switch self {
-        case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .partialLost: false
-        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
-            .stalled, .truncated, .undelimitedBody, .cache:
-            true
+        failure.wasResumed = content.isResumed
+        do throws(CacheError) {
+            failure.keptBytes = try await content.end(after: failure.reason)
+        } catch {
+            // If the download was cancelled with the cache, the partial was kept when that was closed.
+            guard failure.reason == nil, error == .closed || error == .writerIsFinished else { throw error }
         }
-    }
-}
-
-extension TransferFailure {
-    fileprivate var isTransient: Bool {
-        switch self {
-        // On Linux most connection failures have no specific error code.
-        case .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .offline, .other: true
-        case .notTrusted, .malformed, .cancelled: false
-        }
+        return failure
     }
 }

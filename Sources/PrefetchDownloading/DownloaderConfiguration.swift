@@ -36,7 +36,7 @@ public struct DownloaderConfiguration: Sendable {
 
 /// The injected dependencies of a downloader.
 struct DownloaderEnvironment: Sendable {
-    var transport: any Transport = SessionTransport()
+    var transport = SessionTransport()
     /// Waits, and throws when the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     /// The current time in seconds since 1970, for comparison with servers' dates.
@@ -44,4 +44,53 @@ struct DownloaderEnvironment: Sendable {
     /// Returns a random number from 0 to 1.
     var random: @Sendable () -> Double = { Double.random(in: 0...1) }
     var logger = Logger(label: "PrefetchDownloader")
+}
+
+extension DownloaderConfiguration {
+    /// The delay before a failed download is retried; `nil` if it is not retried.
+    ///
+    /// - Parameters:
+    ///   - failures: Consecutive attempts without progress, including this one.
+    ///   - random: Returns a random number from 0 to 1.
+    func retryDelay(
+        after reason: DownloadError.Reason, failures: Int, random: () -> Double
+    ) -> Duration? {
+        guard failures < attempts, reason.isTransient else { return nil }
+        let delay = backoff(after: failures, random: random)
+        guard case .status(_, let retryAfter?) = reason else { return delay }
+        return retryAfter <= longestRetryAfter ? max(delay, retryAfter) : nil
+    }
+
+    /// The delay before the next attempt: exponential backoff with full jitter, so that clients that failed together do
+    /// not retry together (Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
+    func backoff(after failures: Int, random: () -> Double) -> Duration {
+        // 2^30 times any sensible value exceeds `longestBackoff`.
+        let ceiling = min(longestBackoff, firstBackoff * (1 << min(max(failures, 1) - 1, 30)))
+        return ceiling * min(max(random(), 0), 1)
+    }
+}
+
+extension DownloadError.Reason {
+    /// Whether the same request may succeed later.
+    var isTransient: Bool {
+        switch self {
+        case .connection(.notTrusted), .connection(.malformed), .connection(.cancelled): false
+        // Any other connection failure: on Linux most have no specific error code.
+        case .connection, .stalled, .truncated, .partialLost: true
+        case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
+        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong, .wrongRange,
+            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .cache:
+            false
+        }
+    }
+
+    /// Whether the bytes stored so far may be part of the content, so that they are kept.
+    var keepsPartial: Bool {
+        switch self {
+        case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .partialLost: false
+        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
+            .stalled, .truncated, .undelimitedBody, .cache:
+            true
+        }
+    }
 }

@@ -1,5 +1,7 @@
+internal import Crypto
 public import Foundation
 public import PrefetchCaching
+internal import Synchronization
 
 extension PrefetchCache {
     /// Stores an item whose content comes piece by piece, over a transport of your own.
@@ -37,73 +39,44 @@ extension PrefetchCache {
         forgettingPromotion: Bool = false, isolation: isolated (any Actor)? = #isolation,
         progress: (DownloadProgress) -> Void = { _ in }, from pieces: (Int64) async throws -> Pieces
     ) async throws -> StoreOutcome where Pieces.Element == Data {
-        let (writer, digest): (CacheWriter, ContentDigest)
-        switch try await beginOrResume(
-            metadata, expectedLength: expectedLength, sha256: sha256, encoding: encoding,
-            keepingPartial: keepingPartial, forgettingPromotion: forgettingPromotion)
-        {
-        case .begun(let begun, let digestSoFar): (writer, digest) = (begun, digestSoFar)
-        case .refused(let refusal): return .refused(refusal)
-        }
-        var length = writer.contentBytes
-        do {
-            for try await piece in try await pieces(length) {
-                length += Int64(piece.count)
-                if let expectedLength, length > expectedLength {
-                    throw DownloadError.Reason.tooLong(received: length, announced: expectedLength)
-                }
-                digest.update(piece)
-                if let refusal = try await writer.write(piece) { return .refused(refusal) }
-                progress(DownloadProgress(completedBytes: length, totalBytes: expectedLength))
-            }
-            // The sequence may have ended early because the task was cancelled.
-            try Task.checkCancellation()
-            if let expectedLength, length < expectedLength {
-                throw DownloadError.Reason.truncated(received: length, announced: expectedLength)
-            }
-            if let sha256, let actual = digest.finalize(), actual != sha256 {
-                throw DownloadError.Reason.wrongDigest(expected: sha256, actual: actual)
-            }
-        } catch let error as CacheError {
-            // The writer has ended, or ends when it is released.
-            throw error
-        } catch let reason as DownloadError.Reason where !reason.keepsPartial {
-            try await writer.cancel()
-            throw reason
-        } catch {
-            try await writer.keep()
-            throw error
-        }
-        return try await writer.commit()
-    }
-
-    private enum Beginning {
-        case begun(CacheWriter, ContentDigest)
-        case refused(Refusal)
-    }
-
-    private func beginOrResume(
-        _ metadata: ItemMetadata, expectedLength: Int64?, sha256: [UInt8]?, encoding: EncodingChoice,
-        keepingPartial: Bool, forgettingPromotion: Bool
-    ) async throws(CacheError) -> Beginning {
-        let digest = ContentDigest(isWanted: sha256 != nil)
+        var digest = ContentDigest(isWanted: sha256 != nil)
+        var resumed = ResumedStoring.gone
         if keepingPartial, let partial = try await partial(of: metadata.key),
             partial.continues(metadata, expectedLength: expectedLength, isVerified: sha256 != nil)
         {
-            switch try await resumeStoring(
-                partial, forgettingPromotion: forgettingPromotion, replay: digest.replay)
+            resumed = try await resumeStoring(
+                partial, forgettingPromotion: forgettingPromotion, replay: { [digest] in digest.update($0) })
+        }
+        let writer: CacheWriter
+        switch resumed {
+        case .writer(let resumed): writer = resumed
+        case .refused(let refusal): return .refused(refusal)
+        case .gone:
+            // The old one may include content of the partial.
+            digest = ContentDigest(isWanted: sha256 != nil)
+            switch try await beginStoring(
+                metadata, expectedLength: expectedLength, encoding: encoding,
+                keepingPartial: keepingPartial, forgettingPromotion: forgettingPromotion)
             {
-            case .writer(let writer): return .begun(writer, digest)
+            case .writer(let begun): writer = begun
             case .refused(let refusal): return .refused(refusal)
-            case .gone: break
             }
         }
-        switch try await beginStoring(
-            metadata, expectedLength: expectedLength, encoding: encoding, keepingPartial: keepingPartial,
-            forgettingPromotion: forgettingPromotion)
-        {
-        case .writer(let writer): return .begun(writer, ContentDigest(isWanted: sha256 != nil))
-        case .refused(let refusal): return .refused(refusal)
+        let content = ContentWriter(
+            writer: writer, isResumed: writer.contentBytes > 0, digest: digest,
+            expected: Expectations(digest: sha256, length: expectedLength))
+        do {
+            var iterator = try await pieces(writer.contentBytes).makeAsyncIterator()
+            return try await content.writeAll(announced: expectedLength, progress: progress) {
+                let piece = try await iterator.next(isolation: isolation)
+                // The sequence may have ended early because the task was cancelled.
+                if piece == nil { try Task.checkCancellation() }
+                return piece
+            }
+        } catch {
+            // After an error of the cache, the writer has ended, or ends when it is released.
+            if !(error is CacheError) { _ = try await content.end(after: error as? DownloadError.Reason) }
+            throw error
         }
     }
 }
@@ -117,9 +90,82 @@ extension ResumablePartial {
     ) -> Bool {
         let isSameVersion = !item.validator.isEmpty && item.validator == metadata.validator
         return (isVerified || isSameVersion) && item.intent == metadata.intent
-            && item.source.utf8.elementsEqual(metadata.source.utf8)
-            && item.destination == metadata.destination && item.attributes == metadata.attributes
-            && contentBytes <= length ?? .max
+            && item.isSameItem(as: metadata) && contentBytes <= length ?? .max
             && (expectedLength == nil || length == nil || expectedLength == length)
+    }
+}
+
+/// Writes content piece by piece, and completes the item if the content is as expected.
+struct ContentWriter: Sendable {
+    let writer: CacheWriter
+    /// Whether the writer resumes an earlier store.
+    let isResumed: Bool
+    /// Already includes the content of the earlier store.
+    let digest: ContentDigest
+    let expected: Expectations
+
+    /// - Parameters:
+    ///   - announced: The announced length of the whole content in bytes; `nil` if unknown.
+    ///   - next: Returns the next piece, or `nil` after the last one.
+    /// - Throws: What `next` throws, a ``DownloadError/Reason`` for other content than announced or expected, and
+    ///   `CacheError`, after which the writer has ended.
+    func writeAll(
+        announced: Int64?, isolation: isolated (any Actor)? = #isolation,
+        progress: (DownloadProgress) -> Void, from next: () async throws -> Data?
+    ) async throws -> StoreOutcome {
+        while let piece = try await next() {
+            let length = writer.contentBytes + Int64(piece.count)
+            if let announced, length > announced {
+                throw DownloadError.Reason.tooLong(received: length, announced: announced)
+            }
+            piece.withUnsafeBytes { digest.update($0) }
+            if let refusal = try await writer.write(piece) { return .refused(refusal) }
+            progress(DownloadProgress(completedBytes: length, totalBytes: announced))
+        }
+        let length = writer.contentBytes
+        if let announced, length < announced {
+            throw DownloadError.Reason.truncated(received: length, announced: announced)
+        }
+        if let expected = expected.length, expected != length {
+            throw DownloadError.Reason.wrongLength(expected: expected, actual: length)
+        }
+        if let expected = expected.digest, let actual = digest.finalize(), expected != actual {
+            throw DownloadError.Reason.wrongDigest(expected: expected, actual: actual)
+        }
+        return try await writer.commit()
+    }
+
+    /// Ends the writer after a failure, keeping the partial if it may be part of the content.
+    ///
+    /// - Returns: Bytes of content that are kept.
+    func end(after reason: DownloadError.Reason?) async throws(CacheError) -> Int64 {
+        // The writer has already discarded the item.
+        if case .cache? = reason { return 0 }
+        guard reason?.keepsPartial ?? true else {
+            try await writer.cancel()
+            return 0
+        }
+        return try await writer.keep()
+    }
+}
+
+/// An incremental SHA-256 digest of content being stored; a no-op if the digest is not needed.
+///
+/// Uses swift-crypto, which is CryptoKit on Apple platforms and BoringSSL elsewhere: with the processor's SHA
+/// instructions it keeps up with any disk, which plain Swift does not.
+final class ContentDigest: Sendable {
+    private let state: Mutex<SHA256?>
+
+    init(isWanted: Bool) {
+        state = Mutex(isWanted ? SHA256() : nil)
+    }
+
+    func update(_ bytes: UnsafeRawBufferPointer) {
+        state.withLock { $0?.update(bufferPointer: bytes) }
+    }
+
+    /// Returns the digest; `nil` if it is not needed.
+    func finalize() -> [UInt8]? {
+        state.withLock { $0?.finalize() }.map(Array.init)
     }
 }

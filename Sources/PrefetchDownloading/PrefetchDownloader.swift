@@ -26,7 +26,6 @@ public final class PrefetchDownloader: Sendable {
         /// The downloads by key. The first of each key is running; the others wait for it to end.
         var jobs: [ItemKey: [DownloadJob]] = [:]
         var lastNumber = 0
-        var idle: [CheckedContinuation<Void, Never>] = []
     }
 
     private let configuration: DownloaderConfiguration
@@ -43,9 +42,7 @@ public final class PrefetchDownloader: Sendable {
         cache: PrefetchCache, configuration: DownloaderConfiguration,
         logger: Logger = Logger(label: "PrefetchDownloader")
     ) {
-        var environment = DownloaderEnvironment()
-        environment.logger = logger
-        self.init(cache, configuration, environment)
+        self.init(cache, configuration, DownloaderEnvironment(logger: logger))
     }
 
     init(
@@ -56,8 +53,7 @@ public final class PrefetchDownloader: Sendable {
         self.configuration = configuration
         self.environment = environment
         slots = TransferSlots(configuration)
-        let events = cache.events
-        let task = Task { [weak self] in
+        let task = Task { [weak self, events = cache.events] in
             for await case .pressure(let level) in events where level >= .elevated {
                 self?.stopOpportunistic(under: level)
             }
@@ -73,23 +69,23 @@ public final class PrefetchDownloader: Sendable {
     @discardableResult
     public func prefetch(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
-        let (job, isNew, first) = state.withLock { state -> (DownloadJob, Bool, DownloadJob?) in
+        let (job, first) = state.withLock { state in
             let jobs = state.jobs[request.key, default: []]
             if let job = jobs.first(where: { $0.request.serves(request) && $0.add(download) }) {
-                return (job, false, jobs.first)
+                return (job, jobs.first)
             }
             state.lastNumber += 1
             let job = DownloadJob(request, number: state.lastNumber)
             _ = job.add(download)
             state.jobs[request.key, default: []].append(job)
-            return (job, true, jobs.first)
+            if jobs.isEmpty { start(job) }
+            return (job, jobs.first)
         }
         download.whenCancelled { [weak self, weak job] download in
             guard let job else { return }
-            job.leave(download)
-            self?.endIfWaiting(job)
+            job.remove(download)
+            self?.endIfQueued(job)
         }
-        if isNew, first == nil { start(job) }
         if let first, request.intent == .userRequested {
             first.makeUrgent()
             slots.raise(first.number)
@@ -106,22 +102,17 @@ public final class PrefetchDownloader: Sendable {
 
     /// Cancels all downloads, and waits until their partials have been kept.
     public func cancelAll() async {
-        let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
+        let jobs = jobs
         for job in jobs {
             job.stop(.cancelled)
-            endIfWaiting(job)
+            endIfQueued(job)
         }
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if !state.jobs.isEmpty { state.idle.append(continuation) }
-                return state.jobs.isEmpty
-            }
-            if isIdle { continuation.resume() }
-        }
+        for job in jobs { await job.waitUntilEnded() }
     }
 
+    private var jobs: [DownloadJob] { state.withLock { $0.jobs.values.flatMap(\.self) } }
+
     private func stopOpportunistic(under pressure: Pressure) {
-        let jobs = state.withLock { $0.jobs.values.flatMap(\.self) }
         for job in jobs { job.stopIfOpportunistic(under: pressure) }
     }
 
@@ -135,27 +126,22 @@ public final class PrefetchDownloader: Sendable {
     }
 
     /// Ends a stopped download that is queued behind another one for its key, which may take hours.
-    private func endIfWaiting(_ job: DownloadJob) {
-        let isWaiting = state.withLock { state in
+    private func endIfQueued(_ job: DownloadJob) {
+        let isQueued = state.withLock { state in
             let index = state.jobs[job.request.key]?.firstIndex { $0 === job }
             // The first is running, and ends itself.
             guard let index, index > 0, job.isStopped else { return false }
             state.jobs[job.request.key]?.remove(at: index)
             return true
         }
-        if isWaiting { job.emit(.finished(job.stoppedOutcome(keptBytes: 0))) }
+        if isQueued { job.emit(.finished(job.stoppedOutcome(keptBytes: 0))) }
     }
 
     private func end(_ job: DownloadJob) {
-        let (next, idle) = state.withLock { state -> (DownloadJob?, [CheckedContinuation<Void, Never>]) in
-            var jobs = state.jobs[job.request.key] ?? []
-            jobs.removeAll { $0 === job }
-            state.jobs[job.request.key] = jobs.isEmpty ? nil : jobs
-            guard state.jobs.isEmpty else { return (jobs.first, []) }
-            defer { state.idle = [] }
-            return (nil, state.idle)
+        let key = job.request.key
+        state.withLock { state in
+            state.jobs[key]?.removeAll { $0 === job }
+            if let next = state.jobs[key]?.first { start(next) } else { state.jobs[key] = nil }
         }
-        if let next { start(next) }
-        for continuation in idle { continuation.resume() }
     }
 }

@@ -63,8 +63,8 @@ enum RequestPlan: Equatable, Sendable {
 enum ResponsePlan: Equatable, Sendable {
     /// Store the body from the start; `length` is the content's length in bytes, if known.
     case store(length: Int64?)
-    /// Append the body, of `rest` bytes, to the partial.
-    case append(to: ResumablePartial, rest: Int64)
+    /// Append the body to the partial, which completes the content of `total` bytes.
+    case append(total: Int64)
     /// The cache has this version.
     case notModified
     /// The partial has all bytes of this version.
@@ -73,11 +73,7 @@ enum ResponsePlan: Equatable, Sendable {
     case restart
     case fail(DownloadError.Reason)
 
-    /// - Parameters:
-    ///   - isSecure: Whether the response comes over TLS.
-    ///   - plan: What was requested.
-    ///   - expected: What the caller expects.
-    ///   - now: Seconds since 1970.
+    /// - Parameter now: Seconds since 1970.
     init(
         _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, expecting expected: Expectations,
         now: Int64
@@ -119,19 +115,18 @@ enum ResponsePlan: Equatable, Sendable {
     private static func rest(
         _ head: ResponseHead, _ plan: RequestPlan, expectedLength: Int64?
     ) -> ResponsePlan {
-        let wrong = ResponsePlan.fail(.wrongRange(head["content-range"] ?? "none"))
-        guard case .rest(let partial, let condition) = plan,
-            case .bytes(let range, let total?) = head.contentRange,
-            range.lowerBound == partial.contentBytes, range.upperBound == total - 1,
-            head.contentLength == nil || head.contentLength == total - range.lowerBound
-        else { return wrong }
+        guard case .rest(let partial, let condition) = plan, let range = head.contentRange,
+            range.bytes.lowerBound == partial.contentBytes, range.bytes.upperBound == range.total,
+            head.contentLength == nil || head.contentLength == range.total - partial.contentBytes
+        else { return .fail(.wrongRange(head["content-range"] ?? "none")) }
+        let total = range.total
         if let length = partial.expectedLength, length != total { return .restart }
         // A server that supports `Range` but not `If-Range` ignores the version.
         guard head.isOfTheVersion(condition, of: partial.metadata.validator) else { return .restart }
         if let expectedLength, total != expectedLength {
             return .fail(.wrongLength(expected: expectedLength, actual: total))
         }
-        return .append(to: partial, rest: total - range.lowerBound)
+        return .append(total: total)
     }
 }
 
@@ -141,7 +136,7 @@ extension ResponseHead {
     fileprivate func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
         if condition.hasPrefix("\"") { return entityTag?.text == condition }
         if let tag = entityTag?.text, let known = validator.entityTag, tag != known { return false }
-        return self["last-modified"].map { String($0.trimmed) == condition } ?? true
+        return self["last-modified"].map { $0.trimmed == condition } ?? true
     }
 }
 

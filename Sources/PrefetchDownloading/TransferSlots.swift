@@ -10,14 +10,14 @@ final class TransferSlots: Sendable {
     private let state: Mutex<State>
 
     init(_ configuration: DownloaderConfiguration) {
-        state = Mutex(
-            State(
-                queue: SlotQueue(limit: configuration.transfers, limitPerHost: configuration.transfersPerHost)
-            ))
+        let queue = SlotQueue(limit: configuration.transfers, limitPerHost: configuration.transfersPerHost)
+        state = Mutex(State(queue: queue))
     }
 
     /// Runs `body` when a slot is free; returns `nil` if the task was cancelled while waiting.
-    func use<Value>(_ entry: SlotQueue.Entry, _ body: () async -> Value) async -> Value? {
+    func use<Value>(
+        _ entry: SlotQueue.Entry, _ body: () async throws -> Value
+    ) async rethrows -> Value? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 change { state in
@@ -32,7 +32,7 @@ final class TransferSlots: Sendable {
         }
         defer { change { $0.queue.remove(entry.number) } }
         if Task.isCancelled { return nil }
-        return await body()
+        return try await body()
     }
 
     /// Moves a waiting download ahead of opportunistic ones.
@@ -41,8 +41,7 @@ final class TransferSlots: Sendable {
     }
 
     private func wake(_ number: Int) {
-        let continuation = state.withLock { $0.waiting.removeValue(forKey: number) }
-        continuation?.resume()
+        state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
     }
 
     private func change(_ body: (inout State) -> Void) {
@@ -73,20 +72,22 @@ struct SlotQueue: Sendable {
     private let limit: Int
     private let limitPerHost: Int
     private var waiting: [Int: Entry] = [:]
-    /// By host. Stale entries, which were removed or raised, are dropped when they reach the top of their heap.
-    private var heaps: [String: EntryHeap] = [:]
+    /// The waiting entries by host, sorted on demand, with the next one to start last. Stale entries, which were removed
+    /// or raised, are dropped when they come last.
+    private var queues: [String: [Entry]] = [:]
+    private var unsortedHosts: Set<String> = []
+    /// The hosts of the running entries.
     private var running: [Int: String] = [:]
-    private var runningPerHost: [String: Int] = [:]
 
     init(limit: Int, limitPerHost: Int) {
         self.limit = max(1, limit)
         self.limitPerHost = max(1, limitPerHost)
     }
 
-    /// - Complexity: O(log *n*).
     mutating func add(_ entry: Entry) {
         waiting[entry.number] = entry
-        heaps[entry.host, default: EntryHeap()].insert(entry)
+        queues[entry.host, default: []].append(entry)
+        unsortedHosts.insert(entry.host)
     }
 
     /// Makes a waiting entry user-requested.
@@ -98,76 +99,33 @@ struct SlotQueue: Sendable {
 
     /// Removes an entry, whether it is waiting or running.
     mutating func remove(_ number: Int) {
-        guard let host = running.removeValue(forKey: number) else {
-            waiting[number] = nil
-            return
-        }
-        let rest = runningPerHost[host, default: 1] - 1
-        runningPerHost[host] = rest == 0 ? nil : rest
+        if running.removeValue(forKey: number) == nil { waiting[number] = nil }
     }
 
     /// Starts the entries that may run. An entry whose host is busy does not block others.
     ///
-    /// - Complexity: O(*h* + log *n*) per started entry, with *h* hosts.
+    /// - Complexity: O(*h*) per started entry, with *h* hosts, and a sort of the entries of each idle host to which some
+    ///   were added. Those are nearly sorted, which takes linear time.
     mutating func start() -> [Int] {
         var started: [Int] = []
-        while running.count < limit, let entry = next() {
-            _ = heaps[entry.host]?.removeFirst()
+        while running.count < limit {
+            let idle = queues.keys.filter { host in running.values.count { $0 == host } < limitPerHost }
+            guard let entry = idle.compactMap({ next(of: $0) }).min(by: { $0.precedes($1) }) else { break }
+            queues[entry.host]?.removeLast()
             waiting[entry.number] = nil
             running[entry.number] = entry.host
-            runningPerHost[entry.host, default: 0] += 1
             started.append(entry.number)
         }
         return started
     }
 
-    private mutating func next() -> Entry? {
-        var next: Entry?
-        for host in Array(heaps.keys) where runningPerHost[host, default: 0] < limitPerHost {
-            while let first = heaps[host]?.first, waiting[first.number] != first {
-                _ = heaps[host]?.removeFirst()
-            }
-            guard let first = heaps[host]?.first else {
-                heaps[host] = nil
-                continue
-            }
-            if next.map({ first.precedes($0) }) ?? true { next = first }
+    private mutating func next(of host: String) -> Entry? {
+        if unsortedHosts.remove(host) != nil { queues[host]?.sort { $1.precedes($0) } }
+        while let last = queues[host]?.last {
+            if waiting[last.number] == last { return last }
+            queues[host]?.removeLast()
         }
-        return next
-    }
-}
-
-/// A binary heap, ordered by ``SlotQueue/Entry/precedes(_:)``.
-private struct EntryHeap {
-    private var entries: [SlotQueue.Entry] = []
-
-    var first: SlotQueue.Entry? { entries.first }
-
-    mutating func insert(_ entry: SlotQueue.Entry) {
-        var child = entries.count
-        entries.append(entry)
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard entries[child].precedes(entries[parent]) else { return }
-            entries.swapAt(child, parent)
-            child = parent
-        }
-    }
-
-    mutating func removeFirst() -> SlotQueue.Entry? {
-        guard let last = entries.popLast() else { return nil }
-        guard let first = entries.first else { return last }
-        entries[0] = last
-        var parent = 0
-        while true {
-            var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < entries.count && entries[child].precedes(entries[least]) {
-                least = child
-            }
-            guard least != parent else { return first }
-            entries.swapAt(parent, least)
-            parent = least
-        }
+        queues[host] = nil
+        return nil
     }
 }

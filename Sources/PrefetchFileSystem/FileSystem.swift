@@ -146,32 +146,6 @@ package enum LockMode: Sendable {
 }
 
 extension FileSystem {
-    /// No limit, for file systems that do not use the operating system's descriptors.
-    package var descriptorLimit: Int { .max }
-
-    /// For file systems on which reading a file's times has no cost.
-    package func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
-        try attributes(of: name, in: directory)?.identity.inode
-    }
-
-    /// Returns `nil`, for file systems that do not keep creation times.
-    package func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
-
-    /// Returns `nil`, for file systems that do not keep access times.
-    package func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
-
-    /// Does nothing, for file systems that do not keep access times.
-    package func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {}
-
-    /// Returns `false`, for file systems that do not report it.
-    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool { false }
-
-    /// Does nothing, for file systems that free the space of removed files immediately.
-    package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {}
-
-    /// Does nothing, for file systems without owners.
-    package func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {}
-
     /// Acquires an exclusive lock on an open file.
     package func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
         try lock(file, .exclusive, waiting: waiting)
@@ -226,4 +200,165 @@ package enum RenameMode: Sendable, Hashable {
     case exclusive
     /// The two names are exchanged atomically.
     case exchanging
+}
+
+/// The attributes of a file or folder, as `stat` reports them.
+package struct FileAttributes: Hashable, Sendable {
+    /// The type of a file.
+    package enum Kind: Hashable, Sendable {
+        case regular, directory, symbolicLink, other
+    }
+
+    /// The identity of an inode: two names with the same identity are hard links to one file.
+    package struct Identity: Hashable, Sendable {
+        /// The volume (`st_dev`).
+        package let device: UInt64
+        /// The inode number on the volume (`st_ino`).
+        package let inode: UInt64
+
+        /// Creates an identity from the values that `stat` reports.
+        package init(device: UInt64, inode: UInt64) {
+            self.device = device
+            self.inode = inode
+        }
+    }
+
+    /// The type of the file.
+    package let kind: Kind
+    /// The identity of the inode.
+    package let identity: Identity
+    /// Length in bytes.
+    package let length: Int64
+    /// Bytes allocated on the volume (`st_blocks` × 512).
+    package let allocated: Int64
+    /// The number of hard links to the file.
+    package let linkCount: UInt64
+    /// The user that owns the file (`st_uid`).
+    package let owner: UInt32
+    /// The group of the file (`st_gid`).
+    package let group: UInt32
+    /// The permission bits, without the file type.
+    package let permissions: FilePermissions
+    /// Last modification, in nanoseconds since 1970.
+    package let modified: Int64
+
+    /// Creates attributes from their values.
+    package init(
+        kind: Kind, identity: Identity, length: Int64, allocated: Int64, linkCount: UInt64,
+        owner: UInt32, group: UInt32 = 0, permissions: FilePermissions, modified: Int64
+    ) {
+        self.kind = kind
+        self.identity = identity
+        self.length = length
+        self.allocated = allocated
+        self.linkCount = linkCount
+        self.owner = owner
+        self.group = group
+        self.permissions = permissions
+        self.modified = modified
+    }
+}
+
+/// One entry of a folder.
+package struct DirectoryEntry: Hashable, Sendable {
+    /// The name of the entry in its folder.
+    package let name: FilePath.Component
+    /// The type of the entry, or `nil` if the file system does not report it with the name: read the attributes
+    /// instead.
+    package let kind: FileAttributes.Kind?
+
+    /// Creates an entry.
+    package init(name: FilePath.Component, kind: FileAttributes.Kind?) {
+        self.name = name
+        self.kind = kind
+    }
+}
+
+/// The size and free space of a volume, in bytes.
+package struct VolumeFigures: Hashable, Sendable {
+    /// Bytes of the whole volume: `f_blocks` × `f_frsize`.
+    package let total: Int64
+    /// Bytes available to this user: `f_bavail` × `f_frsize`.
+    package let available: Int64
+    /// The allocation unit in bytes: `f_frsize`.
+    package let blockSize: Int64
+
+    /// Creates volume figures from values in bytes.
+    package init(total: Int64, available: Int64, blockSize: Int64) {
+        self.total = total
+        self.available = available
+        self.blockSize = blockSize
+    }
+}
+
+/// A failed system call: its name, its path, and the kernel's error number.
+public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the system call, as in its manual page.
+    public let operation: String
+    /// The path passed to the call, if any.
+    package let path: FilePath?
+    /// The kernel's error number.
+    package let errno: Errno
+
+    /// The raw error number, such as `ENOSPC`.
+    public var code: CInt { errno.rawValue }
+
+    /// Creates an error for the system call `operation`.
+    package init(_ operation: String, path: FilePath? = nil, errno: Errno) {
+        self.operation = operation
+        self.path = path
+        self.errno = errno
+    }
+
+    /// The same error with `path`, unless it already has one: calls on descriptors have none.
+    package func naming(_ path: FilePath) -> FileSystemError {
+        self.path == nil ? FileSystemError(operation, path: path, errno: errno) : self
+    }
+
+    /// Whether the volume, or the user's quota on it, is full: `ENOSPC` or `EDQUOT`.
+    package var isOutOfSpace: Bool {
+        errno == .noSpace || errno == .diskQuotaExceeded
+    }
+
+    /// Whether the volume is read-only: `EROFS`.
+    package var isReadOnlyVolume: Bool { errno == .readOnlyFileSystem }
+
+    /// Whether permission is missing: `EACCES`, `EPERM` or `EROFS`.
+    package var isNotPermitted: Bool {
+        errno == .permissionDenied || errno == .notPermitted || errno == .readOnlyFileSystem
+    }
+
+    /// Whether the name does not exist: `ENOENT`.
+    package var isNotFound: Bool {
+        errno == .noSuchFileOrDirectory
+    }
+
+    /// Whether the file was refused because it has more than one hard link: `EMLINK`.
+    package var isHardLinked: Bool { errno == .tooManyLinks }
+
+    /// Whether the name is something other than a regular file, such as a symbolic link, a folder or a pipe: `ELOOP`,
+    /// `EISDIR`, `ENOTDIR`, `ESPIPE`, `ENXIO`, or `EAGAIN` for an empty pipe.
+    package var isNotRegularFile: Bool {
+        switch errno {
+        case .tooManySymbolicLinkLevels, .isDirectory, .notDirectory, .illegalSeek, .noSuchAddressOrDevice,
+            .resourceTemporarilyUnavailable:
+            true
+        default: false
+        }
+    }
+
+    /// Whether the file system does not support the call: `ENOTSUP`, `EOPNOTSUPP`, `ENOTTY`, `ENOLCK` or
+    /// `EINVAL`.
+    package var isUnsupported: Bool {
+        switch errno {
+        case .notSupported, .notSupportedOnSocket, .inappropriateIOCTLForDevice, .noLocks, .invalidArgument:
+            true
+        default: false
+        }
+    }
+
+    public var description: String {
+        guard let path else { return "\(operation): \(errno)" }
+        return "\(operation) \(path): \(errno)"
+    }
 }

@@ -177,24 +177,19 @@ package struct LiveFileSystem: FileSystem {
             guard mode == .exclusive, error.errno == .invalidArgument || error.errno == .notSupported
             else { throw error }
             do throws(FileSystemError) {
-                try link(name, in: directory, to: newName, in: newDirectory)
+                _ = try Platform.retrying("link", newName) {
+                    name.withPlatformString { old in
+                        newName.withPlatformString { new in
+                            linkat(directory.rawValue, old, newDirectory.rawValue, new, 0)
+                        }
+                    }
+                }
             } catch let failure {
                 // Without hard link support, the original error is the relevant one: it may be about the name.
-                throw failure.lacksHardLinkSupport ? error : failure
+                let lacksHardLinks: [Errno] = [.notPermitted, .notSupported, .noFunction, .tooManyLinks]
+                throw lacksHardLinks.contains(failure.errno) ? error : failure
             }
             try unlink(name, in: directory)
-        }
-    }
-
-    private func link(
-        _ name: FilePath, in directory: Descriptor, to newName: FilePath, in newDirectory: Descriptor
-    ) throws(FileSystemError) {
-        _ = try Platform.retrying("link", newName) {
-            name.withPlatformString { old in
-                newName.withPlatformString { new in
-                    linkat(directory.rawValue, old, newDirectory.rawValue, new, 0)
-                }
-            }
         }
     }
 
@@ -385,13 +380,6 @@ extension OpenMode {
         case .directory: (O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
         case .directoryFollowingLinks: (O_RDONLY | O_DIRECTORY, 0)
         }
-    }
-}
-
-extension FileSystemError {
-    /// Whether the file system does not support hard links: `EPERM`, `ENOTSUP`, `ENOSYS` or `EMLINK`.
-    fileprivate var lacksHardLinkSupport: Bool {
-        errno == .notPermitted || errno == .notSupported || errno == .noFunction || errno == .tooManyLinks
     }
 }
 

@@ -19,11 +19,11 @@ public struct Destination: Sendable, Hashable {
         area: Area, name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
     ) {
         switch area {
-        case .documents: self = .documents(name, in: folder, backup: backup)
-        case .applicationSupport: self = .applicationSupport(name, in: folder, backup: backup)
-        case .iCloudDrive where backup == .include: self = .iCloudDrive(name, in: folder)
-        case .caches, .temporary, .iCloudDrive: return nil
+        case .documents, .applicationSupport: break
+        case .iCloudDrive: guard backup == .include else { return nil }
+        case .caches, .temporary: return nil
         }
+        self.init(area, name, folder, backup)
     }
 
     private init(_ area: Area, _ name: FileName, _ folder: FolderPath?, _ backup: BackupPolicy) {

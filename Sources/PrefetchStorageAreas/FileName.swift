@@ -243,7 +243,7 @@ extension Unicode.Scalar {
         !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint
     }
 
-    fileprivate var isASCIIAlphanumeric: Bool {
+    var isASCIIAlphanumeric: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9": true
         default: false

@@ -45,15 +45,7 @@ public struct StorageAreas: Sendable, Hashable {
     ///
     /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``
     static func folderName(ofApp id: String) throws(StorageAreasError) -> FilePath.Component {
-        let isSafe = id.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
+        let isSafe = id.unicodeScalars.allSatisfy { $0.isASCIIAlphanumeric || [".", "_", "-"].contains($0) }
         guard isSafe, (1...255).contains(id.utf8.count), id.first != ".", id.first != "-",
             let component = FilePath.Component(id)
         else { throw .invalidApplicationID(id) }

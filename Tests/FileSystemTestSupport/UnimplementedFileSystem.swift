@@ -78,3 +78,32 @@ extension UnimplementedFileSystem {
 
     package func volume(of _: Descriptor) throws(FileSystemError) -> VolumeFigures { try fail() }
 }
+
+// What most test doubles do without.
+extension FileSystem {
+    /// No limit, for file systems that do not use the operating system's descriptors.
+    package var descriptorLimit: Int { .max }
+
+    /// For file systems on which reading a file's times has no cost.
+    package func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
+        try attributes(of: name, in: directory)?.identity.inode
+    }
+
+    /// Returns `nil`, for file systems that do not keep creation times.
+    package func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
+
+    /// Returns `nil`, for file systems that do not keep access times.
+    package func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
+
+    /// Does nothing, for file systems that do not keep access times.
+    package func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {}
+
+    /// Returns `false`, for file systems that do not report it.
+    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool { false }
+
+    /// Does nothing, for file systems that free the space of removed files immediately.
+    package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {}
+
+    /// Does nothing, for file systems without owners.
+    package func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {}
+}

@@ -14,7 +14,7 @@ import Testing
     private static let length = 64 << 20
     private static let inFlight: Int64 = 16 << 20
 
-    private func start() throws -> (HTTPTestServer, any Exchange) {
+    private func start() throws -> (HTTPTestServer, Exchange) {
         let server = try HTTPTestServer { _ in TestAnswer(200, body: Data(count: Self.length)) }
         return (server, SessionTransport().start(URLRequest(url: server.url())))
     }
@@ -36,7 +36,7 @@ import Testing
         while let piece = try await exchange.next() {
             received += piece.count
             // One reading of the network may come on top of what waits.
-            #expect(piece.count <= BodyPipe.capacity + (1 << 20))
+            #expect(piece.count <= Exchange.capacity + (1 << 20))
         }
         #expect(received == Self.length)
         #expect(server.bodyBytesSent == Int64(Self.length))
@@ -47,6 +47,6 @@ import Testing
         _ = try await exchange.head()
         await server.heldUp()
         exchange.cancel()
-        await #expect(throws: TransferFailure.cancelled) { _ = try await exchange.next() }
+        await #expect(throws: DownloadError.Reason.connection(.cancelled)) { _ = try await exchange.next() }
     }
 }

@@ -128,7 +128,8 @@ import Testing
     @Test func whoMayBeAsked() throws {
         func problem(_ text: String, _ configuration: DownloaderConfiguration) throws -> DownloadError.Reason?
         {
-            configuration.problem(of: try #require(URL(string: text)))
+            let url = try #require(URL(string: text))
+            return configuration.problem(of: url)
         }
         var configuration = DownloaderConfiguration(hosts: [
             "example.org", "*.example.net", "127.0.0.1", "127.0.0.1.example.com",

@@ -212,7 +212,8 @@ import Testing
     /// What a test can hardly make a server, a volume and a second process do.
     @Test func ofRareEvents() throws {
         let target = try FetchTarget("https://user:password@example.org/a", key: "k")
-        let error = DownloadError(key: "k", origin: "https://example.org", .stalled(.seconds(30)))
+        let error = DownloadError(
+            key: "k", origin: "https://example.org", reason: .stalled(.seconds(30)), keptBytes: 0)
         var lines = try [
             json(.resumed(at: 5), of: target), json(.retrying(after: .milliseconds(1500), error), of: target),
             json(.finished(.cancelled(keptBytes: 7)), of: target),

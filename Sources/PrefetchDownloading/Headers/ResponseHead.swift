@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PrefetchCaching
 
 /// The status and the headers of a response.
@@ -42,39 +43,32 @@ struct ResponseHead: Sendable {
 
     /// The encoding that the server applied despite `Accept-Encoding: identity`.
     var contentEncoding: String? {
-        guard let encoding = self["content-encoding"]?.trimmed, !encoding.isEmpty,
-            encoding.lowercased() != "identity"
-        else { return nil }
-        return String(encoding)
+        self["content-encoding"].map(\.trimmed).flatMap {
+            ["", "identity"].contains($0.lowercased()) ? nil : $0
+        }
     }
 }
 
-/// The `Content-Range` header of a partial response, or of a response to a range that cannot be satisfied
-/// (RFC 9110, section 14.4).
-enum ContentRange: Hashable, Sendable {
-    /// `bytes 1048576-2097151/4194304`; `total` is `nil` for `*`.
-    case bytes(ClosedRange<Int64>, total: Int64?)
-    /// `bytes */4194304`
-    case unsatisfied(total: Int64)
+/// The `Content-Range` header of a partial response, such as `bytes 1048576-2097151/4194304` (RFC 9110, section 14.4).
+struct ContentRange: Hashable, Sendable {
+    /// Not empty.
+    let bytes: Range<Int64>
+    /// The length of the whole content in bytes.
+    let total: Int64
 
-    /// Returns `nil` for anything that the RFC does not allow: a misread header would put bytes at the wrong offset.
+    /// Returns `nil` for anything that the RFC does not allow: a misread header would put bytes at the wrong offset. Also
+    /// for a range that cannot be satisfied, or of an unknown total, after which nothing can be stored.
     init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
         let fields = parts[1].split(separator: "/", omittingEmptySubsequences: false)
-        guard fields.count == 2 else { return nil }
-        let total = ByteNumber.parse(fields[1])
-        guard total != nil || fields[1] == "*" else { return nil }
-        if fields[0] == "*" {
-            guard let total else { return nil }
-            self = .unsatisfied(total: total)
-            return
-        }
+        guard fields.count == 2, let total = ByteNumber.parse(fields[1]) else { return nil }
         let ends = fields[0].split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = ByteNumber.parse(ends[0]), let last = ByteNumber.parse(ends[1]),
-            first <= last, last < total ?? .max
+            first <= last, last < total
         else { return nil }
-        self = .bytes(first...last, total: total)
+        bytes = first..<last + 1
+        self.total = total
     }
 }
 
@@ -88,16 +82,12 @@ struct EntityTag: Hashable, Sendable {
 
     /// Returns `nil` for an invalid entity tag, since it is sent back in the headers of later requests.
     init?(_ text: String) {
-        let text = String(text.trimmed)
+        let text = text.trimmed
         let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
         guard opaque.utf8.count >= 2, opaque.hasPrefix("\""), opaque.hasSuffix("\""),
-            opaque.dropFirst().dropLast().utf8.allSatisfy(Self.isAllowed)
+            opaque.dropFirst().dropLast().utf8.allSatisfy({ $0 > 0x20 && $0 != 0x22 && $0 != 0x7F })
         else { return nil }
         self.text = text
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        byte == 0x21 || (0x23...0x7E).contains(byte) || byte >= 0x80
     }
 }
 
@@ -109,7 +99,7 @@ extension Validator {
     init(_ head: ResponseHead, now: Int64) {
         let limit = ItemLimits.validatorBytes
         let tag = head.entityTag?.text
-        let date = head["last-modified"].map { String($0.trimmed) }
+        let date = head["last-modified"]?.trimmed
         self.init(
             entityTag: tag.flatMap { $0.utf8.count <= limit ? $0 : nil },
             lastModified: date.flatMap { HTTPDate.parse($0, now: now) == nil ? nil : $0 })
@@ -128,7 +118,7 @@ extension Validator {
     func isStrong(in head: ResponseHead, now: Int64) -> Bool {
         if strongTag != nil { return true }
         guard let changed = lastModified.flatMap({ HTTPDate.parse($0, now: now) }),
-            let sent = head["date"].flatMap({ HTTPDate.parse(String($0.trimmed), now: now) })
+            let sent = head["date"].flatMap({ HTTPDate.parse($0.trimmed, now: now) })
         else { return false }
         return changed + Self.margin <= sent
     }
@@ -151,30 +141,89 @@ extension Validator {
 enum ByteNumber {
     static func parse(_ text: some StringProtocol) -> Int64? {
         // `Int64.init` would accept a sign.
-        guard !text.isEmpty, text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
-            return nil
-        }
-        return Int64(text)
+        text.isNumber ? Int64(text) : nil
     }
 
     /// Parses the `Content-Length` header. Repeated equal values, which a proxy may have joined with commas, are
     /// accepted (RFC 9110, section 8.6); different values are invalid.
     static func contentLength(_ text: String) -> Int64? {
         let values = Set(text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed))
-        guard values.count == 1, let value = values.first else { return nil }
-        return parse(value)
+        return values.count == 1 ? values.first.flatMap(parse) : nil
     }
 }
 
 extension StringProtocol {
     /// The text without the optional whitespace that HTTP allows around a value.
-    var trimmed: SubSequence {
-        guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank })
-        else { return self[startIndex..<startIndex] }
-        return self[first...last]
+    var trimmed: String { trimmingCharacters(in: CharacterSet(charactersIn: " \t")) }
+
+    fileprivate var isNumber: Bool {
+        !isEmpty && utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
     }
 }
 
-extension Character {
-    fileprivate var isBlank: Bool { self == " " || self == "\t" }
+/// HTTP dates, in seconds since 1970 (RFC 9110, section 5.6.7). Foundation's format style for them requires newer
+/// systems than this package does.
+enum HTTPDate {
+    /// Parses the three formats that a recipient must accept:
+    ///
+    ///     Sun, 06 Nov 1994 08:49:37 GMT
+    ///     Sunday, 06-Nov-94 08:49:37 GMT
+    ///     Sun Nov  6 08:49:37 1994
+    ///
+    /// The day name is not validated against the date.
+    ///
+    /// - Parameter now: Seconds since 1970. Determines the century of a two-digit year, which is at most 50 years in
+    ///   the future.
+    static func parse(_ text: String, now: Int64) -> Int64? {
+        // An accepted date is sent back in the headers of later requests.
+        guard text.utf8.count <= 40, text.utf8.allSatisfy((UInt8(0x20)...0x7E).contains) else { return nil }
+        let words = text.split(separator: " ").map(String.init)
+        switch (words.count, words.first?.hasSuffix(",") ?? false, words.last == "GMT") {
+        case (5, false, _): return seconds(words[2], words[1], words[4], words[3])
+        case (6, true, true): return seconds(words[1], words[2], words[3], words[4])
+        case (4, true, true):
+            let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+            guard date.count == 3, date[2].utf8.count == 2, let year = ByteNumber.parse(date[2]) else {
+                return nil
+            }
+            return seconds(date[0], date[1], String(fullYear(year, now: now)), words[2])
+        default: return nil
+        }
+    }
+
+    private static func fullYear(_ year: Int64, now: Int64) -> Int64 {
+        // Accurate to a day, which is enough for a century.
+        let latest = 1970 + now / 31_556_952 + 50
+        let full = latest / 100 * 100 + year
+        return full > latest ? full - 100 : full
+    }
+
+    private static let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
+
+    private static func seconds(_ day: String, _ month: String, _ year: String, _ time: String) -> Int64? {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).compactMap(ByteNumber.parse)
+        guard let day = ByteNumber.parse(day), (1...31).contains(day),
+            let month = months.firstIndex(of: month[...]),
+            let year = ByteNumber.parse(year), (1601...9999).contains(year),
+            time.utf8.count == 8, clock.count == 3, clock[0] < 24, clock[1] < 60, clock[2] <= 60
+        else { return nil }
+        let date = DateComponents(
+            calendar: Calendar(identifier: .gregorian), timeZone: .gmt, year: Int(year), month: month + 1,
+            day: Int(day), hour: Int(clock[0]), minute: Int(clock[1]), second: Int(clock[2])
+        ).date
+        return date.map { Int64($0.timeIntervalSince1970) }
+    }
+}
+
+/// The `Retry-After` header: seconds, or a date (RFC 9110, section 10.2.3).
+enum RetryAfter {
+    /// Returns the requested delay, at most a year; zero for a date in the past, and `nil` for an invalid header.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    static func parse(_ text: String, now: Int64) -> Duration? {
+        let text = text.trimmed
+        let year: Int64 = 365 * 86_400
+        if text.isNumber { return .seconds(min(ByteNumber.parse(text) ?? year, year)) }
+        return HTTPDate.parse(text, now: now).map { .seconds(min(max(0, $0 - now), year)) }
+    }
 }

@@ -48,12 +48,11 @@ final class TestCache: Sendable {
     var documents: URL { URL(filePath: folder.path.appending("Documents").string) }
 
     func downloader(
-        transport: (any Transport)? = nil, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) -> PrefetchDownloader {
         var configuration = DownloaderConfiguration(hosts: ["127.0.0.1", "localhost"])
         change(&configuration)
         var environment = DownloaderEnvironment()
-        if let transport { environment.transport = transport }
         environment.sleep = { [clock] in try await clock.sleep($0) }
         environment.random = { 1 }
         environment.logger = logger

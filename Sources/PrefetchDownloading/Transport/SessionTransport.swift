@@ -6,32 +6,8 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// An HTTP client for single requests. Does not follow redirects or retry.
-protocol Transport: Sendable {
-    /// Sends a request.
-    func start(_ request: URLRequest) -> any Exchange
-}
-
-/// A request in progress and its response. Releasing it cancels it.
-protocol Exchange: AnyObject, Sendable {
-    /// Waits for the head of the response.
-    func head() async throws(TransferFailure) -> ResponseHead
-
-    /// Returns the part of the body that has arrived since the last call, a few mebibytes at most; `nil` after the last
-    /// byte.
-    ///
-    /// Applies back-pressure: before the first call only the operating system reads ahead, and while there are no
-    /// calls the server is throttled.
-    ///
-    /// - Throws: Why the body ends early; ``TransferFailure/cancelled`` after ``cancel()``.
-    func next() async throws(TransferFailure) -> Data?
-
-    /// Ends the exchange. Does nothing if it is over.
-    func cancel()
-}
-
-/// A transport that uses `URLSession`.
-final class SessionTransport: Transport {
+/// An HTTP client for single requests, over `URLSession`. Does not follow redirects or retry.
+final class SessionTransport: Sendable {
     /// In seconds. Effectively disabled: the downloader detects stalls itself, and this also counts waits for the disk.
     static let timeout: TimeInterval = 86_400
 
@@ -67,97 +43,47 @@ final class SessionTransport: Transport {
         calls.async { [session] in session.finishTasksAndInvalidate() }
     }
 
-    func start(_ request: URLRequest) -> any Exchange {
-        let exchange = SessionExchange(on: calls)
+    /// Sends a request.
+    func start(_ request: URLRequest) -> Exchange {
+        let exchange = Exchange(isSecure: request.url?.scheme?.lowercased() == "https", on: calls)
         calls.async { [session, delegate] in
             let task = session.dataTask(with: request)
-            delegate.add(task, exchange.pipe)
+            delegate.add(exchange, for: task)
             exchange.begin(task)
         }
         return exchange
     }
 }
 
-/// A session task and the pipe for its response.
-private final class SessionExchange: Exchange {
-    let pipe = BodyPipe()
-    private let calls: DispatchQueue
-    private let task = Mutex<URLSessionDataTask?>(nil)
-
-    init(on calls: DispatchQueue) {
-        self.calls = calls
-    }
-
-    deinit {
-        guard pipe.cancel() else { return }
-        let task = task.withLock { $0 }
-        calls.async { task?.cancel() }
-    }
-
-    func begin(_ task: URLSessionDataTask) {
-        self.task.withLock { $0 = task }
-        task.resume()
-    }
-
-    func head() async throws(TransferFailure) -> ResponseHead {
-        try await untilCancelled { () async throws(TransferFailure) in try await pipe.head() }
-    }
-
-    func next() async throws(TransferFailure) -> Data? {
-        try await untilCancelled { () async throws(TransferFailure) in try await pipe.next() }
-    }
-
-    /// Runs `body`, and cancels the exchange if the task is cancelled.
-    private func untilCancelled<Value: Sendable>(
-        _ body: () async throws(TransferFailure) -> Value
-    ) async throws(TransferFailure) -> Value {
-        let result = await withTaskCancellationHandler {
-            do throws(TransferFailure) {
-                return Result<Value, TransferFailure>.success(try await body())
-            } catch {
-                return .failure(error)
-            }
-        } onCancel: {
-            cancel()
-        }
-        return try result.get()
-    }
-
-    func cancel() {
-        guard pipe.cancel() else { return }
-        calls.async { [self] in task.withLock { $0 }?.cancel() }
-    }
-}
-
-/// Forwards the events of a session to the pipes of its tasks.
+/// Forwards the events of a session to the exchanges of its tasks.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    private let pipes = Mutex<[Int: BodyPipe]>([:])
+    private let exchanges = Mutex<[Int: Exchange]>([:])
 
-    func add(_ task: URLSessionTask, _ pipe: BodyPipe) {
-        pipes.withLock { $0[task.taskIdentifier] = pipe }
+    func add(_ exchange: Exchange, for task: URLSessionTask) {
+        exchanges.withLock { $0[task.taskIdentifier] = exchange }
     }
 
-    private func pipe(of task: URLSessionTask) -> BodyPipe? {
-        pipes.withLock { $0[task.taskIdentifier] }
+    private func exchange(of task: URLSessionTask) -> Exchange? {
+        exchanges.withLock { $0[task.taskIdentifier] }
     }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        if let head = ResponseHead(response) { pipe(of: dataTask)?.receive(head) }
+        if let head = ResponseHead(response) { exchange(of: dataTask)?.receive(head) }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let pipe = pipe(of: dataTask) else { return }
+        guard let exchange = exchange(of: dataTask) else { return }
         #if canImport(FoundationNetworking)
-            pipe.receive(data)
+            exchange.receive(data)
         #else
             // A suspended task stops reading from the network.
-            let isFull = pipe.isFull
+            let isFull = exchange.isFull
             if isFull { dataTask.suspend() }
-            pipe.receive(data)
+            exchange.receive(data)
             if isFull { dataTask.resume() }
         #endif
     }
@@ -168,18 +94,18 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        if let head = ResponseHead(response) { pipe(of: task)?.receive(head) }
+        if let head = ResponseHead(response) { exchange(of: task)?.receive(head) }
         completionHandler(nil)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard let pipe = pipes.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
         if let error {
-            pipe.finish(.failure(TransferFailure(error)))
+            exchange?.finish(.failure(.connection(TransferFailure(error))))
         } else {
             // A redirect without a target is not reported separately.
-            if let response = task.response, let head = ResponseHead(response) { pipe.receive(head) }
-            pipe.finish(.success(()))
+            if let response = task.response, let head = ResponseHead(response) { exchange?.receive(head) }
+            exchange?.finish(.success(()))
         }
     }
 }
@@ -217,8 +143,6 @@ extension TransferFailure {
 }
 
 #if canImport(FoundationNetworking)
-    internal import Foundation
-
     /// Runs operations synchronously on the calling thread, to apply back-pressure.
     ///
     /// The `URLSession` of swift-corelibs-foundation enqueues everything that libcurl reads on its delegate's queue and

@@ -1,0 +1,197 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// A request in progress and its response: a bounded pipe from the thread that reads the network to the task that
+/// stores the body, with stall detection.
+///
+/// Applies back-pressure: the thread blocks while the pipe holds ``capacity`` bytes or more, and until the first byte is
+/// requested. Until then only the operating system reads ahead, and while nothing is requested the server is throttled.
+///
+/// Must be read to its end or cancelled: until then the thread and the stall detection keep it alive.
+final class Exchange: Sendable {
+    /// The maximum number of buffered bytes, not counting one network read.
+    static let capacity = 2 << 20
+
+    private struct State: Sendable {
+        var task: URLSessionDataTask?
+        var stallDetection: Task<Void, Never>?
+        var head: ResponseHead?
+        var bytes = Data()
+        var end: Result<Void, DownloadError.Reason>? {
+            didSet { stallDetection?.cancel() }
+        }
+        /// Answers the call that is waiting for the server, or returns `false` if it must wait on.
+        var reader: (@Sendable (inout State) -> Bool)?
+        /// The number of waits for the server so far.
+        var waits = 0
+        var isBodyWanted = false
+        var isWriterWaiting = false
+
+        /// Whether the network thread has to wait.
+        var isFull: Bool { !isBodyWanted || bytes.count >= capacity }
+
+        mutating func wakeWriter(_ room: DispatchSemaphore) {
+            guard isWriterWaiting else { return }
+            isWriterWaiting = false
+            room.signal()
+        }
+    }
+
+    /// Whether the response uses TLS.
+    let isSecure: Bool
+    private let calls: DispatchQueue
+    private let state = Mutex(State())
+    private let room = DispatchSemaphore(value: 0)
+
+    /// - Parameter calls: The queue for calls to the session.
+    init(isSecure: Bool, on calls: DispatchQueue) {
+        self.isSecure = isSecure
+        self.calls = calls
+    }
+
+    // MARK: Storing task
+
+    /// Waits for the head of the response.
+    func head() async throws(DownloadError.Reason) -> ResponseHead {
+        try await wait { state in
+            if let head = state.head { return .success(head) }
+            return state.end.map { $0.flatMap { .failure(.connection(.malformed)) } }
+        }
+    }
+
+    /// Returns the bytes of the body that have arrived since the last call, or `nil` after the last byte.
+    ///
+    /// - Throws: Why the body ends early; ``TransferFailure/cancelled`` after ``cancel()``.
+    func next() async throws(DownloadError.Reason) -> Data? {
+        try await wait { [room] state in
+            state.isBodyWanted = true
+            state.wakeWriter(room)
+            if state.bytes.isEmpty { return state.end.map { $0.map { nil } } }
+            defer { state.bytes = Data() }
+            return .success(state.bytes)
+        }
+    }
+
+    /// Waits for the end of a response without a body, so that its connection can be reused.
+    func drain() async {
+        do {
+            if try await next() == nil { return }
+        } catch {
+            // The head was all that mattered.
+        }
+        cancel()
+    }
+
+    /// Ends the exchange. Does nothing if it is over.
+    func cancel() { end(.connection(.cancelled)) }
+
+    /// Ends the exchange if a wait for the server lasts for a whole interval of `timeout`. So a stall is detected after
+    /// one to two times the timeout, and only time spent waiting for the server counts.
+    func detectStalls(
+        after timeout: Duration, sleep: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+        state.withLock { state in
+            guard state.end == nil else { return }
+            state.stallDetection = Task {
+                var seen = self.state.withLock { $0.waits }
+                while true {
+                    do {
+                        try await sleep(timeout)
+                    } catch {
+                        // Cancelled: the exchange is over.
+                        return
+                    }
+                    let (waits, isWaiting) = self.state.withLock { ($0.waits, $0.reader != nil) }
+                    if isWaiting, waits == seen { return end(.stalled(timeout)) }
+                    seen = waits
+                }
+            }
+        }
+    }
+
+    /// Waits until `answer` returns a result. Cancels the exchange if the task is cancelled.
+    private func wait<Value: Sendable>(
+        for answer: @escaping @Sendable (inout State) -> Result<Value, DownloadError.Reason>?
+    ) async throws(DownloadError.Reason) -> Value {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation {
+                (continuation: CheckedContinuation<Result<Value, DownloadError.Reason>, Never>) in
+                change { state in
+                    state.waits += 1
+                    state.reader = { state in
+                        guard let result = answer(&state) else { return false }
+                        continuation.resume(returning: result)
+                        return true
+                    }
+                }
+            }
+        } onCancel: {
+            cancel()
+        }
+        return try result.get()
+    }
+
+    private func end(_ reason: DownloadError.Reason) {
+        let isTransferring = change { state in
+            defer {
+                state.end = .failure(reason)
+                state.head = nil
+                state.bytes = Data()
+                state.wakeWriter(room)
+            }
+            return state.end == nil
+        }
+        if isTransferring { calls.async { [self] in state.withLock { $0.task }?.cancel() } }
+    }
+
+    // MARK: Network thread
+
+    func begin(_ task: URLSessionDataTask) {
+        state.withLock { $0.task = task }
+        task.resume()
+    }
+
+    func receive(_ head: ResponseHead) {
+        change { state in
+            if state.head == nil, state.end == nil { state.head = head }
+        }
+    }
+
+    /// Blocks until the pipe has room.
+    func receive(_ bytes: Data) {
+        while true {
+            let isDone = change { state in
+                if state.end != nil { return true }
+                state.isWriterWaiting = state.isFull
+                if !state.isFull { state.bytes.append(bytes) }
+                return !state.isWriterWaiting
+            }
+            if isDone { return }
+            room.wait()
+        }
+    }
+
+    /// Whether ``receive(_:)-(Data)`` would block now.
+    var isFull: Bool { state.withLock { $0.end == nil && $0.isFull } }
+
+    func finish(_ end: Result<Void, DownloadError.Reason>) {
+        change { state in
+            if state.end == nil { state.end = end }
+        }
+    }
+
+    /// Changes the state, and answers the waiting call if that is now possible.
+    private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+        state.withLock { state in
+            defer {
+                if let reader = state.reader, reader(&state) { state.reader = nil }
+            }
+            return body(&state)
+        }
+    }
+}
