@@ -25,7 +25,7 @@ extension Refusal {
         case let error as FileSystemError: failure = .fileSystem(error)
         case ItemFormatError.fileSystem(let error): failure = .fileSystem(error)
         case let error as ItemFormatError: failure = .item(error)
-        default: preconditionFailure("a store threw \(error)")
+        default: failure = .database(name: "catalog", message: "\(error)")
         }
         guard failure.isOutOfSpace else { throw failure }
         self = .full
