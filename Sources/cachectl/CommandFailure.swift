@@ -13,63 +13,52 @@ struct CommandFailure: Error, Hashable {
         self.code = code
         self.message = message
     }
-}
 
-extension CommandFailure {
+    static func usage(_ message: String) -> CommandFailure {
+        CommandFailure(.usage, "\(message) (see 'cachectl --help')")
+    }
+
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as CacheError: self.init(error)
         case let error as FileSystemError: self.init(CacheError.fileSystem(error))
         case let error as StorageAreasError: self.init(CacheError.areas(error))
-        case is ByteRangeError, is FetchTargetError: self.init(.usage, "\(error)")
-        case let error as InventoryError: self.init(error)
-        case let error as AppSettingsError: self.init(error)
+        case is ByteRangeError, is FetchTargetError, is ItemKeyError: self = .usage("\(error)")
+        case InventoryError.missing, InventoryError.notAFolder: self.init(.notFound, "\(error)")
+        case InventoryError.unreadable(_, let errno), AppSettingsError.unreadable(_, let errno):
+            let isMissing = errno == .noSuchFileOrDirectory
+            self.init(isMissing ? .notFound : ExitCode(FileSystemError("open", errno: errno)), "\(error)")
+        case AppSettingsError.notAPropertyList: self.init(.damaged, "\(error)")
         default: self.init(.software, "\(error)")
         }
     }
 
     init(_ error: CacheError) {
-        // A reader such as `head` closes the pipe once it has seen enough, which is not a failure.
+        let code = ExitCode(error)
         if case .fileSystem(let error) = error, error.errno == .brokenPipe {
+            // A reader such as `head` closes the pipe once it has seen enough, which is not a failure.
             self.init(.success, nil)
+        } else if code == .usage {
+            self = .usage(error.description)
         } else {
-            self.init(ExitCode(error), error.description + Self.advice(on: error))
+            self.init(code, error.description + Self.advice(on: error))
         }
     }
 
-    init(_ error: InventoryError) {
-        let code: ExitCode =
-            switch error {
-            case .missing, .notAFolder: .notFound
-            case .unreadable(let path, let errno):
-                ExitCode(FileSystemError("open", path: path, errno: errno))
-            }
-        self.init(code, error.description)
-    }
-
-    init(_ error: AppSettingsError) {
-        let code: ExitCode =
-            switch error {
-            case .unreadable(let path, let errno):
-                errno == .noSuchFileOrDirectory
-                    ? .notFound : ExitCode(FileSystemError("open", path: path, errno: errno))
-            case .notAPropertyList: .damaged
-            }
-        self.init(code, error.description)
-    }
-
     init(_ miss: Miss, of key: ItemKey) {
-        let message =
-            switch miss {
-            case .expired: "the item '\(key)' has expired; store it again"
-            case .absent: "there is no item '\(key)'; 'cachectl list' shows what there is"
-            case .purged: "the system purged the item '\(key)'; store it again"
-            case .damaged(let error): "\(error), and was quarantined; store '\(key)' again"
-            case .newerFormat(let version):
-                "the item '\(key)' has the newer format version \(version); update this software"
-            }
-        self.init(ExitCode(miss), message)
+        switch miss {
+        case .expired: self.init(.notFound, "the item '\(key)' has expired; store it again")
+        case .absent:
+            self.init(.notFound, "there is no item '\(key)'; 'cachectl list' shows what there is")
+        case .purged: self.init(.notFound, "the system purged the item '\(key)'; store it again")
+        case .damaged(let error):
+            self.init(.damaged, "\(error), and was quarantined; store '\(key)' again")
+        case .newerFormat(let version):
+            self.init(
+                .damaged,
+                "the item '\(key)' has the newer format version \(version); update this software")
+        }
     }
 
     init(_ refusal: Refusal, of key: ItemKey) {
@@ -106,24 +95,22 @@ extension CommandFailure {
         default: ""
         }
     }
-}
 
-extension CommandFailure {
     /// Reports the failure on standard error: as a line of text, or as one JSON object on one line.
     func report(asJSON isJSON: Bool) {
-        guard code != .success else { return }
+        // The findings of a check are its output.
+        guard code != .success, code != .found else { return }
         guard isJSON else {
             if let message { StandardStreams.writeError("cachectl: error: \(message)") }
             return
         }
-        let record: JSONObject = [
-            "error": code.name, "exitCode": code.rawValue, "message": message ?? code.meaning,
-        ]
+        let message = message ?? code.meaning
         do {
+            let record: JSONObject = ["error": code.name, "exitCode": code.rawValue, "message": message]
             StandardStreams.writeErrorVerbatim(try JSON.document(record, isPretty: false) + "\n")
         } catch {
             // Strings and numbers always encode; fall back to plain text just in case.
-            StandardStreams.writeError("cachectl: error: \(message ?? code.meaning)")
+            StandardStreams.writeError("cachectl: error: \(message)")
         }
     }
 }

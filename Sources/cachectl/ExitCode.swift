@@ -1,11 +1,6 @@
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
 
 /// The exit codes: those of `sysexits.h`, and 128 + the signal number as in shells. See ``meaning`` for each.
 enum ExitCode: CInt, CaseIterable {
@@ -61,64 +56,31 @@ enum ExitCode: CInt, CaseIterable {
         [.success, .refused, .unavailable, .damaged].firstIndex(of: self) ?? .max
     }
 
-    func exit() -> Never {
-        #if canImport(Darwin)
-            Darwin.exit(rawValue)
-        #else
-            Glibc.exit(rawValue)
-        #endif
-    }
-}
-
-extension ExitCode {
-    init(_ error: CacheError) {
-        self =
-            switch error {
-            case .areas(let error): ExitCode(error)
-            case .item(let error): ExitCode(error)
-            case .fileSystem(let error): ExitCode(error)
-            case .notOurs: .notPermitted
-            case .destination, .destinationUnavailable: .cannotCreate
-            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy: .refused
-            case .movedOrDeleted, .notARegularFile: .notFound
-            case .noDestination: .usage
-            case .database: .inputOutput
-            case .newerLedger, .configuration, .pathTooLong: .configuration
-            case .cancelled, .writerIsFinished, .closed: .software
-            }
-    }
+    func exit() -> Never { Foundation.exit(rawValue) }
 
     init(_ error: FileSystemError) { self = error.isNotPermitted ? .notPermitted : .inputOutput }
 
-    init(_ error: ItemFormatError) {
+    init(_ error: CacheError) {
         self =
             switch error {
-            case .purged: .notFound
-            case .damaged, .newerVersion, .contentTooLong: .damaged
-            case .metadataTooLong, .metadataContainsNUL, .priorityOutOfRange, .destinationMissing,
-                .rangeOutOfBounds:
+            case .fileSystem(let error), .item(.fileSystem(let error)),
+                .areas(.containerUnreadable(let error)):
+                ExitCode(error)
+            case .areas(.invalidApplicationID), .areas(.emptyContainerPath), .noDestination,
+                .item(.metadataTooLong), .item(.metadataContainsNUL), .item(.priorityOutOfRange),
+                .item(.destinationMissing), .item(.rangeOutOfBounds):
                 .usage
-            case .notAdmitted: .refused
-            case .fileSystem(let error): ExitCode(error)
-            }
-    }
-
-    init(_ error: StorageAreasError) {
-        self =
-            switch error {
-            case .invalidApplicationID, .emptyContainerPath: .usage
-            case .notADirectory: .cannotCreate
-            case .containerUnreadable(let error): ExitCode(error)
-            case .homeMissing, .userDirectoriesUnreadable, .workingDirectoryMissing, .areaUnavailable:
+            case .item(.damaged), .item(.newerVersion), .item(.contentTooLong): .damaged
+            case .item(.purged), .movedOrDeleted, .notARegularFile: .notFound
+            case .areas(.notADirectory), .destination, .destinationUnavailable: .cannotCreate
+            case .database: .inputOutput
+            case .item(.notAdmitted), .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy:
+                .refused
+            case .notOurs: .notPermitted
+            case .areas(.homeMissing), .areas(.userDirectoriesUnreadable), .areas(.workingDirectoryMissing),
+                .areas(.areaUnavailable), .newerLedger, .configuration, .pathTooLong:
                 .configuration
-            }
-    }
-
-    init(_ miss: Miss) {
-        self =
-            switch miss {
-            case .absent, .expired, .purged: .notFound
-            case .damaged, .newerFormat: .damaged
+            case .cancelled, .writerIsFinished, .closed: .software
             }
     }
 }

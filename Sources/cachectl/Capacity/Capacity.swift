@@ -19,11 +19,9 @@ struct CapacityCommand: CacheCommand {
     func perform(in session: Session) async throws {
         let report = try await session.cache.capacity()
         let configuration = try await session.cache.configuration()
-        if session.output.isJSON {
-            try session.output.print(json: report.json(configuration.capacityModel))
-        } else {
-            try session.output.print(CapacityTable(report: report, configuration: configuration).lines)
-        }
+        try session.output.report(
+            report.json(configuration.capacityModel),
+            CapacityTable(report: report, configuration: configuration).lines)
     }
 }
 
@@ -36,7 +34,10 @@ extension CapacityReport {
             "purgeableBytes": state.purgeable, "pressure": pressure.rawValue,
             // Available bytes at which the level ends; `null` for the normal level.
             "pressureEndsAtBytes": capacity.thresholds.end(of: pressure).orNull,
-            "thresholds": capacity.thresholds.json, "derivation": capacity.json(model),
+            "thresholds": [
+                "elevated": capacity.thresholds.elevated.json, "low": capacity.thresholds.low.json,
+                "critical": capacity.thresholds.critical.json,
+            ] as JSONObject, "derivation": capacity.json(model),
             "budget": configuredBudget.name, "budgetBytes": budgetBytes,
             "budgetCapBytes": configuredBudget.capBytes.orNull,
             "usage": [
@@ -47,16 +48,6 @@ extension CapacityReport {
             "refusal": (block?.reason).orNull, "refusalMessage": (block?.message).orNull, "model": model,
         ]
     }
-}
-
-extension PressureThresholds {
-    fileprivate var json: JSONObject {
-        ["elevated": elevated.json, "low": low.json, "critical": critical.json]
-    }
-}
-
-extension PressureThresholds.Band {
-    fileprivate var json: JSONObject { ["enterBytes": enter, "leaveBytes": leave] }
 }
 
 extension Capacity {
@@ -142,6 +133,8 @@ extension PressureThresholds {
 }
 
 extension PressureThresholds.Band {
+    fileprivate var json: JSONObject { ["enterBytes": enter, "leaveBytes": leave] }
+
     /// Available bytes at which the level ends once entered.
     var end: Int64 { max(enter, leave) }
 }

@@ -2,29 +2,22 @@ internal import PrefetchCaching
 
 /// How much of the volume the cache may use, and why, as text.
 struct CapacityTable {
-    private typealias Row = Derivation.Step
-
     let report: CapacityReport
     let configuration: CacheConfiguration
     private var capacity: Capacity { report.capacity }
 
     var lines: [String] {
-        // One table, so that sizes align across sections.
+        let derivation = Derivation(capacity: capacity, model: configuration.capacityModel)
         let sections = [
-            ("VOLUME", volume),
-            ("AUTOMATIC BUDGET", Derivation(capacity: capacity, model: configuration.capacityModel).steps),
-            ("IN FORCE", inForce), ("IN USE", use),
-        ]
+            ("VOLUME", volume), ("AUTOMATIC BUDGET", derivation.steps), ("IN FORCE", inForce),
+            ("IN USE", use),
+        ].map { title, rows in
+            (title, rows.map { ["  \($0.name)", Size.text($0.bytes), $0.explanation] })
+        }
+        // One table, so that sizes align across sections.
         var table = TextTable([.left, .right, .left])
-        for row in sections.flatMap(\.1) {
-            table.add(["  \(row.name)", Size.text(row.bytes), row.explanation])
-        }
-        var rows = table.lines[...]
-        var lines: [String] = []
-        for (title, section) in sections {
-            lines += [title] + rows.prefix(section.count) + [""]
-            rows = rows.dropFirst(section.count)
-        }
+        for row in sections.flatMap(\.1) { table.measure(row) }
+        let lines = sections.flatMap { title, rows in [title] + rows.map(table.line) + [""] }
         return verdict + [""] + lines + pressure
     }
 
@@ -47,7 +40,7 @@ struct CapacityTable {
             + (next == .normal ? "" : ", and is \(next) then")
     }
 
-    private var volume: [Row] {
+    private var volume: [Derivation.Step] {
         let state = capacity.state
         return [
             ("total", state.total, "its size (T)"),
@@ -56,7 +49,7 @@ struct CapacityTable {
         ] + (state.purgeable > 0 ? [("purgeable", state.purgeable, "by the system (P)")] : [])
     }
 
-    private var inForce: [Row] {
+    private var inForce: [Derivation.Step] {
         let isLimitedByRoom = report.ceilingBytes < report.budgetBytes
         return [
             ("budget", report.budgetBytes, budget),
@@ -90,7 +83,7 @@ struct CapacityTable {
             ? "the budget; \(Size.text(largest.bytes)) are configured" : "as configured"
     }
 
-    private var use: [Row] {
+    private var use: [Derivation.Step] {
         let (ceiling, charged) = (Size.text(report.ceilingBytes), Size.text(report.chargedBytes))
         let (held, catalog) = (Size.text(report.heldBytes), Size.text(report.catalogBytes))
         let used = Int128(report.chargedBytes) + Int128(report.heldBytes) + Int128(report.catalogBytes)
@@ -116,5 +109,140 @@ struct CapacityTable {
             ])
         }
         return table.lines
+    }
+}
+
+/// The steps from a volume's free space to an automatic budget, with their arithmetic as text.
+struct Derivation {
+    typealias Step = (name: String, bytes: Int64, explanation: String)
+
+    let capacity: Capacity
+    let model: CapacityModel
+
+    var steps: [Step] {
+        let tiers = ShareTier.tiers(of: model, ownOrFree: capacity.ownOrFree).filter { $0.amount > 0 }
+        let smallest = min(capacity.room, capacity.share, capacity.cap)
+        let smallestName =
+            smallest == capacity.room ? "room" : smallest == capacity.share ? "share" : "cap"
+        let quanta = capacity.budget / capacity.quantum
+        return [
+            (
+                "low", capacity.low,
+                part(model.lowPerMille, limit: model.lowLimit) + "; with less the volume is nearly full"
+            ),
+            (
+                "reserve", capacity.reserve,
+                part(model.reservePerMille, limit: model.reserveLimit) + "; opportunistic items leave it free"
+            ),
+            ("important", capacity.important, "for requested items: " + important),
+            ("opportunistic", capacity.opportunistic, "for opportunistic items: " + opportunistic),
+            ("U + A", capacity.ownOrFree, ownOrFree),
+            ("room", capacity.room, room),
+            (
+                "share", capacity.share,
+                tiers.isEmpty ? "of U + A, which is nothing" : tiers.map(\.text).joined(separator: " + ")
+            ),
+            (
+                "cap", capacity.cap,
+                capacity.cap < model.cap
+                    ? "as configured; otherwise \(Size.text(model.cap))" : "the most on any volume"
+            ),
+            ("smallest", smallest, "of room, share and cap: \(smallestName)"),
+            ("quantum", capacity.quantum, quantum),
+            (
+                "budget", capacity.budget,
+                "\(smallestName) \(Size.text(smallest)), rounded down to \(quanta) × the quantum"
+            ),
+        ]
+    }
+
+    private var state: VolumeState { capacity.state }
+    private var own: String { Size.text(state.evictable) }
+    private var available: String { Size.text(state.available) }
+
+    private func part(_ perMille: Int64, limit: Int64) -> String {
+        let part = Size.text(state.total.perMille(perMille))
+        return "the smaller of \(Percent.text(perMille)) of the volume (\(part)) and \(Size.text(limit))"
+    }
+
+    private var important: String {
+        if capacity.isImportantReported { return "reported by the system, not computed" }
+        let purgeable = state.purgeable > 0 ? " + purgeable \(Size.text(state.purgeable))" : ""
+        let sum =
+            Int128(state.available) + Int128(state.evictable) + Int128(state.purgeable)
+            - Int128(capacity.low)
+        return "available \(available) + ours \(own)\(purgeable) − low \(Size.text(capacity.low))"
+            + bound(sum, capacity.important, upper: "the volume")
+    }
+
+    private var opportunistic: String {
+        if capacity.isOpportunisticReported { return "reported by the system, not computed" }
+        let difference = Int128(state.available) - Int128(capacity.reserve)
+        return "available \(available) − reserve \(Size.text(capacity.reserve))"
+            + bound(difference, capacity.opportunistic, upper: "important")
+    }
+
+    private var ownOrFree: String {
+        let sum = Int128(state.evictable) + Int128(state.available)
+        return "ours \(own) + available \(available)" + bound(sum, capacity.ownOrFree, upper: "the volume")
+    }
+
+    private var room: String {
+        if capacity.isOpportunisticReported {
+            let sum = Int128(state.evictable) + Int128(capacity.opportunistic)
+            return
+                "ours \(own) + opportunistic \(Size.text(capacity.opportunistic)), as reported by the system"
+                + bound(sum, capacity.room, upper: "the volume")
+        }
+        let difference = Int128(capacity.ownOrFree) - Int128(capacity.reserve)
+        return "U + A \(Size.text(capacity.ownOrFree)) − reserve \(Size.text(capacity.reserve))"
+            + bound(difference, capacity.room, upper: "the volume")
+    }
+
+    /// Describes the bound that `computed` was clamped to, if any.
+    private func bound(_ computed: Int128, _ bytes: Int64, upper: String) -> String {
+        if computed < Int128(bytes) { return ", and at least \(Size.text(bytes))" }
+        return computed > Int128(bytes) ? ", and at most \(upper)" : ""
+    }
+
+    private var quantum: String {
+        let part = state.total / model.quantumDivisor
+        return "the smaller of \(Size.text(model.quantumLimit)) and the volume ÷ \(model.quantumDivisor) "
+            + "(\(Size.text(part)))" + (part < 1 ? ", and at least 1 B" : "")
+    }
+}
+
+/// One tier of the share computation; see `CapacityModel`.
+struct ShareTier: Hashable {
+    /// The bounds of the tier, in bytes that are the cache's own or available; `end` is `nil` for the last.
+    let start: Int64
+    let end: Int64?
+    let perMille: Int64
+    /// The bytes that are the cache's own or available.
+    fileprivate let ownOrFree: Int64
+
+    /// The bytes within the tier.
+    var amount: Int64 { max(0, min(ownOrFree, end ?? .max) - start) }
+    /// The bytes of the tier that the cache may use.
+    var bytes: Int64 { amount.perMille(perMille) }
+
+    static func tiers(of model: CapacityModel, ownOrFree: Int64) -> [ShareTier] {
+        let (first, second) = (model.firstShareEnd, model.secondShareEnd)
+        return [
+            (0, first, model.firstSharePerMille), (first, second, model.secondSharePerMille),
+            (second, nil, model.lastSharePerMille),
+        ].map { ShareTier(start: $0, end: $1, perMille: $2, ownOrFree: ownOrFree) }
+    }
+
+    /// `6.0 GiB (10 % of the next 60 GiB)`
+    var text: String {
+        let size = Size.text(amount)
+        let part =
+            switch (start, end) {
+            case (0, _?): "the first \(size)"
+            case (_, _?): "the next \(size)"
+            case (_, nil): "the \(size) above \(Size.text(start))"
+            }
+        return "\(Size.text(bytes)) (\(Percent.text(perMille)) of \(part))"
     }
 }

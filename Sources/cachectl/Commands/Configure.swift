@@ -19,34 +19,24 @@ struct Configure: CacheCommand {
             """)
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "The limit for all items together: a size such as 2GiB, or automatic for as much as the "
-                + "volume can spare.", valueName: "size|automatic"),
-        transform: SizeOr.parsing("automatic"))
+        "The limit for all items together: a size such as 2GiB, or automatic for as much as the "
+            + "volume can spare.", "size|automatic", parse: SizeOr.parsing("automatic"))
     var budget: SizeOr?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "Makes the budget automatic and limits it to a size; none removes the limit.",
-            valueName: "size|none"),
-        transform: SizeOr.parsing("none"))
+        "Makes the budget automatic and limits it to a size; none removes the limit.", "size|none",
+        parse: SizeOr.parsing("none"))
     var cap: SizeOr?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "The limit for one item; automatic is half the budget.",
-            valueName: "size|automatic"),
-        transform: SizeOr.parsing("automatic"))
+        "The limit for one item; automatic is half the budget.", "size|automatic",
+        parse: SizeOr.parsing("automatic"))
     var largest: SizeOr?
 
     @Option(help: ArgumentHelp("Whether new items are stored.", valueName: "on|off"))
     var storing: Switch?
 
-    @Option(
-        help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|fifo|sieve"))
+    @Option(help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|fifo|sieve"))
     var policy: EvictionPolicyChoice?
 
     @OptionGroup var shared: SharedOptions
@@ -69,8 +59,7 @@ struct Configure: CacheCommand {
                 try await session.cache.configuration()
             }
         let report = try await session.cache.capacity()
-        if session.output.isJSON { return try session.output.print(json: new.json(report)) }
-        for line in new.lines(report) { try session.output.confirm(line, evenIfQuiet: !isChange) }
+        try session.output.report(new.json(report), new.lines(report), isConfirmation: isChange)
     }
 
     private var isChange: Bool {

@@ -9,6 +9,11 @@ struct Migrate: CacheCommand {
         case cached, support, documents
     }
 
+    /// The names are those of `Area`.
+    enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
+        case documents, support, icloud
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Imports a folder of files, or upgrades the cache's own files.",
@@ -97,67 +102,64 @@ struct Migrate: CacheCommand {
         let request = MigrationRequest(
             of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix,
             backup: backup.policy)
-        let (place, isJSON) = (session.place, session.output.isJSON)
-        let log = MigrationLog { isJSON ? nil : line(of: $0, in: place) }
-        do {
-            try await session.cache.migrate(request, dryRun: dryRun) { log.note($0) }
-        } catch {
-            // Still report the files that were migrated before the failure.
-            try printSummary(of: log, in: session)
-            throw error
+        let (place, output) = (session.place, session.output)
+        let log = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
+        let migrated = await result {
+            try await session.cache.migrate(request, dryRun: dryRun) { file in
+                let line = shared.json ? nil : line(of: file, in: place)
+                log.withLock { log in
+                    log.files.append(file)
+                    guard let line, log.failure == nil else { return }
+                    do throws(FileSystemError) {
+                        try StandardStreams.write(line.escapedForTerminal + "\n")
+                    } catch {
+                        // Standard output was closed by its reader; the migration continues.
+                        log.failure = error
+                    }
+                }
+            }
         }
-        try printSummary(of: log, in: session)
-        if let failure = CommandFailure(log.files) { throw failure }
+        let (files, failure) = log.withLock { $0 }
+        if let failure, failure.errno != .brokenPipe { throw failure }
+        // Even if the migration failed: some files were migrated before.
+        let left = files.count { if case .left = $0.outcome { true } else { false } }
+        try output.report(
+            ["dryRun": dryRun, "files": files.map { $0.json(in: place) }],
+            ["\(files.count - left) files\(dryRun ? " would be" : "") imported, \(left) left"],
+            isConfirmation: !dryRun)
+        try migrated.get()
+        if let failure = CommandFailure(files) { throw failure }
     }
 
     /// `--quiet` hides imported files, but not files that were left: the user expected them to be imported.
     private func line(of file: MigratedFile, in place: Place) -> String? {
-        let path = file.path.escapedForTerminal
         let (outcome, location, reason) = file.outcome.parts
-        if let reason { return "\(outcome) \(path): \(reason.escapedForTerminal)" }
+        if let reason { return "\(outcome) \(file.path): \(reason)" }
         if shared.quiet, !dryRun { return nil }
-        let target = location.map(place.relativePath)?.escapedForTerminal ?? ""
-        return "\(dryRun ? "would be " : "")\(outcome) \(path) → \(target)"
-    }
-
-    private func printSummary(of log: MigrationLog, in session: Session) throws {
-        let files = log.files
-        if let failure = log.failure, failure.errno != .brokenPipe { throw failure }
-        if session.output.isJSON {
-            let json = files.map { $0.json(in: session.place) }
-            return try session.output.print(json: ["dryRun": dryRun, "files": json])
-        }
-        let left = files.count { if case .left = $0.outcome { true } else { false } }
-        try session.output.confirm(
-            "\(files.count - left) files\(dryRun ? " would be imported" : " imported"), \(left) left",
-            evenIfQuiet: dryRun)
+        let target = location.map(place.relativePath) ?? ""
+        return "\(dryRun ? "would be " : "")\(outcome) \(file.path) → \(target)"
     }
 
     private func upgrade(in session: Session) async throws {
         let report = try await session.cache.upgrade(dryRun: dryRun)
-        if session.output.isJSON {
-            func json(_ versions: UpgradeReport.Versions?) -> any Encodable {
-                versions.map { ["before": $0.before, "after": $0.after] as JSONObject }.orNull
-            }
-            return try session.output.print(
-                json: ["dryRun": dryRun, "catalog": json(report.catalog), "ledger": json(report.ledger)])
+        func json(_ versions: UpgradeReport.Versions?) -> any Encodable {
+            versions.map { ["before": $0.before, "after": $0.after] as JSONObject }.orNull
         }
-        for (name, action, versions) in [
-            ("catalog", "rebuilt", report.catalog), ("ledger", "upgraded", report.ledger),
-        ] {
-            guard let versions, versions.isChange else { continue }
-            try session.output.confirm(
-                "\(dryRun ? "would be " : "")\(action): \(name), version \(versions.before) → \(versions.after)",
-                evenIfQuiet: dryRun)
+        let upgrades = [("rebuilt: catalog", report.catalog), ("upgraded: ledger", report.ledger)]
+        let lines = upgrades.compactMap { action, versions -> String? in
+            guard let versions, versions.isChange else { return nil }
+            return "\(dryRun ? "would be " : "")\(action), version \(versions.before) → \(versions.after)"
         }
-        if !report.isChange { try session.output.confirm("nothing to upgrade") }
+        try session.output.report(
+            ["dryRun": dryRun, "catalog": json(report.catalog), "ledger": json(report.ledger)],
+            lines.isEmpty ? ["nothing to upgrade"] : lines, isConfirmation: !dryRun || lines.isEmpty)
     }
 
     private func request(_ role: Role) -> MigrationRequest.Role {
         switch role {
         case .documents: .promoted(to: .documents)
         case .support: .promoted(to: .applicationSupport)
-        case .cached: .cached(to: (to ?? .support).destination("file", in: nil, backup: .include).area)
+        case .cached: .cached(to: to.flatMap { Area(name: $0.rawValue) } ?? .applicationSupport)
         }
     }
 
@@ -171,31 +173,6 @@ struct Migrate: CacheCommand {
                     .notFound, "\(from.displayText) is not a folder; specify the one it is in")
             }
             throw CommandFailure(ExitCode(error), "cannot read \(from.displayText): \(error.errno)")
-        }
-    }
-}
-
-/// Collects the outcomes of a migration, and prints a line per file as they arrive.
-private final class MigrationLog: Sendable {
-    private let line: @Sendable (MigratedFile) -> String?
-    private let state = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
-
-    init(_ line: @escaping @Sendable (MigratedFile) -> String?) { self.line = line }
-
-    var files: [MigratedFile] { state.withLock { $0.files } }
-    var failure: FileSystemError? { state.withLock { $0.failure } }
-
-    func note(_ file: MigratedFile) {
-        let line = line(file)
-        state.withLock { state in
-            state.files.append(file)
-            guard let line, state.failure == nil else { return }
-            do throws(FileSystemError) {
-                try StandardStreams.write(line + "\n")
-            } catch {
-                // Standard output was closed by its reader; the migration continues.
-                state.failure = error
-            }
         }
     }
 }

@@ -49,20 +49,18 @@ struct Put: CacheCommand {
     func perform(in session: Session) async throws {
         let output = session.output
         switch try await store(InputFile(file), in: session.cache) {
-        case .stored(let summary) where output.isJSON:
-            try output.print(
-                json: [
+        case .stored(let summary):
+            try output.report(
+                [
                     "key": key.string, "encoding": summary.encoding.name,
-                    "contentBytes": summary.contentBytes,
-                    "storedBytes": summary.storedBytes,
-                ])
-        case .stored(let summary): try output.confirm(summary.confirmation(of: key))
+                    "contentBytes": summary.contentBytes, "storedBytes": summary.storedBytes,
+                ], [summary.confirmation(of: key)], isConfirmation: true)
         case .delivered(let item) where output.isJSON:
             try output.print(
                 json: item.jsonAsOpened.adding(["firstOpen": item.isFirstOpen, "delivered": true]))
         case .delivered(let item):
             // Verbatim, as 'open' prints it.
-            try output.print(item.path)
+            try output.print(verbatim: item.path.bytes)
         case .refused(let refusal):
             if output.isJSON {
                 try output.print(json: ["refused": refusal.reason, "message": refusal.description])
@@ -75,9 +73,9 @@ struct Put: CacheCommand {
         let metadata = ItemMetadata(
             key: key, source: item.source ?? "", intent: item.intent, destination: item.destination(fileName),
             priority: item.priority ?? 0, expiresAt: item.expiresAt)
-        let isShown =
-            !shared.quiet && StandardStreams.isErrorTerminal && input.length ?? 0 > ProgressLine.smallestTotal
-        if input.length != nil, !isShown {
+        let progress =
+            shared.quiet || input.length ?? 0 <= ProgressLine.smallestTotal ? nil : WorkProgress.onTerminal()
+        if input.length != nil, progress == nil {
             return try await cache.store(contentsOf: file, as: metadata, encoding: encoding.choice)
         }
         let begun = try await cache.beginStoring(
@@ -85,7 +83,7 @@ struct Put: CacheCommand {
         switch begun {
         case .refused(let refusal): return .refused(refusal)
         case .writer(let writer):
-            if let refusal = try await copy(input, to: writer, isShown: isShown) { return .refused(refusal) }
+            if let refusal = try await copy(input, to: writer, progress) { return .refused(refusal) }
             return try await writer.commit()
         }
     }
@@ -101,11 +99,10 @@ struct Put: CacheCommand {
     /// Copies the input piece by piece, with bounded memory.
     ///
     /// - Returns: The refusal if the cache ran out of room for the item; otherwise `nil`.
-    private func copy(_ input: InputFile, to writer: CacheWriter, isShown: Bool) async throws -> Refusal? {
-        var progress = ProgressLine(label: input.name, total: input.length ?? 0) {
-            StandardStreams.writeErrorVerbatim($0)
-        }
-        defer { progress.clear() }
+    private func copy(_ input: InputFile, to writer: CacheWriter, _ progress: WorkProgress?) async throws
+        -> Refusal?
+    {
+        defer { progress?.clear() }
         var piece = Data(count: Self.pieceLength)
         var done: Int64 = 0
         while true {
@@ -118,7 +115,7 @@ struct Put: CacheCommand {
             }
             if let refusal = try await writer.write(piece.prefix(count)) { return refusal }
             done += Int64(count)
-            if isShown { progress.show(done) }
+            progress?.show(input.name, done, of: input.length ?? 0)
             if count < piece.count { return nil }
         }
     }
@@ -126,7 +123,6 @@ struct Put: CacheCommand {
 
 extension ItemSummary {
     func confirmation(of key: ItemKey) -> String {
-        "stored \(key.string.escapedForTerminal): \(Size.text(contentBytes)) as \(Size.text(storedBytes)) "
-            + "(\(encoding.name))"
+        "stored \(key): \(Size.text(contentBytes)) as \(Size.text(storedBytes)) (\(encoding.name))"
     }
 }

@@ -29,11 +29,9 @@ struct Repair: CacheCommand {
 
     func perform(in session: Session) async throws {
         let report = try await session.cache.repair(dryRun: dryRun)
-        if session.output.isJSON {
-            try session.output.print(json: json(report, in: session.place))
-        } else {
-            try show(report, in: session)
-        }
+        try session.output.report(
+            json(report, in: session.place), lines(report, in: session.place),
+            isConfirmation: !dryRun || report.steps.isEmpty)
         if let failure = report.failures.first {
             let count = report.failures.count
             let others = count > 1 ? " (and \(count - 1) more)" : ""
@@ -44,18 +42,15 @@ struct Repair: CacheCommand {
         }
     }
 
-    private func show(_ report: RepairReport, in session: Session) throws {
+    private func lines(_ report: RepairReport, in place: Place) -> [String] {
+        if report.steps.isEmpty, report.failures.isEmpty { return ["nothing to repair"] }
         var table = TextTable([.left, .left])
         for step in report.steps {
             let remarks = [step.key.map { "'\($0)'" }, step.remark].compactMap(\.self)
             let remark = remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))"
-            table.add([
-                step.action.text(isDryRun: dryRun),
-                "\(session.place.relativePath(step.location))\(remark)".escapedForTerminal,
-            ])
+            table.add([step.action.text(isDryRun: dryRun), place.relativePath(step.location) + remark])
         }
-        for line in table.lines { try session.output.confirm(line, evenIfQuiet: dryRun) }
-        if report.steps.isEmpty, report.failures.isEmpty { try session.output.confirm("nothing to repair") }
+        return table.lines
     }
 
     private func json(_ report: RepairReport, in place: Place) -> JSONObject {

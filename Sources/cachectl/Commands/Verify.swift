@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCaching
 internal import SystemPackage
 
@@ -31,7 +32,6 @@ struct Verify: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    var recoversOnOpening: Bool { repair }
     var isReadOnly: Bool { !repair }
 
     func validate() throws {
@@ -45,17 +45,14 @@ struct Verify: CacheCommand {
         let cache = session.cache
         let progress = session.output.isQuiet ? nil : WorkProgress.onTerminal()
         let work = Task { try await cache.verify(request) { progress?.show($0) } }
-        let watch = InterruptionWatch { work.cancel() }
+        let signals = SignalHandler([SIGINT, SIGTERM]) { _ in work.cancel() }
         let result = await work.result
-        watch.end()
+        signals.end()
         progress?.clear()
         let report = try result.get()
-        if session.output.isJSON {
-            try session.output.print(json: report.json(request, in: session.place))
-        } else {
-            try session.output.print(report.lines(request, in: session.place))
-        }
-        if let failure = CommandFailure(report, endedBy: watch.firstSignal) { throw failure }
+        try session.output.report(
+            report.json(request, in: session.place), report.lines(request, in: session.place))
+        if let failure = CommandFailure(report, endedBy: signals.firstSignal) { throw failure }
     }
 }
 
@@ -72,7 +69,7 @@ extension CommandFailure {
         } else if report.unreadable > 0 {
             self.init(.inputOutput, "unreadable: \(report.unreadable); see above, and check the volume")
         } else if !report.isComplete {
-            self.init(.ended(by: signal ?? 2), "interrupted before everything was verified")
+            self.init(.ended(by: signal ?? SIGINT), "interrupted before everything was verified")
         } else {
             return nil
         }
@@ -85,16 +82,14 @@ extension VerificationReport {
         var table = TextTable([.left, .left, .left, .left])
         for finding in sortedFindings {
             let (verdict, reason) = finding.verdict.parts
-            let path = place.relativePath(finding.location)
             table.add([
                 verdict + (finding.isQuarantined ? ", quarantined" : ""),
-                finding.isPromoted ? "file" : "item",
-                (finding.key?.string ?? "?").escapedForTerminal,
-                (path + (reason.map { ": \($0)" } ?? "")).escapedForTerminal,
+                finding.isPromoted ? "file" : "item", finding.key?.string ?? "?",
+                place.relativePath(finding.location) + (reason.map { ": \($0)" } ?? ""),
             ])
         }
         var counts = TextTable([
-            "verified": "\(verifiedItems) items, \(verifiedFiles) opened files",
+            "verified": "\(Count.text(verifiedItems, "item")), \(Count.text(verifiedFiles, "opened file"))",
             "damaged": "\(damaged)" + (quarantined > 0 ? ", quarantined \(quarantined)" : ""),
             "missing": "\(missing)",
             "modified": "\(modified)",
@@ -126,11 +121,10 @@ extension VerificationReport {
 
     /// Sorted by path: verification runs in parallel and reports in no particular order.
     private var sortedFindings: [VerificationFinding] {
-        findings.sorted {
-            ($0.isPromoted ? 1 : 0, $0.location.relative.string) < (
-                $1.isPromoted ? 1 : 0, $1.location.relative.string
-            )
+        func order(_ finding: VerificationFinding) -> (Int, String) {
+            (finding.isPromoted ? 1 : 0, finding.location.relative.string)
         }
+        return findings.sorted { order($0) < order($1) }
     }
 }
 

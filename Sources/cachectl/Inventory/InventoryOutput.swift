@@ -90,14 +90,12 @@ struct InventoryOutput {
         [
             file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
             Self.backup(of: file), Timestamp.text(milliseconds: file.since),
-            Self.text(file.facts?.source), Self.text(file.facts?.key),
-            inventory.path(of: file).displayText.escapedForTerminal,
+            Self.text(file.facts?.source), Self.text(file.facts?.key), inventory.path(of: file).displayText,
         ]
     }
 
     private static func text(_ string: String?) -> String {
-        guard let string, !string.isEmpty else { return "-" }
-        return string.escapedForTerminal
+        string.flatMap { $0.isEmpty ? nil : $0 } ?? "-"
     }
 
     /// The actual backup state, and the intended one if it differs.
@@ -122,16 +120,16 @@ struct InventoryOutput {
 
     /// Prints CSV (RFC 4180): a header and one record per file, each ending in CR LF.
     func printCSV() throws(FileSystemError) {
-        try output.print(CSV.line(CSV.header))
+        try output.print(verbatim: CSV.line(CSV.header).utf8)
         for file in files {
-            try output.print(
-                CSV.line([
-                    inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
-                    "\(file.length)", "\(file.allocated)", "\(file.isBackupIntended)", "\(file.isBackedUp)",
-                    file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
-                    Timestamp.text(milliseconds: file.since), file.facts?.key ?? "",
-                    file.facts?.source ?? "", file.facts?.intent ?? "",
-                ]))
+            let line = CSV.line([
+                inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
+                "\(file.length)", "\(file.allocated)", "\(file.isBackupIntended)", "\(file.isBackedUp)",
+                file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
+                Timestamp.text(milliseconds: file.since), file.facts?.key ?? "", file.facts?.source ?? "",
+                file.facts?.intent ?? "",
+            ])
+            try output.print(verbatim: line.utf8)
         }
     }
 }
@@ -151,8 +149,7 @@ enum CSV {
     private static func field(_ text: String) -> String {
         let text = text.escapedForTerminal
         guard text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
-        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-            + "\""
+        return "\"\(text.replacing("\"", with: "\"\""))\""
     }
 }
 
@@ -204,5 +201,69 @@ extension InventoryFile.Facts {
     /// The name of the intent in JSON and CSV.
     fileprivate var intent: String? {
         isUserRequested.map { $0 ? Intent.userRequested.name : Intent.opportunistic.name }
+    }
+}
+
+extension Output {
+    /// Prints the findings of a check, and warns of what it could not inspect.
+    func print(_ findings: [Finding], problems: [StorageInventory.Problem], of inventory: StorageInventory)
+        throws
+    {
+        var rules: [RuleInfo] = []
+        for finding in findings where !rules.contains(finding.rule) { rules.append(finding.rule) }
+        let fixes = rules.map { "\($0.name): \($0.fix)" }
+        let files = inventory.files.count
+        try report(
+            ["files": files, "findings": findings.map(\.json), "problems": problems.map(\.json)],
+            rules.isEmpty ? ["nothing wrong with \(files) files"] : findings.map(\.line) + [""] + fixes,
+            isConfirmation: findings.isEmpty)
+        problems.warn()
+    }
+}
+
+extension Finding {
+    fileprivate var line: String {
+        let extent = files > 1 ? " (\(files) files, \(Size.text(length)))" : ""
+        return "\(rule.severity.rawValue): \(path.displayText): \(message)\(extent) [\(rule.name)]"
+    }
+
+    fileprivate var json: JSONObject {
+        [
+            "rule": rule.name, "severity": rule.severity.rawValue, "path": path.json, "message": message,
+            "files": files, "bytes": length, "fix": rule.fix, "guideline": rule.guideline,
+        ]
+    }
+}
+
+extension StorageInventory.Problem {
+    var json: JSONObject { ["path": path.json, "reason": reason] }
+}
+
+extension [StorageInventory.Problem] {
+    /// Reports on standard error what could not be inspected.
+    func warn() {
+        for problem in self {
+            StandardStreams.writeError("cachectl: warning: \(problem.path.displayText): \(problem.reason)")
+        }
+    }
+}
+
+extension StorageRules {
+    static func print(to output: Output) throws {
+        if output.isJSON { return try output.print(json: infos.lazy.map(\.json), as: "rules") }
+        for rule in infos {
+            try output.print("\(rule.name) (\(rule.severity.rawValue))")
+            try output.print("    \(rule.explanation)")
+            try output.print("    \(rule.guideline). \(rule.fix)")
+        }
+    }
+}
+
+extension RuleInfo {
+    fileprivate var json: JSONObject {
+        [
+            "name": name, "severity": severity.rawValue, "explanation": explanation,
+            "guideline": guideline, "fix": fix,
+        ]
     }
 }

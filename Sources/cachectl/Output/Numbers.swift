@@ -27,6 +27,13 @@ enum Size {
     }
 }
 
+/// A number of things: `1 item`, `2 items`.
+enum Count {
+    static func text(_ number: some BinaryInteger, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+}
+
 /// Thousandths as percentages: `25 %`, `2.5 %`.
 enum Percent {
     static func text(_ perMille: Int64) -> String {

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// The output of a command on standard output: lines of text, or JSON.
 ///
-/// Text is buffered. The caller must escape untrusted strings; see `escapedForTerminal`.
+/// Text is buffered, and escaped for a terminal.
 final class Output {
     let isJSON: Bool
     /// Whether to print only requested output, and no confirmations.
@@ -19,41 +19,48 @@ final class Output {
         self.isQuiet = isQuiet
     }
 
-    /// Prints a line that confirms an action, which `--quiet` hides.
+    /// Prints a result: as JSON, or as lines of text.
     ///
-    /// - Parameter evenIfQuiet: Whether the line is the requested output, as in a dry run.
-    func confirm(_ line: String, evenIfQuiet: Bool = false) throws(FileSystemError) {
-        if !isQuiet || evenIfQuiet { try print(line) }
+    /// - Parameter isConfirmation: Whether the lines only confirm an action, so that `--quiet` hides them.
+    func report(
+        _ json: @autoclosure () -> JSONObject, _ lines: @autoclosure () -> [String],
+        isConfirmation: Bool = false
+    ) throws {
+        if isJSON {
+            try print(json: json())
+        } else if !isConfirmation || !isQuiet {
+            try print(lines())
+        }
     }
+
+    /// Prints a line that `--quiet` hides.
+    func confirm(_ line: String) throws(FileSystemError) { if !isQuiet { try print(line) } }
 
     func print(_ lines: [String]) throws(FileSystemError) {
         for line in lines { try print(line) }
     }
 
-    func print(_ line: String) throws(FileSystemError) { try print(bytes: line.utf8) }
+    func print(_ line: String) throws(FileSystemError) { try print(verbatim: line.escapedForTerminal.utf8) }
 
-    /// Prints the bytes of a path verbatim.
-    func print(_ path: FilePath) throws(FileSystemError) { try print(bytes: path.bytes) }
-
-    private func print(bytes: some Sequence<UInt8>) throws(FileSystemError) {
-        pending += bytes
+    func print(verbatim line: some Sequence<UInt8>) throws(FileSystemError) {
+        pending += line
         pending.append(UInt8(ascii: "\n"))
         if pending.count >= 64 << 10 { try flush() }
     }
 
     /// Prints one JSON object on several lines.
-    func print(json object: JSONObject) throws { try print(JSON.document(object, isPretty: true)) }
+    func print(json object: JSONObject) throws {
+        try print(verbatim: JSON.document(object, isPretty: true).utf8)
+    }
 
     /// Prints one JSON object on one line.
     func print(jsonLine object: JSONObject) throws {
-        try print(JSON.document(object, isPretty: false))
+        try print(verbatim: JSON.document(object, isPretty: false).utf8)
     }
 
     /// Prints a JSON object that contains an array, streaming the elements, which may not fit into memory.
     ///
-    /// - Parameters:
-    ///   - name: The name of the array.
-    ///   - head: An object whose members precede the array.
+    /// - Parameter head: An object whose members precede the array.
     func print(
         json objects: some Collection<JSONObject>, as name: String, behind head: JSONObject = [:]
     ) throws {
@@ -67,7 +74,8 @@ final class Output {
             separator = ",\n"
             if pending.count >= 64 << 10 { try flush() }
         }
-        try print((objects.isEmpty ? "" : "\n") + "],\n\"schemaVersion\" : \(JSON.schemaVersion)\n}")
+        let end = (objects.isEmpty ? "" : "\n") + "],\n\"schemaVersion\" : \(JSON.schemaVersion)\n}"
+        try print(verbatim: end.utf8)
     }
 
     func flush() throws(FileSystemError) {

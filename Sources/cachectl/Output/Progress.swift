@@ -1,11 +1,6 @@
+internal import Foundation
 internal import PrefetchCaching
 internal import Synchronization
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
 
 /// A progress line on a terminal, cleared when the work is done.
 struct ProgressLine {
@@ -70,7 +65,7 @@ final class WorkProgress: Sendable {
         }
     }
 
-    private func show(_ label: String, _ done: Int64, of total: Int64) {
+    func show(_ label: String, _ done: Int64, of total: Int64) {
         guard total > 0 else { return }
         current.withLock { current in
             var line =

@@ -1,12 +1,7 @@
+internal import Foundation
 internal import Logging
 internal import PrefetchFileSystem
 internal import SystemPackage
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
 
 /// The process's standard streams.
 enum StandardStreams {

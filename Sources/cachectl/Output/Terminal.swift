@@ -1,11 +1,6 @@
+internal import Foundation
 internal import PrefetchFileSystem
 internal import Synchronization
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
 
 /// A terminal's alternate screen, with unbuffered keys, no echo and a hidden cursor.
 ///

@@ -94,26 +94,57 @@ extension String {
     }
 }
 
-/// Escapes text for an HTML page.
-enum HTML {
-    /// Escapes markup, control characters and bidirectional controls in untrusted text.
-    static func text(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.escapedForTerminal.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            // Noncharacters are not allowed in HTML.
-            case "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+/// Rows of text in aligned columns, escaped for a terminal. The last column is not padded, so long texts belong there.
+struct TextTable {
+    enum Alignment {
+        case left, right
     }
 
-    /// Escapes an untrusted name, and isolates its writing direction from the surrounding text.
-    static func name(_ name: String) -> String { "<bdi>\(text(name))</bdi>" }
+    /// Longer text is printed in full, and only shifts the rest of its own row.
+    static let widestPadding = 40
+
+    private let columns: [Alignment]
+    private var widths: [Int]
+    private var rows: [[String]] = []
+
+    init(_ columns: [Alignment]) {
+        self.columns = columns
+        widths = columns.map { _ in 0 }
+    }
+
+    /// A two-column table of names and values, without the names that have no value.
+    init(_ pairs: KeyValuePairs<String, String?>) {
+        self.init([.left, .left])
+        for case (let name, let value?) in pairs { add([name, value]) }
+    }
+
+    mutating func add(_ row: [String]) {
+        measure(row)
+        rows.append(row)
+    }
+
+    /// Widens the columns for a row without storing it, for tables that do not fit into memory: each row is created
+    /// twice, once to be measured and once to be printed.
+    mutating func measure(_ row: [String]) {
+        for (column, text) in row.enumerated() {
+            let width = text.escapedForTerminal.columns
+            if width <= Self.widestPadding { widths[column] = max(widths[column], width) }
+        }
+    }
+
+    /// The rows that were added, one line each.
+    var lines: [String] { rows.map(line) }
+
+    func line(of row: [String]) -> String {
+        var line = ""
+        for (column, text) in row.enumerated() {
+            let text = text.escapedForTerminal
+            let padding = String(repeating: " ", count: max(0, widths[column] - text.columns))
+            if column > 0 { line += "  " }
+            if columns[column] == .right { line += padding }
+            line += text
+            if columns[column] == .left, column < row.count - 1 { line += padding }
+        }
+        return line
+    }
 }

@@ -13,6 +13,15 @@ struct CacheSample: Sendable {
     /// The items by key, or `nil` when there are too many.
     let items: [ItemKey: Seen]?
 
+    /// - Parameter events: The events since the previous sample.
+    func json(_ events: [WatchEvent]) -> JSONObject {
+        [
+            "timeMilliseconds": time,
+            "volume": ["totalBytes": totalBytes, "availableBytes": availableBytes] as JSONObject,
+            "statistics": statistics.json, "sources": sources.map(\.json), "events": events.map(\.json),
+        ]
+    }
+
     /// What is compared and reported about an item.
     struct Seen: Hashable, Sendable {
         let storedAt: Int64
@@ -29,20 +38,11 @@ struct CacheSampler {
     /// Retries when the cache changes between reads.
     private static let retries = 3
 
-    private let cache: PrefetchCache
-    private let now: () -> Int64
-    private let uptime: () -> Duration
+    let cache: PrefetchCache
     private var sources: [SourceUsage] = []
-    private var nextSources: Duration?
+    private var nextSources: ContinuousClock.Instant?
 
-    /// - Parameters:
-    ///   - now: Milliseconds since 1970.
-    ///   - uptime: See `CacheEnvironment.uptime`.
-    init(_ cache: PrefetchCache, now: @escaping () -> Int64, uptime: @escaping () -> Duration) {
-        self.cache = cache
-        self.now = now
-        self.uptime = uptime
-    }
+    init(_ cache: PrefetchCache) { self.cache = cache }
 
     mutating func sample() async throws -> CacheSample {
         try await updateSources()
@@ -57,7 +57,7 @@ struct CacheSampler {
             items = try await listed(later)
         }
         return CacheSample(
-            time: now(), statistics: statistics, sources: sources, totalBytes: volume.total,
+            time: Timestamp.now, statistics: statistics, sources: sources, totalBytes: volume.total,
             availableBytes: volume.available, items: items)
     }
 
@@ -72,10 +72,10 @@ struct CacheSampler {
     }
 
     private mutating func updateSources() async throws {
-        let start = uptime()
+        let start = ContinuousClock.now
         if let nextSources, start < nextSources { return }
         sources = try await cache.sources()
-        let end = uptime()
+        let end = ContinuousClock.now
         nextSources = end + (end - start) * Self.rest
     }
 }

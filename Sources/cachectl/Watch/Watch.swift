@@ -1,12 +1,7 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
 
 struct Watch: CacheCommand {
     static let configuration = CommandConfiguration(
@@ -57,8 +52,7 @@ struct Watch: CacheCommand {
 
     private func loop(in session: Session, _ screen: TerminalScreen?, _ wait: WatchWait) -> WatchLoop {
         let start = ContinuousClock.now
-        let uptime = { start.duration(to: .now) }
-        var sampler = CacheSampler(session.cache, now: { Timestamp.now }, uptime: uptime)
+        var sampler = CacheSampler(session.cache)
         let title = "cachectl \(shared.placeName)"
         let draw = { (sample: CacheSample, all: [WatchEvent]) in
             guard let screen else { return }
@@ -70,7 +64,8 @@ struct Watch: CacheCommand {
                 })
         }
         return WatchLoop(
-            interval: interval.duration, count: count, uptime: uptime, sample: { try await sampler.sample() },
+            interval: interval.duration, count: count, uptime: { start.duration(to: .now) },
+            sample: { try await sampler.sample() },
             show: { sample, events, all in
                 if screen != nil { return try draw(sample, all) }
                 try session.output.print(jsonLine: sample.json(events))

@@ -16,9 +16,7 @@ struct WatchEvent: Hashable {
     var detail: String?
     /// Some of the items concerned, where known.
     var keys: [String] = []
-}
 
-extension WatchEvent {
     /// The maximum number of keys named per event.
     static let maximumKeys = 3
 
@@ -38,7 +36,7 @@ extension WatchEvent {
         ) {
             guard count > 0 else { return }
             events.append(
-                WatchEvent(time: time, kind: kind, count: count, bytes: bytes, detail: detail, keys: keys))
+                Self(time: time, kind: kind, count: count, bytes: bytes, detail: detail, keys: keys))
         }
 
         let promotions = after.promotions - before.promotions
@@ -81,16 +79,14 @@ extension WatchEvent {
             items.prefix(maximumKeys).map(\.key.string)
         }
     }
-}
 
-extension WatchEvent {
     /// The event as text, safe for a terminal.
     var text: String {
         let number = count ?? 0
         let size = bytes.map { " (\(Size.text($0)))" } ?? ""
         let names = keys.isEmpty ? "" : ": " + keys.map(\.escapedForTerminal).joined(separator: ", ")
         let more = Int64(keys.count) < number && !keys.isEmpty ? ", …" : ""
-        let what = number == 1 ? "1 item" : "\(number) items"
+        let what = Count.text(number, "item")
         return switch kind {
         case .stored: "stored \(what)\(size)\(names)\(more)"
         case .opened: "opened \(what)\(names)\(more)"
@@ -102,24 +98,11 @@ extension WatchEvent {
         case .rebuilt: "the catalog was rebuilt from \(what)"
         }
     }
-}
 
-extension WatchEvent {
-    fileprivate var json: JSONObject {
+    var json: JSONObject {
         [
             "event": kind.rawValue, "count": count, "bytes": bytes, "detail": detail,
             "keys": keys.isEmpty ? nil : keys,
-        ]
-    }
-}
-
-extension CacheSample {
-    /// - Parameter events: The events since the previous sample.
-    func json(_ events: [WatchEvent]) -> JSONObject {
-        [
-            "timeMilliseconds": time,
-            "volume": ["totalBytes": totalBytes, "availableBytes": availableBytes] as JSONObject,
-            "statistics": statistics.json, "sources": sources.map(\.json), "events": events.map(\.json),
         ]
     }
 }

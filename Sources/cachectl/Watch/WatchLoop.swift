@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import Foundation
 
 /// The main loop of `cachectl watch`: sample, show, wait.
 ///
