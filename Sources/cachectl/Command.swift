@@ -28,14 +28,7 @@ protocol CacheCommand: Command {
     func checkInput() throws
 
     /// Performs the command. May block: it runs on one of the cache's own threads.
-    func perform(in session: Session) async throws
-}
-
-/// The context in which a command runs.
-struct Session {
-    let cache: PrefetchCache
-    let place: Place
-    let output: Output
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws
 }
 
 extension Command {
@@ -62,11 +55,11 @@ extension CacheCommand {
         let cache = try await PrefetchCache(
             areas: emptyRoots?.areas ?? place.areas, environment: environment,
             isRecovering: recoversOnOpening)
-        let session = Session(cache: cache, place: place, output: shared.output)
+        let output = shared.output
         let performed = await withTaskExecutorPreference(cache.executor) {
-            await result { try await performReportingShortage(in: session) }
+            await result { try await performReportingShortage(on: cache, at: place, to: output) }
         }
-        let flushed = await result { try session.output.flush() }
+        let flushed = await result { try output.flush() }
         let closed = await result { try await cache.close() }
         // Report the first error: later ones are likely consequences of it.
         try performed.get()
@@ -93,12 +86,14 @@ extension CacheCommand {
     }
 
     /// Performs the command. If the volume has too little space and output is JSON, prints the byte counts.
-    private func performReportingShortage(in session: Session) async throws {
+    private func performReportingShortage(
+        on cache: PrefetchCache, at place: Place, to output: Output
+    ) async throws {
         do {
-            try await perform(in: session)
+            try await perform(on: cache, at: place, to: output)
         } catch let error as CacheError {
-            if case .insufficientSpace(let needed, let available) = error, session.output.isJSON {
-                try session.output.print(
+            if case .insufficientSpace(let needed, let available) = error, output.isJSON {
+                try output.print(
                     json: [
                         "error": "insufficientSpace", "neededBytes": needed, "availableBytes": available,
                         "message": error.description,

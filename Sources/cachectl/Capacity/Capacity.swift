@@ -16,10 +16,10 @@ struct CapacityCommand: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        let report = try await session.cache.capacity()
-        let configuration = try await session.cache.configuration()
-        try session.output.report(
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let report = try await cache.capacity()
+        let configuration = try await cache.configuration()
+        try output.report(
             report.json(configuration.capacityModel),
             CapacityTable(report: report, configuration: configuration).lines)
     }
@@ -28,7 +28,7 @@ struct CapacityCommand: CacheCommand {
 extension CapacityReport {
     func json(_ model: CapacityModel) -> JSONObject {
         let state = capacity.state
-        let block = AdmissionBlock(self)
+        let block = admissionBlock
         return [
             "totalBytes": state.total, "availableBytes": state.available, "evictableBytes": state.evictable,
             "purgeableBytes": state.purgeable, "pressure": pressure.rawValue,
@@ -73,32 +73,23 @@ extension ShareTier {
     }
 }
 
-/// Why no item is admitted.
-struct AdmissionBlock {
-    /// The name under which a refusal is counted.
-    let reason: String
-    let message: String
-
-    /// - Returns: `nil` when something is admitted.
-    init?(_ report: CapacityReport) {
+extension CapacityReport {
+    /// Why no item is admitted, and the name under which such a refusal is counted; `nil` when something is admitted.
+    var admissionBlock: (reason: String, message: String)? {
+        if let refusal { return (refusal.reason, refusal.description) }
         // Every item is charged more than the file system's overhead.
         let smallestCharge = ChargedLength.overhead
-        if let refusal = report.refusal {
-            reason = refusal.reason
-            message = refusal.description
-        } else if report.ceilingBytes - report.heldBytes - report.catalogBytes <= smallestCharge {
-            let ceiling = Size.text(report.ceilingBytes)
-            reason = "overBudget"
-            message =
-                report.budgetBytes <= report.ceilingBytes
-                ? "the budget of \(ceiling) has no room for an item in addition to the catalog"
-                : "the volume can spare \(ceiling), which leaves no room for an item in addition to the catalog"
-        } else if report.largestItemBytes <= smallestCharge {
-            reason = "largerThanLargestItem"
-            message = "the largest-item limit is too small for any item"
-        } else {
-            return nil
+        if ceilingBytes - heldBytes - catalogBytes <= smallestCharge {
+            let ceiling = Size.text(ceilingBytes)
+            return (
+                "overBudget",
+                budgetBytes <= ceilingBytes
+                    ? "the budget of \(ceiling) has no room for an item in addition to the catalog"
+                    : "the volume can spare \(ceiling), which leaves no room for an item in addition to the catalog"
+            )
         }
+        guard largestItemBytes <= smallestCharge else { return nil }
+        return ("largerThanLargestItem", "the largest-item limit is too small for any item")
     }
 }
 

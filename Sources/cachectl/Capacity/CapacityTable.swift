@@ -25,7 +25,7 @@ struct CapacityTable {
         let admitted = "items of up to \(Size.text(min(report.largestItemBytes, report.ceilingBytes)))"
         return TextTable([
             "pressure": currentPressure,
-            "admitted": AdmissionBlock(report).map { "nothing: \($0.message)" } ?? admitted,
+            "admitted": report.admissionBlock.map { "nothing: \($0.message)" } ?? admitted,
         ]).lines
     }
 

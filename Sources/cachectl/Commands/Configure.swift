@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "configure",
         abstract: "Changes or prints the configuration, which the app and all commands share.",
         discussion: """
             Settings that are not given stay unchanged. A smaller budget takes effect at once: the coldest items \
@@ -50,16 +49,16 @@ struct Configure: CacheCommand {
         }
     }
 
-    func perform(in session: Session) async throws {
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         // Printing the configuration must not write the file.
         let new =
             if isChange {
-                try await session.cache.configure { $0 = changed($0) }
+                try await cache.configure { $0 = changed($0) }
             } else {
-                try await session.cache.configuration()
+                try await cache.configuration()
             }
-        let report = try await session.cache.capacity()
-        try session.output.report(new.json(report), new.lines(report), isConfirmation: isChange)
+        let report = try await cache.capacity()
+        try output.report(new.json(report), new.lines(report), isConfirmation: isChange)
     }
 
     private var isChange: Bool {

@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "evict",
         abstract: "Removes items from the cache; files of opened items stay.",
         usage: """
             cachectl evict <key> … [--dry-run]
@@ -62,8 +61,7 @@ struct Evict: CacheCommand {
         }
     }
 
-    func perform(in session: Session) async throws {
-        let (cache, output) = (session.cache, session.output)
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         if !keys.isEmpty { return try await evictKeys(in: cache, output) }
         var request = EvictionRequest(
             source: source, storedBeforeMilliseconds: olderThan?.start(before: Timestamp.now),
@@ -141,7 +139,6 @@ struct Evict: CacheCommand {
 
 struct Trim: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trim",
         abstract: "Evicts items that the cache should no longer hold, as a running app does.",
         discussion: """
             Evicts expired items, then the coldest items for as long as too little of the budget is free or the \
@@ -154,11 +151,11 @@ struct Trim: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        try await session.cache.trim()
-        let report = try await session.cache.capacity()
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        try await cache.trim()
+        let report = try await cache.capacity()
         let (charged, budget) = (report.chargedBytes, report.budgetBytes)
-        try session.output.report(
+        try output.report(
             ["chargedBytes": charged, "budgetBytes": budget, "pressure": report.pressure.rawValue],
             TextTable([
                 "charged": "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))",

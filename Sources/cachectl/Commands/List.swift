@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list",
         abstract: "Lists the cached items, lowest priority first, and coldest first within a priority.",
         discussion: """
             --partials also lists, after the items, what was kept of interrupted ones. Items that are being written \
@@ -32,8 +31,7 @@ struct List: CacheCommand {
         if opened, partials { throw ValidationError("give either --opened or --partials, not both") }
     }
 
-    func perform(in session: Session) async throws {
-        let (cache, place, output) = (session.cache, session.place, session.output)
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         if opened {
             let files = try await cache.promotedFiles()
             if output.isJSON {
@@ -86,7 +84,7 @@ struct List: CacheCommand {
 
 struct Stats: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats", abstract: "Shows what the cache holds and what it has done.",
+        abstract: "Shows what the cache holds and what it has done.",
         discussion: """
             EXAMPLES:
               # Show what the cache holds and has done
@@ -97,11 +95,11 @@ struct Stats: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        let statistics = try await session.cache.statistics()
-        if session.output.isJSON { return try session.output.print(json: statistics.json) }
-        let budget = try await session.cache.configuration().budget
-        try session.output.print(statistics.lines(budget))
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let statistics = try await cache.statistics()
+        if output.isJSON { return try output.print(json: statistics.json) }
+        let budget = try await cache.configuration().budget
+        try output.print(statistics.lines(budget))
     }
 }
 

@@ -15,7 +15,6 @@ struct Migrate: CacheCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "migrate",
         abstract: "Imports a folder of files, or upgrades the cache's own files.",
         usage: """
             cachectl migrate [--dry-run]
@@ -97,15 +96,14 @@ struct Migrate: CacheCommand {
         if let from { try requireFolder(from) }
     }
 
-    func perform(in session: Session) async throws {
-        guard let from, let role else { return try await upgrade(in: session) }
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        guard let from, let role else { return try await upgrade(cache, output) }
         let request = MigrationRequest(
             of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix,
             backup: backup.policy)
-        let (place, output) = (session.place, session.output)
         let log = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
         let migrated = await result {
-            try await session.cache.migrate(request, dryRun: dryRun) { file in
+            try await cache.migrate(request, dryRun: dryRun) { file in
                 let line = shared.json ? nil : line(of: file, in: place)
                 log.withLock { log in
                     log.files.append(file)
@@ -140,8 +138,8 @@ struct Migrate: CacheCommand {
         return "\(dryRun ? "would be " : "")\(outcome) \(file.path) → \(target)"
     }
 
-    private func upgrade(in session: Session) async throws {
-        let report = try await session.cache.upgrade(dryRun: dryRun)
+    private func upgrade(_ cache: PrefetchCache, _ output: Output) async throws {
+        let report = try await cache.upgrade(dryRun: dryRun)
         func json(_ versions: UpgradeReport.Versions?) -> any Encodable {
             versions.map { ["before": $0.before, "after": $0.after] as JSONObject }.orNull
         }
@@ -150,7 +148,7 @@ struct Migrate: CacheCommand {
             guard let versions, versions.isChange else { return nil }
             return "\(dryRun ? "would be " : "")\(action), version \(versions.before) → \(versions.after)"
         }
-        try session.output.report(
+        try output.report(
             ["dryRun": dryRun, "catalog": json(report.catalog), "ledger": json(report.ledger)],
             lines.isEmpty ? ["nothing to upgrade"] : lines, isConfirmation: !dryRun || lines.isEmpty)
     }

@@ -4,7 +4,6 @@ internal import SystemPackage
 
 struct Open: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "open",
         abstract: "Hands items over to the user, and prints the paths of their files.",
         discussion: """
             The first open moves an item, whole and durable, to its destination; from then on it is the \
@@ -24,9 +23,8 @@ struct Open: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        let output = session.output
-        let results = try await opened(in: session)
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let results = try await opened(in: cache, showingProgress: !output.isQuiet)
         var paths: [FilePath] = []
         var records: [JSONObject] = []
         var failures: [CommandFailure] = []
@@ -59,9 +57,10 @@ struct Open: CacheCommand {
         if let first = failures.first { throw first }
     }
 
-    private func opened(in session: Session) async throws -> [Result<Lookup<PromotedFile>, CacheError>] {
-        let cache = session.cache
-        guard !session.output.isQuiet, let progress = WorkProgress.onTerminal() else {
+    private func opened(in cache: PrefetchCache, showingProgress: Bool) async throws
+        -> [Result<Lookup<PromotedFile>, CacheError>]
+    {
+        guard showingProgress, let progress = WorkProgress.onTerminal() else {
             return try await cache.open(keys)
         }
         defer { progress.clear() }
@@ -71,7 +70,6 @@ struct Open: CacheCommand {
 
 struct Forget: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forget",
         abstract: "Forgets that an item was opened; its file stays, or is deleted.",
         discussion: """
             The key can then be stored again, even while its file is at its destination. A key whose file was \
@@ -92,8 +90,7 @@ struct Forget: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        let cache = session.cache
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         var json: JSONObject = ["forgotten": key.string]
         var end = "its file stays"
         if deleteFile, case .promoted = try await cache.status(of: key) {
@@ -110,6 +107,6 @@ struct Forget: CacheCommand {
                 json = json.adding(["fileDeleted": false])
             }
         }
-        try session.output.report(json, ["forgot \(key); \(end)"], isConfirmation: true)
+        try output.report(json, ["forgot \(key); \(end)"], isConfirmation: true)
     }
 }

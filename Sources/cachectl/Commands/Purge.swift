@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct Purge: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "purge",
         abstract: "Removes opened files that are excluded from backups and have long been unused.",
         usage: "cachectl purge --excluded --older-than <duration> [--dry-run]",
         discussion: """
@@ -40,11 +39,11 @@ struct Purge: CacheCommand {
         }
     }
 
-    func perform(in session: Session) async throws {
-        let report = try await session.cache.purgeExcluded(
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let report = try await cache.purgeExcluded(
             unusedSinceMilliseconds: age.start(before: Timestamp.now), dryRun: dryRun)
-        try session.output.report(
-            json(report, in: session.place), lines(report, in: session.place), isConfirmation: !dryRun)
+        try output.report(
+            json(report, in: place), lines(report, in: place), isConfirmation: !dryRun)
         if let failure = report.failures.first {
             let count = report.failures.count
             throw CommandFailure(

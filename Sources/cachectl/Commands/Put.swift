@@ -5,7 +5,7 @@ internal import SystemPackage
 
 struct Put: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "put", abstract: "Stores a file, or standard input, as an item.",
+        abstract: "Stores a file, or standard input, as an item.",
         discussion: """
             An item waits in the cache until 'open' hands it over. Use --requested for an item that the user \
             has asked for: it goes straight to its destination, cached items make room for it, and the path of \
@@ -46,9 +46,8 @@ struct Put: CacheCommand {
 
     func checkInput() throws(CommandFailure) { try InputFile.check(file) }
 
-    func perform(in session: Session) async throws {
-        let output = session.output
-        switch try await store(InputFile(file), in: session.cache) {
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        switch try await store(InputFile(file), in: cache) {
         case .stored(let summary):
             try output.report(
                 [

@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "repair",
         abstract: "Repairs damage left by crashes and other programs, and reports each step.",
         discussion: """
             Finishes or rolls back interrupted promotions; removes abandoned staged files and partials, emptied items \
@@ -27,17 +26,17 @@ struct Repair: CacheCommand {
     var recoversOnOpening: Bool { false }
     var isReadOnly: Bool { dryRun }
 
-    func perform(in session: Session) async throws {
-        let report = try await session.cache.repair(dryRun: dryRun)
-        try session.output.report(
-            json(report, in: session.place), lines(report, in: session.place),
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let report = try await cache.repair(dryRun: dryRun)
+        try output.report(
+            json(report, in: place), lines(report, in: place),
             isConfirmation: !dryRun || report.steps.isEmpty)
         if let failure = report.failures.first {
             let count = report.failures.count
             let others = count > 1 ? " (and \(count - 1) more)" : ""
             throw CommandFailure(
                 ExitCode(failure.error),
-                "\(session.place.relativePath(failure.location)): \(failure.error)\(others); the rest was processed"
+                "\(place.relativePath(failure.location)): \(failure.error)\(others); the rest was processed"
             )
         }
     }

@@ -4,7 +4,6 @@ internal import PrefetchFileSystem
 
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
         abstract: "Shows everything about one key: cached, kept in part, or opened.",
         discussion: """
             EXAMPLES:
@@ -17,14 +16,13 @@ struct Show: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        let (place, output) = (session.place, session.output)
-        switch try await session.cache.status(of: key) {
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        switch try await cache.status(of: key) {
         case .cached(let item): try output.report(item.json(in: place), table(item, in: place))
         case .promoted(let file):
             try output.report(file.jsonAsOpened.adding(["status": "promoted"]), table(file))
         case nil:
-            guard let partial = try await session.cache.partials().first(where: { $0.key == key }) else {
+            guard let partial = try await cache.partials().first(where: { $0.key == key }) else {
                 throw CommandFailure(.absent, of: key)
             }
             try output.report(partial.json, table(partial))
@@ -80,7 +78,6 @@ struct Show: CacheCommand {
 
 struct Cat: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cat",
         abstract: "Writes the content of an item to standard output.",
         discussion: """
             The item stays in the cache: only 'open' hands it over.
@@ -101,10 +98,10 @@ struct Cat: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         var wanted: Range<Int64>?
-        if let range { wanted = try range.resolved(length: try await contentBytes(in: session.cache)) }
-        let lookup = try await session.cache.stream(key, range: wanted) { try StandardStreams.write($0) }
+        if let range { wanted = try range.resolved(length: try await contentBytes(in: cache)) }
+        let lookup = try await cache.stream(key, range: wanted) { try StandardStreams.write($0) }
         if case .miss(let miss) = lookup { throw CommandFailure(miss, of: key) }
     }
 

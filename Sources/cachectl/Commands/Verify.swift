@@ -5,7 +5,6 @@ internal import SystemPackage
 
 struct Verify: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify",
         abstract: "Reads every byte of the cache and of opened files, and compares checksums.",
         discussion: """
             Changes nothing, and nothing counts as used, unless --repair is given: it quarantines damaged items, as \
@@ -39,19 +38,18 @@ struct Verify: CacheCommand {
         if seed != nil, sample == nil { throw ValidationError("--seed requires --sample") }
     }
 
-    func perform(in session: Session) async throws {
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let request = VerificationRequest(
             sample: sample, seed: sample == nil ? 0 : seed ?? .random(in: 0...999_999), isRepairing: repair)
-        let cache = session.cache
-        let progress = session.output.isQuiet ? nil : WorkProgress.onTerminal()
+        let progress = output.isQuiet ? nil : WorkProgress.onTerminal()
         let work = Task { try await cache.verify(request) { progress?.show($0) } }
         let signals = SignalHandler([SIGINT, SIGTERM]) { _ in work.cancel() }
         let result = await work.result
         signals.end()
         progress?.clear()
         let report = try result.get()
-        try session.output.report(
-            report.json(request, in: session.place), report.lines(request, in: session.place))
+        try output.report(
+            report.json(request, in: place), report.lines(request, in: place))
         if let failure = CommandFailure(report, endedBy: signals.firstSignal) { throw failure }
     }
 }

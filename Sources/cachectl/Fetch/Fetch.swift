@@ -6,7 +6,7 @@ internal import SystemPackage
 
 struct Fetch: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fetch", abstract: "Downloads items, and resumes interrupted downloads.",
+        abstract: "Downloads items, and resumes interrupted downloads.",
         usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
         discussion: """
             Items that are already stored are downloaded again only when the server has another version. An \
@@ -102,16 +102,16 @@ struct Fetch: CacheCommand {
         if let fromFile { try InputFile.check(fromFile) }
     }
 
-    func perform(in session: Session) async throws {
-        session.output.stopsOnBrokenPipe = true
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        output.stopsOnBrokenPipe = true
         let targets = try targets()
         let downloader = PrefetchDownloader(
-            cache: session.cache, configuration: configuration(for: targets), logger: shared.logger)
+            cache: cache, configuration: configuration(for: targets), logger: shared.logger)
         let signals = SignalHandler([SIGINT, SIGTERM]) { _ in Task { await downloader.cancelAll() } }
         defer { signals.end() }
         var report = FetchReport(
-            targets, to: session.output,
-            board: session.output.isJSON || session.output.isQuiet || shared.verbose
+            targets, to: output,
+            board: output.isJSON || output.isQuiet || shared.verbose
                 ? nil : ProgressBoard.onTerminal())
         defer { report.clear() }
         let downloads = targets.map { downloader.prefetch(request(for: $0)) }

@@ -91,9 +91,5 @@ extension Duration {
     }
 
     /// The seconds, with two decimals.
-    var secondsText: String {
-        let hundredths = Int64((self / .seconds(1) * 100).rounded())
-        let rest = hundredths % 100
-        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
-    }
+    var secondsText: String { String(format: "%.2f", self / .seconds(1)) }
 }

@@ -38,15 +38,13 @@ enum StandardStreams {
         getenv(name).map { String(cString: $0) }
     }
 
-    static func write(_ text: String, to descriptor: CInt = STDOUT_FILENO) throws(FileSystemError) {
-        try Array(text.utf8).withBytes { bytes throws(FileSystemError) in try write(bytes, to: descriptor) }
+    static func write(_ text: String) throws(FileSystemError) {
+        try Array(text.utf8).withBytes { bytes throws(FileSystemError) in try write(bytes) }
     }
 
-    static func write(
-        _ bytes: UnsafeRawBufferPointer, to descriptor: CInt = STDOUT_FILENO
-    ) throws(FileSystemError) {
+    static func write(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
         do {
-            try FileDescriptor(rawValue: descriptor).writeAll(bytes)
+            try FileDescriptor.standardOutput.writeAll(bytes)
         } catch {
             throw FileSystemError("write", path: "standard output", errno: error as? Errno ?? .ioError)
         }

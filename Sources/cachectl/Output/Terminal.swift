@@ -2,7 +2,7 @@ internal import Foundation
 internal import PrefetchFileSystem
 internal import Synchronization
 
-/// A terminal's alternate screen, with unbuffered keys, no echo and a hidden cursor.
+/// The alternate screen of the terminal behind standard output, with unbuffered keys, no echo and a hidden cursor.
 ///
 /// ``leave()`` restores the terminal. It is idempotent, and may be called from any thread.
 final class TerminalScreen: Sendable {
@@ -11,7 +11,6 @@ final class TerminalScreen: Sendable {
     private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J"
     private static let leave = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
-    private let descriptor: CInt
     /// The settings to restore; `nil` when not on the alternate screen. `settings` is `nil` if unavailable.
     private let taken = Mutex<Saved?>(nil)
 
@@ -19,24 +18,21 @@ final class TerminalScreen: Sendable {
         let settings: termios?
     }
 
-    /// - Parameter descriptor: The descriptor of a terminal.
-    init(_ descriptor: CInt) { self.descriptor = descriptor }
-
-    var size: TerminalSize { TerminalSize(of: descriptor) }
+    var size: TerminalSize { TerminalSize(of: STDOUT_FILENO) }
 
     func enter() throws(FileSystemError) {
         do throws(FileSystemError) {
             try taken.withLock { taken throws(FileSystemError) in
                 guard taken == nil else { return }
                 var settings = termios()
-                let isKnown = tcgetattr(descriptor, &settings) == 0
+                let isKnown = tcgetattr(STDOUT_FILENO, &settings) == 0
                 taken = Saved(settings: isKnown ? settings : nil)
                 if isKnown {
                     // Keep signals (`ISIG`) and newline translation (`ONLCR`).
                     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-                    _ = tcsetattr(descriptor, TCSADRAIN, &settings)
+                    _ = tcsetattr(STDOUT_FILENO, TCSADRAIN, &settings)
                 }
-                try StandardStreams.write(Self.enter, to: descriptor)
+                try StandardStreams.write(Self.enter)
             }
         } catch {
             leave()
@@ -49,19 +45,19 @@ final class TerminalScreen: Sendable {
             guard let last = saved else { return }
             saved = nil
             do throws(FileSystemError) {
-                try StandardStreams.write(Self.leave, to: descriptor)
+                try StandardStreams.write(Self.leave)
             } catch {
                 // The terminal is gone.
             }
             guard var settings = last.settings else { return }
-            _ = tcsetattr(descriptor, TCSADRAIN, &settings)
+            _ = tcsetattr(STDOUT_FILENO, TCSADRAIN, &settings)
         }
     }
 
     /// Draws lines from the top, and clears the rest of the screen.
     func draw(_ lines: [String]) throws(FileSystemError) {
         let frame = "\u{1B}[H" + lines.map { "\u{1B}[2K\($0)" }.joined(separator: "\r\n") + "\u{1B}[J"
-        try StandardStreams.write(frame, to: descriptor)
+        try StandardStreams.write(frame)
     }
 }
 
@@ -85,13 +81,7 @@ struct StyledLine {
     /// The raw value is the parameter of "Select Graphic Rendition" (ECMA-48, 8.3.117). Only the eight basic colours
     /// are used: they are legible on light and dark terminals.
     enum Style: Int {
-        case plain = 0
-        case bold = 1
-        case dim = 2
-        case bad = 31
-        case good = 32
-        case warning = 33
-        case accent = 36
+        case plain = 0, bold = 1, dim = 2, bad = 31, good = 32, warning = 33, accent = 36
     }
 
     private(set) var parts: [(text: String, style: Style)] = []
@@ -105,9 +95,6 @@ struct StyledLine {
         sum.parts += right.parts
         return sum
     }
-
-    /// The text without its styles.
-    var text: String { parts.map(\.text).joined() }
 
     /// The text with escape sequences, truncated to `columns` columns.
     func rendered(columns: Int, isColoured: Bool) -> String {

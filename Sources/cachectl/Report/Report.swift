@@ -5,7 +5,6 @@ internal import SystemPackage
 
 struct Report: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report",
         abstract: "Writes an HTML page that shows where the bytes are.",
         discussion: """
             The page is a single file for any browser, without scripts, and loads nothing else. It charts the \
@@ -33,13 +32,13 @@ struct Report: CacheCommand {
         if html.isEmpty { throw ValidationError("--html needs the name of a file, or - for standard output") }
     }
 
-    func perform(in session: Session) async throws {
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let file = html == "-" ? nil : NewFile(html, replacing: force)
         try file?.check()
-        let text = try await page(in: session.cache).text
+        let text = try await page(in: cache).text
         guard let file else { return try StandardStreams.write(text + "\n") }
         try file.write(text + "\n")
-        try session.output.report(
+        try output.report(
             ["path": html.json, "bytes": text.utf8.count + 1], ["wrote \(html.displayText)"],
             isConfirmation: true)
     }

@@ -5,7 +5,6 @@ internal import PrefetchFileSystem
 
 struct Watch: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch",
         abstract: "Shows the cache live, while an app uses it in another process.",
         discussion: """
             On a terminal it takes the whole screen, until q is pressed or a signal arrives. In a pipe, and with \
@@ -36,23 +35,23 @@ struct Watch: CacheCommand {
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
     }
 
-    func perform(in session: Session) async throws {
-        session.output.stopsOnBrokenPipe = true
-        let isScreen = StandardStreams.isOutputScreen && !session.output.isJSON
-        let screen = isScreen ? TerminalScreen(STDOUT_FILENO) : nil
-        let signals = try SignalPipe(WatchWait.signals) { screen?.leave() }
-        let wait = WatchWait(signals, isScreen: isScreen)
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        output.stopsOnBrokenPipe = true
+        let screen = StandardStreams.isOutputScreen && !output.isJSON ? TerminalScreen() : nil
+        let wait = try WatchWait(screen)
         try screen?.enter()
         defer { screen?.leave() }
-        let end = try await loop(in: session, screen, wait).run()
+        let end = try await loop(cache, screen, wait, output).run()
         // Before a failure is thrown, so that it is reported on the terminal's primary screen.
         screen?.leave()
         if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
     }
 
-    private func loop(in session: Session, _ screen: TerminalScreen?, _ wait: WatchWait) -> WatchLoop {
+    private func loop(
+        _ cache: PrefetchCache, _ screen: TerminalScreen?, _ wait: WatchWait, _ output: Output
+    ) -> WatchLoop {
         let start = ContinuousClock.now
-        var sampler = CacheSampler(session.cache)
+        var sampler = CacheSampler(cache)
         let title = "cachectl \(shared.placeName)"
         let draw = { (sample: CacheSample, all: [WatchEvent]) in
             guard let screen else { return }
@@ -68,8 +67,8 @@ struct Watch: CacheCommand {
             sample: { try await sampler.sample() },
             show: { sample, events, all in
                 if screen != nil { return try draw(sample, all) }
-                try session.output.print(jsonLine: sample.json(events))
-                try session.output.flush()
+                try output.print(jsonLine: sample.json(events))
+                try output.flush()
             },
             redraw: draw, wait: wait.wait,
             suspend: {
