@@ -63,7 +63,6 @@ struct Invocation {
         }
     }
 
-    /// - Throws: A usage failure.
     func request() throws(CommandFailure) -> Request {
         do {
             return try parsed()
@@ -112,8 +111,6 @@ enum SharedArguments {
 
     /// The arguments with the command's name first. Arguments after the name are not examined, so that an operand
     /// that looks like an option stays an operand.
-    ///
-    /// - Throws: A usage failure when there are only shared options.
     static func movedAfterCommand(_ arguments: [String], of commands: Set<String>)
         throws(CommandFailure) -> [String]
     {
@@ -158,8 +155,6 @@ struct CommandSpelling {
     }
 
     /// The restricted Damerau–Levenshtein distance (optimal string alignment), in bytes.
-    ///
-    /// - Complexity: O(*mn*).
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var rows = [Array(0...b.count)]
         for i in 0..<a.count {

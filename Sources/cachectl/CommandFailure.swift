@@ -56,8 +56,7 @@ struct CommandFailure: Error, Hashable {
             self.init(.damaged, "\(error), and was quarantined; store '\(key)' again")
         case .newerFormat(let version):
             self.init(
-                .damaged,
-                "the item '\(key)' has the newer format version \(version); update this software")
+                .damaged, "the item '\(key)' has the newer format version \(version); update this software")
         }
     }
 

@@ -11,9 +11,7 @@ struct CapacityTable {
         let sections = [
             ("VOLUME", volume), ("AUTOMATIC BUDGET", derivation.steps), ("IN FORCE", inForce),
             ("IN USE", use),
-        ].map { title, rows in
-            (title, rows.map { ["  \($0.name)", Size.text($0.bytes), $0.explanation] })
-        }
+        ].map { title, rows in (title, rows.map { ["  \($0.name)", Size.text($0.bytes), $0.explanation] }) }
         // One table, so that sizes align across sections.
         var table = TextTable([.left, .right, .left])
         for row in sections.flatMap(\.1) { table.measure(row) }
@@ -122,8 +120,7 @@ struct Derivation {
     var steps: [Step] {
         let tiers = ShareTier.tiers(of: model, ownOrFree: capacity.ownOrFree).filter { $0.amount > 0 }
         let smallest = min(capacity.room, capacity.share, capacity.cap)
-        let smallestName =
-            smallest == capacity.room ? "room" : smallest == capacity.share ? "share" : "cap"
+        let smallestName = smallest == capacity.room ? "room" : smallest == capacity.share ? "share" : "cap"
         let quanta = capacity.budget / capacity.quantum
         return [
             (
@@ -169,8 +166,7 @@ struct Derivation {
         if capacity.isImportantReported { return "reported by the system, not computed" }
         let purgeable = state.purgeable > 0 ? " + purgeable \(Size.text(state.purgeable))" : ""
         let sum =
-            Int128(state.available) + Int128(state.evictable) + Int128(state.purgeable)
-            - Int128(capacity.low)
+            Int128(state.available) + Int128(state.evictable) + Int128(state.purgeable) - Int128(capacity.low)
         return "available \(available) + ours \(own)\(purgeable) − low \(Size.text(capacity.low))"
             + bound(sum, capacity.important, upper: "the volume")
     }
@@ -221,9 +217,7 @@ struct ShareTier: Hashable {
     /// The bytes that are the cache's own or available.
     fileprivate let ownOrFree: Int64
 
-    /// The bytes within the tier.
     var amount: Int64 { max(0, min(ownOrFree, end ?? .max) - start) }
-    /// The bytes of the tier that the cache may use.
     var bytes: Int64 { amount.perMille(perMille) }
 
     static func tiers(of model: CapacityModel, ownOrFree: Int64) -> [ShareTier] {

@@ -92,7 +92,6 @@ struct Configure: CacheCommand {
 }
 
 extension CacheConfiguration {
-    /// - Parameter report: The capacity under this configuration.
     fileprivate func json(_ report: CapacityReport) -> JSONObject {
         [
             "budget": budget.name, "budgetBytes": report.budgetBytes,
@@ -110,7 +109,7 @@ extension CacheConfiguration {
             "cap": budget.capBytes.map(Size.exactText) ?? "none",
             "largest item": largestItem.map { Size.exactText($0.bytes) }
                 ?? "automatic, half the budget, now \(Size.exactText(report.largestItemBytes))",
-            "storing": Switch(isStoringEnabled).rawValue,
+            "storing": isStoringEnabled ? "on" : "off",
             "policy": evictionPolicy.rawValue,
             "capacity model": capacityModel == CapacityModel()
                 ? "default" : "customised, see configuration.json",

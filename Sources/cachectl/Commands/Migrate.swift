@@ -54,8 +54,7 @@ struct Migrate: CacheCommand {
     @Option(help: ArgumentHelp("With --as cached: the area that an opened item moves to.", valueName: "area"))
     var to: DestinationArea?
 
-    @Option(
-        help: "With --as cached: the feed or server that the items come from.", transform: String.parse)
+    @Option(help: "With --as cached: the feed or server that the items come from.", transform: String.parse)
     var source: String?
 
     @Option(
@@ -99,8 +98,7 @@ struct Migrate: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         guard let from, let role else { return try await upgrade(cache, output) }
         let request = MigrationRequest(
-            of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix,
-            backup: backup.policy)
+            of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix, backup: backup.policy)
         let log = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
         let migrated = await result {
             try await cache.migrate(request, dryRun: dryRun) { file in

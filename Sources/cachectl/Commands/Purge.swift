@@ -42,8 +42,7 @@ struct Purge: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let report = try await cache.purgeExcluded(
             unusedSinceMilliseconds: age.start(before: Timestamp.now), dryRun: dryRun)
-        try output.report(
-            json(report, in: place), lines(report, in: place), isConfirmation: !dryRun)
+        try output.report(json(report, in: place), lines(report, in: place), isConfirmation: !dryRun)
         if let failure = report.failures.first {
             let count = report.failures.count
             throw CommandFailure(

@@ -88,21 +88,17 @@ struct Put: CacheCommand {
     }
 
     private var fileName: FileName {
-        if file == InputFile.standardInput { return FileName(sanitizing: key.string) }
-        return FileName(sanitizing: file.lastComponent?.string ?? key.string)
+        let name = file == InputFile.standardInput ? nil : file.lastComponent?.string
+        return FileName(sanitizing: name ?? key.string)
     }
 
-    /// Several chunks of the item format, so that they are compressed in parallel.
-    private static let pieceLength = 4 << 20
-
-    /// Copies the input piece by piece, with bounded memory.
-    ///
-    /// - Returns: The refusal if the cache ran out of room for the item; otherwise `nil`.
+    /// - Returns: The refusal if the cache ran out of room for the item.
     private func copy(_ input: InputFile, to writer: CacheWriter, _ progress: WorkProgress?) async throws
         -> Refusal?
     {
         defer { progress?.clear() }
-        var piece = Data(count: Self.pieceLength)
+        // Several chunks of the item format, so that they are compressed in parallel.
+        var piece = Data(count: 4 << 20)
         var done: Int64 = 0
         while true {
             let count: Int

@@ -36,8 +36,7 @@ struct Repair: CacheCommand {
             let others = count > 1 ? " (and \(count - 1) more)" : ""
             throw CommandFailure(
                 ExitCode(failure.error),
-                "\(place.relativePath(failure.location)): \(failure.error)\(others); the rest was processed"
-            )
+                "\(place.relativePath(failure.location)): \(failure.error)\(others); the rest was processed")
         }
     }
 

@@ -48,8 +48,7 @@ struct Verify: CacheCommand {
         signals.end()
         progress?.clear()
         let report = try result.get()
-        try output.report(
-            report.json(request, in: place), report.lines(request, in: place))
+        try output.report(report.json(request, in: place), report.lines(request, in: place))
         if let failure = CommandFailure(report, endedBy: signals.firstSignal) { throw failure }
     }
 }
@@ -86,17 +85,17 @@ extension VerificationReport {
                 place.relativePath(finding.location) + (reason.map { ": \($0)" } ?? ""),
             ])
         }
-        var counts = TextTable([
+        let counts = TextTable([
             "verified": "\(Count.text(verifiedItems, "item")), \(Count.text(verifiedFiles, "opened file"))",
             "damaged": "\(damaged)" + (quarantined > 0 ? ", quarantined \(quarantined)" : ""),
             "missing": "\(missing)",
             "modified": "\(modified)",
+            "newer format": newerFormat > 0 ? "\(newerFormat)" : nil,
+            "unreadable": unreadable > 0 ? "\(unreadable)" : nil,
+            "read": Size.text(bytes),
+            "seconds": duration.secondsText,
+            "seed": request.sample == nil ? nil : "\(request.seed)",
         ])
-        if newerFormat > 0 { counts.add(["newer format", "\(newerFormat)"]) }
-        if unreadable > 0 { counts.add(["unreadable", "\(unreadable)"]) }
-        counts.add(["read", Size.text(bytes)])
-        counts.add(["seconds", duration.secondsText])
-        if request.sample != nil { counts.add(["seed", "\(request.seed)"]) }
         return table.lines + counts.lines
     }
 

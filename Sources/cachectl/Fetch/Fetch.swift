@@ -111,8 +111,7 @@ struct Fetch: CacheCommand {
         defer { signals.end() }
         var report = FetchReport(
             targets, to: output,
-            board: output.isJSON || output.isQuiet || shared.verbose
-                ? nil : ProgressBoard.onTerminal())
+            board: output.isJSON || output.isQuiet || shared.verbose ? nil : ProgressBoard.onTerminal())
         defer { report.clear() }
         let downloads = targets.map { downloader.prefetch(request(for: $0)) }
         do {

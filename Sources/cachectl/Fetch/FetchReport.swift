@@ -13,7 +13,8 @@ struct FetchReport {
     private var finished = 0
     private var failed = 0
     /// The exit code so far; `nil` when nothing failed.
-    private(set) var code: ExitCode?
+    private(set)
+        var code: ExitCode?
 
     init(_ targets: [FetchTarget], to output: Output, board: ProgressBoard?) {
         self.targets = targets
@@ -83,7 +84,6 @@ struct FetchReport {
 }
 
 extension DownloadEvent {
-    /// - Parameter failure: The failure that the event represents, if any.
     func json(of target: FetchTarget, _ failure: CommandFailure?) -> JSONObject {
         let (name, details): (String, JSONObject) =
             switch self {

@@ -18,9 +18,7 @@ struct FetchTarget: Hashable {
     /// The value of the `Authorization` header. Never printed.
     private let authorization: String?
 
-    /// - Parameters:
-    ///   - key: The item's key; `nil` for the URL without user and fragment.
-    ///   - sha256: 64 hexadecimal digits.
+    /// - Parameter key: The item's key; `nil` for the URL without user and fragment.
     init(_ text: String, key: ItemKey? = nil, sha256: String? = nil) throws {
         guard !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.isTerminalHazard }),
             var parts = URLComponents(string: text), ["http", "https"].contains(parts.scheme?.lowercased()),

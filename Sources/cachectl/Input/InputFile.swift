@@ -8,24 +8,25 @@ final class InputFile {
 
     let name: String
     /// The length in bytes; `nil` if unknown before reading, as for a pipe or a file in `/proc`.
-    let length: Int64?
+    private(set)
+        var length: Int64?
 
     private let descriptor: Descriptor
     private let isOwned: Bool
 
     /// - Parameter path: A path, or ``standardInput``.
     init(_ path: FilePath) throws(CommandFailure) {
-        guard path != Self.standardInput else {
-            self.name = "standard input"
-            descriptor = Descriptor(rawValue: FileDescriptor.standardInput.rawValue)
-            isOwned = false
-            length = nil
-            return
-        }
-        name = path.displayText
+        isOwned = path != Self.standardInput
+        name = isOwned ? path.displayText : "standard input"
         do throws(FileSystemError) {
-            (descriptor, length) = try Self.open(path)
-            isOwned = true
+            guard isOwned else {
+                descriptor = Descriptor(rawValue: FileDescriptor.standardInput.rawValue)
+                return
+            }
+            descriptor = try LiveFileSystem().open(path, in: .workingDirectory, .readFollowingLinks)
+            let found = try LiveFileSystem().attributes(of: descriptor)
+            try Self.refuseFolder(found)
+            if found.kind == .regular, found.length > 0 { length = found.length }
         } catch {
             throw CommandFailure(name, error)
         }
@@ -38,20 +39,6 @@ final class InputFile {
             try refuseFolder(LiveFileSystem().attributes(of: path, in: .workingDirectory))
         } catch {
             throw CommandFailure(path.displayText, error)
-        }
-    }
-
-    private static func open(_ path: FilePath) throws(FileSystemError) -> (Descriptor, length: Int64?) {
-        let fileSystem = LiveFileSystem()
-        let file = try fileSystem.open(path, in: .workingDirectory, .readFollowingLinks)
-        do throws(FileSystemError) {
-            let attributes = try fileSystem.attributes(of: file)
-            try refuseFolder(attributes)
-            let hasLength = attributes.kind == .regular && attributes.length > 0
-            return (file, hasLength ? attributes.length : nil)
-        } catch {
-            fileSystem.close(file)
-            throw error
         }
     }
 

@@ -88,8 +88,6 @@ enum EncodingOption: String, CaseIterable, ExpressibleByArgument {
 
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on, off
-
-    init(_ isOn: Bool) { self = isOn ? .on : .off }
 }
 
 extension EvictionPolicyChoice: ExpressibleByArgument {}

@@ -165,6 +165,9 @@ enum ByteRangeError: Error, Hashable, CustomStringConvertible {
 
 /// The time between two samples of a cache: `500ms`, `1s`, `2m`.
 struct Interval: Hashable {
+    static let shortest = Duration.milliseconds(100)
+    static let longest = Duration.seconds(3600)
+
     let duration: Duration
 
     init(_ duration: Duration) { self.duration = duration }
@@ -175,9 +178,9 @@ struct Interval: Hashable {
         guard !number.isEmpty, let unit = units[text[number.endIndex...].drop { $0 == " " }] else {
             throw .malformed
         }
-        guard let milliseconds = scaled(number, by: unit), (100...3_600_000).contains(milliseconds) else {
-            throw .outOfRange
-        }
+        guard let milliseconds = scaled(number, by: unit),
+            (Self.shortest...Self.longest).contains(.milliseconds(milliseconds))
+        else { throw .outOfRange }
         duration = .milliseconds(milliseconds)
     }
 }

@@ -120,7 +120,10 @@ struct Inventory: Command {
             return !findings.isEmpty
         }
         let start = olderThan?.start(before: Timestamp.now)
-        let printer = InventoryOutput(of: inventory, to: output) { isSelected($0, storedBefore: start) }
+        let isSelected = { (file: InventoryFile) in self.isSelected(file, storedBefore: start) }
+        let printer = InventoryOutput(
+            inventory: inventory, output: output, isSelected: isSelected,
+            totals: InventoryTotals(of: inventory, only: isSelected))
         if csv {
             try printer.printCSV()
         } else if output.isJSON {
@@ -142,8 +145,7 @@ struct Inventory: Command {
         (area.isEmpty || area.contains { $0.area == file.area }) && (kind.isEmpty || kind.contains(file.kind))
             // Compared as bytes: Swift's `==` treats canonically equivalent strings as equal.
             && (source.map { file.facts?.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
-            && (largerThan.map { file.length > $0.bytes } ?? true)
-            && (start.map { file.since < $0 } ?? true)
+            && (largerThan.map { file.length > $0.bytes } ?? true) && (start.map { file.since < $0 } ?? true)
     }
 }
 

@@ -5,19 +5,10 @@ internal import SystemPackage
 
 /// The selected files of an inventory as text, as JSON or as CSV.
 struct InventoryOutput {
-    private let inventory: StorageInventory
-    private let output: Output
-    private let isSelected: (InventoryFile) -> Bool
-    private let totals: InventoryTotals
-
-    init(
-        of inventory: StorageInventory, to output: Output, only isSelected: @escaping (InventoryFile) -> Bool
-    ) {
-        self.inventory = inventory
-        self.output = output
-        self.isSelected = isSelected
-        totals = InventoryTotals(of: inventory, only: isSelected)
-    }
+    let inventory: StorageInventory
+    let output: Output
+    let isSelected: (InventoryFile) -> Bool
+    let totals: InventoryTotals
 
     /// Largest first; files of equal size are grouped by folder.
     private var files: LazyMapCollection<[Int], InventoryFile> {
@@ -46,30 +37,23 @@ struct InventoryOutput {
                 Size.text(group.allocated), group.backedUp == 0 ? "-" : Size.text(group.backedUp),
             ])
         }
-        try output.print(table.lines + [""] + (isFiltered ? selectedLines : lines))
+        let length = Size.exactText(totals.length)
+        let allocated = Size.text(totals.groups.reduce(0) { $0 + $1.allocated })
+        let selected = ["\(totals.files) files, \(length), \(allocated) on disk"]
+        try output.print(table.lines + [""] + (isFiltered ? selected : device))
     }
 
-    private var selectedLines: [String] {
-        let allocated = totals.groups.reduce(0) { $0 + $1.allocated }
-        return ["\(totals.files) files, \(Size.exactText(totals.length)), \(Size.text(allocated)) on disk"]
-    }
-
-    private var lines: [String] {
+    private var device: [String] {
         let all = Size.exactText(totals.allocated)
-        var table = TextTable([
+        let (backup, wanted) = (totals.backupLength, totals.intendedBackupLength)
+        return TextTable([
             "Documents & Data": Size.exactText(totals.documentsAndData),
             "Caches and tmp": "\(Size.exactText(totals.cachesAndTemporary)), in the total only",
             "Total": "\(all) in \(totals.files) files and \(totals.folders) folders",
-            "Backup": backup,
-        ])
-        if inventory.vanished > 0 { table.add(["Disappeared during the scan", "\(inventory.vanished)"]) }
-        return table.lines
-    }
-
-    private var backup: String {
-        let text = Size.exactText(totals.backupLength)
-        let wanted = totals.intendedBackupLength
-        return wanted == totals.backupLength ? text : "\(text); wanted: \(Size.exactText(wanted))"
+            "Backup": Size.exactText(backup)
+                + (wanted == backup ? "" : "; wanted: \(Size.exactText(wanted))"),
+            "Disappeared during the scan": inventory.vanished > 0 ? "\(inventory.vanished)" : nil,
+        ]).lines
     }
 
     /// Prints one line per file.

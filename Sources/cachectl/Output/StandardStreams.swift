@@ -74,12 +74,8 @@ struct StandardErrorLog: LogHandler {
     }
 
     func log(event: LogEvent) {
-        StandardStreams.writeError("cachectl: \(event.level): \(Self.text(of: event, metadata))")
-    }
-
-    static func text(of event: LogEvent, _ shared: Logger.Metadata) -> String {
-        let metadata = shared.merging(event.metadata ?? [:]) { _, own in own }
-        return metadata.sorted { $0.key < $1.key }
-            .reduce(event.message.description) { $0 + " \($1.key)=\($1.value)" }
+        let metadata = metadata.merging(event.metadata ?? [:]) { _, own in own }.sorted { $0.key < $1.key }
+        let text = metadata.reduce(event.message.description) { $0 + " \($1.key)=\($1.value)" }
+        StandardStreams.writeError("cachectl: \(event.level): \(text)")
     }
 }

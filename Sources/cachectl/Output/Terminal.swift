@@ -84,7 +84,8 @@ struct StyledLine {
         case plain = 0, bold = 1, dim = 2, bad = 31, good = 32, warning = 33, accent = 36
     }
 
-    private(set) var parts: [(text: String, style: Style)] = []
+    private(set)
+        var parts: [(text: String, style: Style)] = []
 
     init(_ text: String = "", _ style: Style = .plain) {
         if !text.isEmpty { parts = [(text, style)] }

@@ -18,9 +18,7 @@ extension String {
     }
 
     /// The string with each scalar for which `isReplaced` is true replaced by `text`.
-    func replacing(
-        _ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String
-    ) -> String {
+    func replacing(_ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String) -> String {
         guard unicodeScalars.contains(where: isReplaced) else { return self }
         var replaced = UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -195,8 +195,7 @@ struct ReportPage {
 
     private var items: String {
         table(
-            "items", "The largest items",
-            ["key", "source", "stored", "encoding", "content", "charged"],
+            "items", "The largest items", ["key", "source", "stored", "encoding", "content", "charged"],
             holdings.largest.map { item in
                 [
                     HTML.name(item.key.string), HTML.name(item.source), Self.date(item.storedAt),

@@ -13,7 +13,6 @@ struct CacheSample: Sendable {
     /// The items by key, or `nil` when there are too many.
     let items: [ItemKey: Seen]?
 
-    /// - Parameter events: The events since the previous sample.
     func json(_ events: [WatchEvent]) -> JSONObject {
         [
             "timeMilliseconds": time,

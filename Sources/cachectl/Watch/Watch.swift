@@ -69,8 +69,7 @@ struct Watch: CacheCommand {
                 if screen != nil { return try draw(sample, all) }
                 try output.print(jsonLine: sample.json(events))
                 try output.flush()
-            },
-            redraw: draw, wait: wait.wait,
+            }, redraw: draw, wait: wait.wait,
             suspend: {
                 screen?.leave()
                 kill(getpid(), SIGSTOP)

@@ -37,8 +37,7 @@ struct WatchScreen {
         let cells = max(6, min(40, columns - 46))
         let filled = percent >= 100 ? cells : min(Int(percent) * cells / 100, cells - 1)
         let style: StyledLine.Style = percent >= 95 ? .warning : .good
-        return label("budget") + StyledLine("[")
-            + StyledLine(String(repeating: "#", count: filled), style)
+        return label("budget") + StyledLine("[") + StyledLine(String(repeating: "#", count: filled), style)
             + StyledLine(String(repeating: "-", count: cells - filled), .dim)
             + StyledLine("] \(percent) %, \(Size.text(charged)) of \(Size.text(budget))")
     }
