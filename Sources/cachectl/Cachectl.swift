@@ -64,15 +64,6 @@ struct Invocation {
     }
 
     func request() throws(CommandFailure) -> Request {
-        do {
-            return try parsed()
-        } catch {
-            let failure = CommandFailure(error)
-            throw CommandFailure(failure.code, failure.message.map(ArgumentBytes.shown))
-        }
-    }
-
-    private func parsed() throws -> Request {
         let arguments = try SharedArguments.movedAfterCommand(arguments, of: Cachectl.commandNames)
         try CommandSpelling(names: Cachectl.allNames).check(arguments)
         do {
@@ -88,16 +79,10 @@ struct Invocation {
             throw failure
         } catch {
             if Cachectl.exitCode(for: error).isSuccess { return .text(Cachectl.fullMessage(for: error)) }
-            throw CommandFailure.usage(Cachectl.message(for: error).clipped(to: 500))
+            let message = Cachectl.message(for: error)
+            // It begins with the rejected value, which may be long, and ends with the reason.
+            throw .usage(message.count <= 500 ? message : message.prefix(250) + " … " + message.suffix(250))
         }
-    }
-}
-
-extension String {
-    /// The string, with its middle elided if it has more than `length` characters: ArgumentParser's messages begin with
-    /// the rejected value and end with the reason.
-    fileprivate func clipped(to length: Int) -> String {
-        count <= length ? self : prefix(length / 2) + " … " + suffix(length / 2)
     }
 }
 

@@ -57,7 +57,16 @@ extension CacheCommand {
             isRecovering: recoversOnOpening)
         let output = shared.output
         let performed = await withTaskExecutorPreference(cache.executor) {
-            await result { try await performReportingShortage(on: cache, at: place, to: output) }
+            await result { try await perform(on: cache, at: place, to: output) }
+        }
+        if output.isJSON, case .failure(let error as CacheError) = performed,
+            case .insufficientSpace(let needed, let available) = error
+        {
+            let record: JSONObject = [
+                "error": "insufficientSpace", "neededBytes": needed, "availableBytes": available,
+                "message": error.description,
+            ]
+            try output.print(json: record)
         }
         let flushed = await result { try output.flush() }
         let closed = await result { try await cache.close() }
@@ -83,24 +92,6 @@ extension CacheCommand {
         }
         guard isReadOnly, !hasCaches || !hasSupport else { return nil }
         return try EmptyRoots(for: areas, hasCaches: hasCaches, hasSupport: hasSupport)
-    }
-
-    /// Performs the command. If the volume has too little space and output is JSON, prints the byte counts.
-    private func performReportingShortage(
-        on cache: PrefetchCache, at place: Place, to output: Output
-    ) async throws {
-        do {
-            try await perform(on: cache, at: place, to: output)
-        } catch let error as CacheError {
-            if case .insufficientSpace(let needed, let available) = error, output.isJSON {
-                try output.print(
-                    json: [
-                        "error": "insufficientSpace", "neededBytes": needed, "availableBytes": available,
-                        "message": error.description,
-                    ])
-            }
-            throw error
-        }
     }
 
     func result(of body: () async throws -> Void) async -> Result<Void, any Error> {

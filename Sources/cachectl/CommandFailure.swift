@@ -15,7 +15,7 @@ struct CommandFailure: Error, Hashable {
     }
 
     static func usage(_ message: String) -> CommandFailure {
-        CommandFailure(.usage, "\(message) (see 'cachectl --help')")
+        CommandFailure(.usage, "\(ArgumentBytes.shown(message)) (see 'cachectl --help')")
     }
 
     init(_ error: any Error) {

@@ -45,7 +45,6 @@ final class SignalHandler {
         }
     }
 
-    /// The first terminating signal.
     var firstSignal: CInt? { first.value.withLock(\.self) }
 
     /// Restores the default actions of the signals: from now on, any of them ends the process.

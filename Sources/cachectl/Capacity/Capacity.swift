@@ -26,18 +26,34 @@ struct CapacityCommand: CacheCommand {
 
 extension CapacityReport {
     func json(_ model: CapacityModel) -> JSONObject {
-        let state = capacity.state
+        let (state, thresholds) = (capacity.state, capacity.thresholds)
         let block = admissionBlock
+        let tiers: [JSONObject] = ShareTier.tiers(of: model, ownOrFree: capacity.ownOrFree).map {
+            [
+                "fromBytes": $0.start, "toBytes": $0.end.orNull, "perMille": $0.perMille,
+                "amountBytes": $0.amount, "shareBytes": $0.bytes,
+            ]
+        }
+        // Every step from free space to an automatic budget, even if the budget is fixed.
+        let derivation: JSONObject = [
+            "lowBytes": capacity.low, "reserveBytes": capacity.reserve, "importantBytes": capacity.important,
+            "isImportantReported": capacity.isImportantReported,
+            "opportunisticBytes": capacity.opportunistic,
+            "isOpportunisticReported": capacity.isOpportunisticReported,
+            "ownOrFreeBytes": capacity.ownOrFree, "roomBytes": capacity.room, "shareBytes": capacity.share,
+            "shareTiers": tiers, "capBytes": capacity.cap, "quantumBytes": capacity.quantum,
+            "budgetBytes": capacity.budget,
+        ]
         return [
             "totalBytes": state.total, "availableBytes": state.available, "evictableBytes": state.evictable,
             "purgeableBytes": state.purgeable, "pressure": pressure.rawValue,
             // Available bytes at which the level ends; `null` for the normal level.
-            "pressureEndsAtBytes": capacity.thresholds.end(of: pressure).orNull,
+            "pressureEndsAtBytes": thresholds.end(of: pressure).orNull,
             "thresholds": [
-                "elevated": capacity.thresholds.elevated.json, "low": capacity.thresholds.low.json,
-                "critical": capacity.thresholds.critical.json,
-            ] as JSONObject, "derivation": capacity.json(model),
-            "budget": configuredBudget.name, "budgetBytes": budgetBytes,
+                "elevated": thresholds.elevated.json, "low": thresholds.low.json,
+                "critical": thresholds.critical.json,
+            ] as JSONObject,
+            "derivation": derivation, "budget": configuredBudget.name, "budgetBytes": budgetBytes,
             "budgetCapBytes": configuredBudget.capBytes.orNull,
             "usage": [
                 "ceilingBytes": ceilingBytes, "largestItemBytes": largestItemBytes,
@@ -47,32 +63,7 @@ extension CapacityReport {
             "refusal": (block?.reason).orNull, "refusalMessage": (block?.message).orNull, "model": model,
         ]
     }
-}
 
-extension Capacity {
-    /// Every step from free space to an automatic budget, even if the budget is fixed.
-    fileprivate func json(_ model: CapacityModel) -> JSONObject {
-        [
-            "lowBytes": low, "reserveBytes": reserve, "importantBytes": important,
-            "isImportantReported": isImportantReported, "opportunisticBytes": opportunistic,
-            "isOpportunisticReported": isOpportunisticReported, "ownOrFreeBytes": ownOrFree,
-            "roomBytes": room, "shareBytes": share,
-            "shareTiers": ShareTier.tiers(of: model, ownOrFree: ownOrFree).map(\.json), "capBytes": cap,
-            "quantumBytes": quantum, "budgetBytes": budget,
-        ]
-    }
-}
-
-extension ShareTier {
-    fileprivate var json: JSONObject {
-        [
-            "fromBytes": start, "toBytes": end.orNull, "perMille": perMille, "amountBytes": amount,
-            "shareBytes": bytes,
-        ]
-    }
-}
-
-extension CapacityReport {
     /// Why no item is admitted, and the name under which such a refusal is counted; `nil` when something is admitted.
     var admissionBlock: (reason: String, message: String)? {
         if let refusal { return (refusal.reason, refusal.description) }

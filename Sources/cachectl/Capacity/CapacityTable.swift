@@ -82,18 +82,14 @@ struct CapacityTable {
     }
 
     private var use: [Derivation.Step] {
-        let (ceiling, charged) = (Size.text(report.ceilingBytes), Size.text(report.chargedBytes))
-        let (held, catalog) = (Size.text(report.heldBytes), Size.text(report.catalogBytes))
-        let used = Int128(report.chargedBytes) + Int128(report.heldBytes) + Int128(report.catalogBytes)
-        let excess = used > Int128(report.ceilingBytes) ? ", and at least 0 B" : ""
+        let (charged, held, catalog) = (report.chargedBytes, report.heldBytes, report.catalogBytes)
+        let free = Derivation.sum(
+            [("ceiling", report.ceilingBytes)],
+            minus: [("charged", charged), ("held", held), ("catalog", catalog)], is: report.freeBytes)
         return [
-            ("charged", report.chargedBytes, "for items, and for quarantined ones"),
-            ("held", report.heldBytes, "by processes, for items under way and in advance"),
-            ("catalog", report.catalogBytes, "which also counts"),
-            (
-                "free", report.freeBytes,
-                "ceiling \(ceiling) − charged \(charged) − held \(held) − catalog \(catalog)\(excess)"
-            ),
+            ("charged", charged, "for items, and for quarantined ones"),
+            ("held", held, "by processes, for items under way and in advance"),
+            ("catalog", catalog, "which also counts"), ("free", report.freeBytes, free),
         ]
     }
 
@@ -113,6 +109,7 @@ struct CapacityTable {
 /// The steps from a volume's free space to an automatic budget, with their arithmetic as text.
 struct Derivation {
     typealias Step = (name: String, bytes: Int64, explanation: String)
+    typealias Term = (name: String, bytes: Int64)
 
     let capacity: Capacity
     let model: CapacityModel
@@ -133,7 +130,7 @@ struct Derivation {
             ),
             ("important", capacity.important, "for requested items: " + important),
             ("opportunistic", capacity.opportunistic, "for opportunistic items: " + opportunistic),
-            ("U + A", capacity.ownOrFree, ownOrFree),
+            ("U + A", capacity.ownOrFree, Self.sum([own, available], is: capacity.ownOrFree)),
             ("room", capacity.room, room),
             (
                 "share", capacity.share,
@@ -154,8 +151,8 @@ struct Derivation {
     }
 
     private var state: VolumeState { capacity.state }
-    private var own: String { Size.text(state.evictable) }
-    private var available: String { Size.text(state.available) }
+    private var own: Term { ("ours", state.evictable) }
+    private var available: Term { ("available", state.available) }
 
     private func part(_ perMille: Int64, limit: Int64) -> String {
         let part = Size.text(state.total.perMille(perMille))
@@ -164,41 +161,38 @@ struct Derivation {
 
     private var important: String {
         if capacity.isImportantReported { return "reported by the system, not computed" }
-        let purgeable = state.purgeable > 0 ? " + purgeable \(Size.text(state.purgeable))" : ""
-        let sum =
-            Int128(state.available) + Int128(state.evictable) + Int128(state.purgeable) - Int128(capacity.low)
-        return "available \(available) + ours \(own)\(purgeable) − low \(Size.text(capacity.low))"
-            + bound(sum, capacity.important, upper: "the volume")
+        let purgeable: [Term] = state.purgeable > 0 ? [("purgeable", state.purgeable)] : []
+        return Self.sum([available, own] + purgeable, minus: [("low", capacity.low)], is: capacity.important)
     }
 
     private var opportunistic: String {
         if capacity.isOpportunisticReported { return "reported by the system, not computed" }
-        let difference = Int128(state.available) - Int128(capacity.reserve)
-        return "available \(available) − reserve \(Size.text(capacity.reserve))"
-            + bound(difference, capacity.opportunistic, upper: "important")
-    }
-
-    private var ownOrFree: String {
-        let sum = Int128(state.evictable) + Int128(state.available)
-        return "ours \(own) + available \(available)" + bound(sum, capacity.ownOrFree, upper: "the volume")
+        return Self.sum(
+            [available], minus: [("reserve", capacity.reserve)], is: capacity.opportunistic,
+            upper: "important")
     }
 
     private var room: String {
-        if capacity.isOpportunisticReported {
-            let sum = Int128(state.evictable) + Int128(capacity.opportunistic)
-            return
-                "ours \(own) + opportunistic \(Size.text(capacity.opportunistic)), as reported by the system"
-                + bound(sum, capacity.room, upper: "the volume")
-        }
-        let difference = Int128(capacity.ownOrFree) - Int128(capacity.reserve)
-        return "U + A \(Size.text(capacity.ownOrFree)) − reserve \(Size.text(capacity.reserve))"
-            + bound(difference, capacity.room, upper: "the volume")
+        capacity.isOpportunisticReported
+            ? Self.sum(
+                [own, ("opportunistic", capacity.opportunistic)], remark: ", as reported by the system",
+                is: capacity.room)
+            : Self.sum(
+                [("U + A", capacity.ownOrFree)], minus: [("reserve", capacity.reserve)], is: capacity.room)
     }
 
-    /// Describes the bound that `computed` was clamped to, if any.
-    private func bound(_ computed: Int128, _ bytes: Int64, upper: String) -> String {
-        if computed < Int128(bytes) { return ", and at least \(Size.text(bytes))" }
-        return computed > Int128(bytes) ? ", and at most \(upper)" : ""
+    /// A sum in words, `available 70 GiB − reserve 4.0 GiB`, with the bound that its result was clamped to, if any.
+    static func sum(
+        _ added: [Term], minus subtracted: [Term] = [], remark: String = "", is result: Int64,
+        upper: String = "the volume"
+    ) -> String {
+        let words =
+            added.map { "\($0.name) \(Size.text($0.bytes))" }.joined(separator: " + ")
+            + subtracted.map { " − \($0.name) \(Size.text($0.bytes))" }.joined() + remark
+        let exact =
+            added.reduce(Int128(0)) { $0 + Int128($1.bytes) } - subtracted.reduce(0) { $0 + Int128($1.bytes) }
+        if exact < Int128(result) { return words + ", and at least \(Size.text(result))" }
+        return exact > Int128(result) ? words + ", and at most \(upper)" : words
     }
 
     private var quantum: String {

@@ -68,11 +68,7 @@ struct Configure: CacheCommand {
     private func changed(_ old: CacheConfiguration) -> CacheConfiguration {
         var new = old
         new.budget = changed(old.budget)
-        switch largest {
-        case .size(let size): new.largestItem = size
-        case .word: new.largestItem = nil
-        case nil: break
-        }
+        if let largest { new.largestItem = if case .size(let size) = largest { size } else { nil } }
         if let storing { new.isStoringEnabled = storing == .on }
         if let policy { new.evictionPolicy = policy }
         return new

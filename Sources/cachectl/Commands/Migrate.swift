@@ -97,8 +97,12 @@ struct Migrate: CacheCommand {
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         guard let from, let role else { return try await upgrade(cache, output) }
+        let migratedRole: MigrationRequest.Role =
+            role == .cached
+            ? .cached(to: to.flatMap { Area(name: $0.rawValue) } ?? .applicationSupport)
+            : .promoted(to: role == .documents ? .documents : .applicationSupport)
         let request = MigrationRequest(
-            of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix, backup: backup.policy)
+            of: from, as: migratedRole, source: source ?? "", keyPrefix: keyPrefix, backup: backup.policy)
         let log = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
         let migrated = await result {
             try await cache.migrate(request, dryRun: dryRun) { file in
@@ -119,12 +123,39 @@ struct Migrate: CacheCommand {
         if let failure, failure.errno != .brokenPipe { throw failure }
         // Even if the migration failed: some files were migrated before.
         let left = files.count { if case .left = $0.outcome { true } else { false } }
+        let records: [JSONObject] = files.map { file in
+            let (outcome, location, reason) = file.outcome.parts
+            return [
+                "path": file.path, "key": file.key?.string, "outcome": outcome,
+                "to": location.map(place.relativePath), "reason": reason,
+            ]
+        }
         try output.report(
-            ["dryRun": dryRun, "files": files.map { $0.json(in: place) }],
+            ["dryRun": dryRun, "files": records],
             ["\(files.count - left) files\(dryRun ? " would be" : "") imported, \(left) left"],
             isConfirmation: !dryRun)
         try migrated.get()
-        if let failure = CommandFailure(files) { throw failure }
+        if let failure = self.failure(files) { throw failure }
+    }
+
+    /// `nil` unless a file failed, or was left for a reason that may not recur.
+    private func failure(_ files: [MigratedFile]) -> CommandFailure? {
+        var first: CommandFailure?
+        for file in files {
+            guard case .left(let obstacle) = file.outcome else { continue }
+            switch obstacle {
+            case .failed(let error):
+                return CommandFailure(ExitCode(error), "'\(file.path)' and perhaps others: \(error)")
+            case .refused(let refusal):
+                let message = "'\(file.path)' and perhaps others were refused: \(refusal)"
+                first = first ?? CommandFailure(.refused, "\(message); 'cachectl capacity' shows why")
+            case .changed:
+                let message = "'\(file.path)' changed during the import, or is being migrated"
+                first = first ?? CommandFailure(.refused, "\(message); run the command again")
+            case .notARegularFile, .name, .keyIsTaken, .ours: break
+            }
+        }
+        return first
     }
 
     /// `--quiet` hides imported files, but not files that were left: the user expected them to be imported.
@@ -151,14 +182,6 @@ struct Migrate: CacheCommand {
             lines.isEmpty ? ["nothing to upgrade"] : lines, isConfirmation: !dryRun || lines.isEmpty)
     }
 
-    private func request(_ role: Role) -> MigrationRequest.Role {
-        switch role {
-        case .documents: .promoted(to: .documents)
-        case .support: .promoted(to: .applicationSupport)
-        case .cached: .cached(to: to.flatMap { Area(name: $0.rawValue) } ?? .applicationSupport)
-        }
-    }
-
     private func requireFolder(_ from: FilePath) throws(CommandFailure) {
         do {
             try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) { _ in }
@@ -173,16 +196,6 @@ struct Migrate: CacheCommand {
     }
 }
 
-extension MigratedFile {
-    fileprivate func json(in place: Place) -> JSONObject {
-        let (name, location, reason) = outcome.parts
-        return [
-            "path": path, "key": key?.string, "outcome": name, "to": location.map(place.relativePath),
-            "reason": reason,
-        ]
-    }
-}
-
 extension MigratedFile.Outcome {
     /// The outcome's JSON name, the file's new location, and why it was left.
     fileprivate var parts: (name: String, location: AreaPath?, reason: String?) {
@@ -193,32 +206,5 @@ extension MigratedFile.Outcome {
         case .adopted(let location): ("adopted", location, nil)
         case .left(let obstacle): ("left", nil, obstacle.description)
         }
-    }
-}
-
-extension CommandFailure {
-    /// `nil` unless a file failed, or was left for a reason that may not recur.
-    fileprivate init?(_ files: [MigratedFile]) {
-        var worst: CommandFailure?
-        for file in files {
-            guard case .left(let obstacle) = file.outcome else { continue }
-            switch obstacle {
-            case .failed(let error):
-                self.init(ExitCode(error), "'\(file.path)' and perhaps others: \(error)")
-                return
-            case .refused(let refusal) where worst == nil:
-                worst = CommandFailure(
-                    .refused,
-                    "'\(file.path)' and perhaps others were refused: \(refusal); 'cachectl capacity' shows why"
-                )
-            case .changed where worst == nil:
-                worst = CommandFailure(
-                    .refused,
-                    "'\(file.path)' changed during the import, or is being migrated; run the command again")
-            case .refused, .changed, .notARegularFile, .name, .keyIsTaken, .ours: break
-            }
-        }
-        guard let worst else { return nil }
-        self = worst
     }
 }

@@ -70,7 +70,8 @@ struct Put: CacheCommand {
 
     private func store(_ input: InputFile, in cache: PrefetchCache) async throws -> StoreOutcome {
         let metadata = ItemMetadata(
-            key: key, source: item.source ?? "", intent: item.intent, destination: item.destination(fileName),
+            key: key, source: item.source ?? "", intent: item.requested ? .userRequested : .opportunistic,
+            destination: item.destination(fileName),
             priority: item.priority ?? 0, expiresAt: item.expiresAt)
         let progress =
             shared.quiet || input.length ?? 0 <= ProgressLine.smallestTotal ? nil : WorkProgress.onTerminal()

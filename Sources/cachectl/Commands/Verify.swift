@@ -49,26 +49,21 @@ struct Verify: CacheCommand {
         progress?.clear()
         let report = try result.get()
         try output.report(report.json(request, in: place), report.lines(request, in: place))
-        if let failure = CommandFailure(report, endedBy: signals.firstSignal) { throw failure }
-    }
-}
-
-extension CommandFailure {
-    /// `nil` when nothing is wrong.
-    init?(_ report: VerificationReport, endedBy signal: CInt?) {
         if report.damaged > 0 {
             let advice =
                 report.damaged == report.quarantined
                 ? "they were quarantined; store them again"
                 : "'cachectl verify --repair' quarantines damaged items; an opened file must be downloaded again: "
                     + "'cachectl forget' its key, and store it again"
-            self.init(.damaged, "damaged: \(report.damaged); \(advice)")
-        } else if report.unreadable > 0 {
-            self.init(.inputOutput, "unreadable: \(report.unreadable); see above, and check the volume")
-        } else if !report.isComplete {
-            self.init(.ended(by: signal ?? SIGINT), "interrupted before everything was verified")
-        } else {
-            return nil
+            throw CommandFailure(.damaged, "damaged: \(report.damaged); \(advice)")
+        }
+        if report.unreadable > 0 {
+            let message = "unreadable: \(report.unreadable); see above, and check the volume"
+            throw CommandFailure(.inputOutput, message)
+        }
+        if !report.isComplete {
+            let code = ExitCode.ended(by: signals.firstSignal ?? SIGINT)
+            throw CommandFailure(code, "interrupted before everything was verified")
         }
     }
 }

@@ -148,7 +148,8 @@ struct Fetch: CacheCommand {
     private func request(for target: FetchTarget) -> DownloadRequest {
         DownloadRequest(
             target.urlRequest, key: target.key, source: item.source,
-            destination: item.destination(target.fileName), intent: item.intent,
+            destination: item.destination(target.fileName),
+            intent: item.requested ? .userRequested : .opportunistic,
             priority: item.priority ?? 0, expecting: target.digest.map { [.sha256($0)] } ?? [],
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
             whenCached: whenCached, whenPromoted: anew ? .storeAgain : .leave)

@@ -13,8 +13,7 @@ struct FetchReport {
     private var finished = 0
     private var failed = 0
     /// The exit code so far; `nil` when nothing failed.
-    private(set)
-        var code: ExitCode?
+    private(set) var code: ExitCode?
 
     init(_ targets: [FetchTarget], to output: Output, board: ProgressBoard?) {
         self.targets = targets
@@ -40,7 +39,7 @@ struct FetchReport {
         }
         if output.isJSON {
             if isWorthALine(event, of: index) {
-                try output.print(jsonLine: event.json(of: target, failure))
+                try output.print(json: event.json(of: target, failure), isPretty: false)
             }
         } else if case .finished(.delivered(let item)) = event {
             // Verbatim, as 'put --requested' prints it.
@@ -146,33 +145,21 @@ extension DownloadOutcome {
 
 extension CommandFailure {
     fileprivate init(_ error: DownloadError) {
-        self.init(ExitCode(error.reason), error.description + Self.advice(on: error.reason))
-    }
-
-    private static func advice(on reason: DownloadError.Reason) -> String {
-        switch reason {
-        case .insecure: ": --allow-insecure"
-        case .hostNotAllowed: ""
-        case .redirect: "; --allow-host allows another host"
-        case .status(401, _), .status(403, _):
-            "; user and password can be given in the URL: https://user:password@host/…"
-        case .undelimitedBody: "; a list of --from-file takes the SHA-256 as its third column"
-        case .cache(let error): advice(on: error)
-        default: ""
-        }
-    }
-}
-
-extension ExitCode {
-    init(_ reason: DownloadError.Reason) {
-        self =
-            switch reason {
-            case .unsupportedURL, .hostNotAllowed, .insecure: .usage
-            case .wrongLength, .wrongDigest: .damaged
-            case .cache(let error): ExitCode(error)
-            case .tooManyRedirects, .redirect, .status, .connection, .stalled, .truncated, .tooLong,
-                .wrongRange, .undelimitedBody, .encoded, .partialLost:
-                .unavailable
+        let (code, advice): (ExitCode, String) =
+            switch error.reason {
+            case .unsupportedURL, .hostNotAllowed: (.usage, "")
+            case .insecure: (.usage, ": --allow-insecure")
+            case .wrongLength, .wrongDigest: (.damaged, "")
+            case .cache(let error): (ExitCode(error), Self.advice(on: error))
+            case .redirect: (.unavailable, "; --allow-host allows another host")
+            case .status(401, _), .status(403, _):
+                (.unavailable, "; user and password can be given in the URL: https://user:password@host/…")
+            case .undelimitedBody:
+                (.unavailable, "; a list of --from-file takes the SHA-256 as its third column")
+            case .tooManyRedirects, .status, .connection, .stalled, .truncated, .tooLong, .wrongRange,
+                .encoded, .partialLost:
+                (.unavailable, "")
             }
+        self.init(code, error.description + advice)
     }
 }

@@ -71,14 +71,13 @@ struct FetchTarget: Hashable {
         var byKey: [ItemKey: FetchTarget] = [:]
         var distinct: [FetchTarget] = []
         for target in targets {
-            guard let earlier = byKey.updateValue(target, forKey: target.key) else {
-                distinct.append(target)
-                continue
+            let earlier = byKey.updateValue(target, forKey: target.key)
+            if let earlier, earlier != target {
+                throw .usage(
+                    "the key '\(target.key)' is used for two downloads, \(earlier.url) and \(target.url); "
+                        + "list each download once, with its own key")
             }
-            if earlier == target { continue }
-            throw .usage(
-                "the key '\(target.key)' is used for two downloads, \(earlier.url) and \(target.url); "
-                    + "list each download once, with its own key")
+            if earlier == nil { distinct.append(target) }
         }
         return distinct
     }
@@ -89,19 +88,15 @@ struct FetchTarget: Hashable {
     /// - Parameter file: A path, or `-` for standard input.
     static func list(in file: FilePath) throws(CommandFailure) -> [FetchTarget] {
         let input = try InputFile(file)
-        var content = Data()
-        var piece = Data(count: 1 << 20)
-        while true {
-            let count = try input.read(into: &piece)
-            content += piece.prefix(count)
-            if count < piece.count { break }
-            // 100,000 URLs of typical length take a tenth of it.
-            guard content.count <= 64 << 20 else {
-                throw .usage("\(input.name) is too long for a list; the limit is 64 MiB")
-            }
+        // 100,000 URLs of typical length take a tenth of it.
+        var content = Data(count: 64 << 20)
+        let length = try input.read(into: &content)
+        guard length < content.count else {
+            throw .usage("\(input.name) is too long for a list; the limit is 64 MiB")
         }
         var targets: [FetchTarget] = []
-        let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let lines = content.prefix(length).split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, bytes) in lines.enumerated() {
             guard let line = String(validating: bytes, as: UTF8.self) else {
                 throw .usage("\(input.name), line \(index + 1): this is not UTF-8")

@@ -8,8 +8,7 @@ final class InputFile {
 
     let name: String
     /// The length in bytes; `nil` if unknown before reading, as for a pipe or a file in `/proc`.
-    private(set)
-        var length: Int64?
+    private(set) var length: Int64?
 
     private let descriptor: Descriptor
     private let isOwned: Bool

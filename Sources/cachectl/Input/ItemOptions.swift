@@ -54,8 +54,6 @@ struct ItemOptions: ParsableArguments {
         }
     }
 
-    var intent: Intent { requested ? .userRequested : .opportunistic }
-
     /// - Parameter ownName: The name to use if `--name` is not given.
     func destination(_ ownName: @autoclosure () -> FileName) -> Destination? {
         Area(name: to.rawValue).flatMap {

@@ -106,18 +106,16 @@ enum ByteRange: Hashable, CustomStringConvertible {
     case last(Int64)
 
     init(_ text: String) throws(ByteRangeError) {
-        let parts = text.utf8.split(
-            separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { throw .malformed }
-        switch (try Self.number(parts[0]), try Self.number(parts[1])) {
+        guard let match = text.wholeMatch(of: /([0-9]*)-([0-9]*)/) else { throw .malformed }
+        switch (Int64(match.1), Int64(match.2)) {
         case (let first?, let last?):
             guard first <= last else { throw .backwards }
             self = .from(first, through: last)
-        case (let first?, nil): self = .toEnd(from: first)
-        case (nil, let count?):
+        case (let first?, nil) where match.2.isEmpty: self = .toEnd(from: first)
+        case (nil, let count?) where match.1.isEmpty:
             guard count > 0 else { throw .noBytes }
             self = .last(count)
-        case (nil, nil): throw .malformed
+        default: throw .malformed
         }
     }
 
@@ -129,13 +127,6 @@ enum ByteRange: Hashable, CustomStringConvertible {
         case .last(let count) where count <= length: return length - count..<length
         default: throw .pastEnd(self, length: length)
         }
-    }
-
-    /// Parses decimal digits; `nil` if the text is empty.
-    private static func number(_ text: Substring.UTF8View) throws(ByteRangeError) -> Int64? {
-        guard !text.isEmpty else { return nil }
-        guard text.allSatisfy(digits.contains), let number = Int64(Substring(text)) else { throw .malformed }
-        return number
     }
 
     var description: String {
@@ -173,12 +164,11 @@ struct Interval: Hashable {
     init(_ duration: Duration) { self.duration = duration }
 
     init(_ text: String) throws(IntervalError) {
-        let number = text.utf8.prefix(while: digits.contains)
         let units: [Substring: Int64] = ["ms": 1, "s": 1000, "m": 60_000]
-        guard !number.isEmpty, let unit = units[text[number.endIndex...].drop { $0 == " " }] else {
+        guard let match = text.wholeMatch(of: /([0-9]+) *([a-z]+)/), let unit = units[match.2] else {
             throw .malformed
         }
-        guard let milliseconds = scaled(number, by: unit),
+        guard let milliseconds = scaled(match.1.utf8, by: unit),
             (Self.shortest...Self.longest).contains(.milliseconds(milliseconds))
         else { throw .outOfRange }
         duration = .milliseconds(milliseconds)

@@ -105,7 +105,7 @@ struct Inventory: Command {
     /// - Returns: Whether a check found something.
     private func inspect(_ fileSystem: LiveFileSystem, to output: Output) throws -> Bool {
         if rules {
-            try StorageRules.print(to: output)
+            try output.print(StorageRules.infos)
             return false
         }
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }

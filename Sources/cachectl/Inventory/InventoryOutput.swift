@@ -56,7 +56,6 @@ struct InventoryOutput {
         ]).lines
     }
 
-    /// Prints one line per file.
     func printFiles() throws {
         let files = files
         guard !files.isEmpty else { return try output.print("no such files") }
@@ -94,9 +93,25 @@ struct InventoryOutput {
 
     /// Prints one object, optionally with the files, which are streamed.
     func printJSON(withFiles: Bool) throws {
+        let groups: [JSONObject] = totals.groups.map {
+            [
+                "area": $0.area.choiceName, "kind": $0.kind.rawValue, "files": $0.files, "bytes": $0.length,
+                "allocatedBytes": $0.allocated, "backedUpBytes": $0.backedUp,
+            ]
+        }
+        let sums: JSONObject = [
+            "files": totals.files, "folders": totals.folders, "bytes": totals.length,
+            "allocatedBytes": totals.allocated, "folderAllocatedBytes": totals.folderAllocation,
+            "documentsAndDataBytes": totals.documentsAndData,
+            "cachesAndTemporaryBytes": totals.cachesAndTemporary,
+        ]
+        let backup: JSONObject = [
+            "projectedBytes": totals.backupLength, "wantedBytes": totals.intendedBackupLength,
+            "excludedBytes": totals.excludedLength,
+        ]
         let object: JSONObject = [
-            "groups": totals.groups.map(\.json), "totals": totals.json, "backup": totals.backupJSON,
-            "vanished": inventory.vanished, "problems": inventory.problems.map(\.json),
+            "groups": groups, "totals": sums, "backup": backup, "vanished": inventory.vanished,
+            "problems": inventory.problems.map(\.json),
         ]
         guard withFiles else { return try output.print(json: object) }
         try output.print(json: files.lazy.map { $0.json(in: inventory) }, as: "files", behind: object)
@@ -137,32 +152,6 @@ enum CSV {
     }
 }
 
-extension InventoryTotals.Group {
-    fileprivate var json: JSONObject {
-        [
-            "area": area.choiceName, "kind": kind.rawValue, "files": files, "bytes": length,
-            "allocatedBytes": allocated, "backedUpBytes": backedUp,
-        ]
-    }
-}
-
-extension InventoryTotals {
-    fileprivate var json: JSONObject {
-        [
-            "files": files, "folders": folders, "bytes": length, "allocatedBytes": allocated,
-            "folderAllocatedBytes": folderAllocation, "documentsAndDataBytes": documentsAndData,
-            "cachesAndTemporaryBytes": cachesAndTemporary,
-        ]
-    }
-
-    fileprivate var backupJSON: JSONObject {
-        [
-            "projectedBytes": backupLength, "wantedBytes": intendedBackupLength,
-            "excludedBytes": excludedLength,
-        ]
-    }
-}
-
 extension InventoryFile {
     fileprivate func json(in inventory: StorageInventory) -> JSONObject {
         [
@@ -189,6 +178,25 @@ extension InventoryFile.Facts {
 }
 
 extension Output {
+    func print(_ rules: [RuleInfo]) throws {
+        guard isJSON else {
+            return try print(
+                rules.flatMap { rule in
+                    [
+                        "\(rule.name) (\(rule.severity.rawValue))", "    \(rule.explanation)",
+                        "    \(rule.guideline). \(rule.fix)",
+                    ]
+                })
+        }
+        let records: [JSONObject] = rules.map {
+            [
+                "name": $0.name, "severity": $0.severity.rawValue, "explanation": $0.explanation,
+                "guideline": $0.guideline, "fix": $0.fix,
+            ]
+        }
+        try print(json: records, as: "rules")
+    }
+
     /// Prints the findings of a check, and warns of what it could not inspect.
     func print(_ findings: [Finding], problems: [StorageInventory.Problem], of inventory: StorageInventory)
         throws
@@ -229,25 +237,5 @@ extension [StorageInventory.Problem] {
         for problem in self {
             StandardStreams.writeError("cachectl: warning: \(problem.path.displayText): \(problem.reason)")
         }
-    }
-}
-
-extension StorageRules {
-    static func print(to output: Output) throws {
-        if output.isJSON { return try output.print(json: infos.lazy.map(\.json), as: "rules") }
-        for rule in infos {
-            try output.print("\(rule.name) (\(rule.severity.rawValue))")
-            try output.print("    \(rule.explanation)")
-            try output.print("    \(rule.guideline). \(rule.fix)")
-        }
-    }
-}
-
-extension RuleInfo {
-    fileprivate var json: JSONObject {
-        [
-            "name": name, "severity": severity.rawValue, "explanation": explanation,
-            "guideline": guideline, "fix": fix,
-        ]
     }
 }

@@ -140,15 +140,6 @@ extension CacheStatistics {
     }
 }
 
-extension SourceUsage {
-    var json: JSONObject {
-        [
-            "source": source, "items": items, "contentBytes": contentBytes, "storedBytes": storedBytes,
-            "chargedBytes": chargedBytes,
-        ]
-    }
-}
-
 extension Intent {
     var name: String { self == .userRequested ? "userRequested" : "opportunistic" }
 }

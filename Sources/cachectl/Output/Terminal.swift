@@ -1,6 +1,7 @@
 internal import Foundation
 internal import PrefetchFileSystem
 internal import Synchronization
+internal import SystemPackage
 
 /// The alternate screen of the terminal behind standard output, with unbuffered keys, no echo and a hidden cursor.
 ///
@@ -11,27 +12,23 @@ final class TerminalScreen: Sendable {
     private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J"
     private static let leave = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
-    /// The settings to restore; `nil` when not on the alternate screen. `settings` is `nil` if unavailable.
-    private let taken = Mutex<Saved?>(nil)
-
-    private struct Saved: Sendable {
-        let settings: termios?
-    }
+    /// The settings to restore; `nil` when not on the alternate screen.
+    private let saved = Mutex<termios?>(nil)
 
     var size: TerminalSize { TerminalSize(of: STDOUT_FILENO) }
 
     func enter() throws(FileSystemError) {
         do throws(FileSystemError) {
-            try taken.withLock { taken throws(FileSystemError) in
-                guard taken == nil else { return }
+            try saved.withLock { saved throws(FileSystemError) in
+                if saved != nil { return }
                 var settings = termios()
-                let isKnown = tcgetattr(STDOUT_FILENO, &settings) == 0
-                taken = Saved(settings: isKnown ? settings : nil)
-                if isKnown {
-                    // Keep signals (`ISIG`) and newline translation (`ONLCR`).
-                    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-                    _ = tcsetattr(STDOUT_FILENO, TCSADRAIN, &settings)
+                guard tcgetattr(STDOUT_FILENO, &settings) == 0 else {
+                    throw FileSystemError("tcgetattr", path: "standard output", errno: Errno(rawValue: errno))
                 }
+                saved = settings
+                // Keep signals (`ISIG`) and newline translation (`ONLCR`).
+                settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+                _ = tcsetattr(STDOUT_FILENO, TCSADRAIN, &settings)
                 try StandardStreams.write(Self.enter)
             }
         } catch {
@@ -41,15 +38,14 @@ final class TerminalScreen: Sendable {
     }
 
     func leave() {
-        taken.withLock { saved in
-            guard let last = saved else { return }
+        saved.withLock { saved in
+            guard var settings = saved else { return }
             saved = nil
             do throws(FileSystemError) {
                 try StandardStreams.write(Self.leave)
             } catch {
                 // The terminal is gone.
             }
-            guard var settings = last.settings else { return }
             _ = tcsetattr(STDOUT_FILENO, TCSADRAIN, &settings)
         }
     }
@@ -84,8 +80,7 @@ struct StyledLine {
         case plain = 0, bold = 1, dim = 2, bad = 31, good = 32, warning = 33, accent = 36
     }
 
-    private(set)
-        var parts: [(text: String, style: Style)] = []
+    private(set) var parts: [(text: String, style: Style)] = []
 
     init(_ text: String = "", _ style: Style = .plain) {
         if !text.isEmpty { parts = [(text, style)] }

@@ -9,6 +9,21 @@ extension Unicode.Scalar {
         default: false
         }
     }
+
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+        0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x1F1E6...0x1F1FF,
+        0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
+    ]
+
+    fileprivate var columns: Int {
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        // The emoji variation selector is a nonspacing mark: the width is that of its base scalar.
+        return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
+    }
 }
 
 extension String {
@@ -30,43 +45,11 @@ extension String {
         }
         return String(replaced)
     }
-}
 
-extension Character {
-    /// The width on a terminal, 0 to 2 columns, by East Asian Width (UAX #11). Emoji are two columns wide.
-    var columns: Int {
-        if isASCII { return 1 }
-        var columns = 0
-        for scalar in unicodeScalars { columns = max(columns, scalar.columns) }
-        return columns
-    }
-}
-
-extension Unicode.Scalar {
-    private static let wide: [ClosedRange<UInt32>] = [
-        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
-        0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x1F1E6...0x1F1FF,
-        0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
-    ]
-
-    fileprivate var columns: Int {
-        switch properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format: return 0
-        default: break
-        }
-        // The emoji variation selector is a nonspacing mark: the width is that of its base scalar.
-        return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
-    }
-}
-
-extension String {
-    /// The width of the text in columns.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// The longest prefix that fits into `columns`.
     func prefix(columns: Int) -> String { String(prefix(Self.count(of: self, fitting: columns))) }
 
-    /// The longest suffix that fits into `columns`.
     func suffix(columns: Int) -> String {
         String(suffix(Self.count(of: reversed(), fitting: columns)))
     }
@@ -89,6 +72,13 @@ extension String {
             count += 1
         }
         return count
+    }
+}
+
+extension Character {
+    /// The width on a terminal, 0 to 2 columns, by East Asian Width (UAX #11). Emoji are two columns wide.
+    var columns: Int {
+        isASCII ? 1 : unicodeScalars.lazy.map(\.columns).max() ?? 0
     }
 }
 
@@ -130,7 +120,6 @@ struct TextTable {
         }
     }
 
-    /// The rows that were added, one line each.
     var lines: [String] { rows.map(line) }
 
     func line(of row: [String]) -> String {

@@ -1,4 +1,3 @@
-/// Escapes text for an HTML page.
 enum HTML {
     /// Escapes markup, control characters and bidirectional controls in untrusted text.
     static func text(_ text: String) -> String {
@@ -27,7 +26,6 @@ enum HTML {
 /// It contains no visible text: its title and description are for screen readers.
 struct BarPicture {
     struct Segment {
-        /// A CSS class.
         let style: String
         let amount: Int64
     }

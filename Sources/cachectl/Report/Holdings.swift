@@ -2,7 +2,6 @@ internal import PrefetchCaching
 
 /// The bytes of a cache, broken down in several ways. A pure function of the cache's state.
 struct Holdings {
-    /// One part of a breakdown.
     struct Part: Hashable {
         let name: String
         let bytes: Int64

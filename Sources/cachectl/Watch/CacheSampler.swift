@@ -14,10 +14,16 @@ struct CacheSample: Sendable {
     let items: [ItemKey: Seen]?
 
     func json(_ events: [WatchEvent]) -> JSONObject {
-        [
+        let sources: [JSONObject] = sources.map {
+            [
+                "source": $0.source, "items": $0.items, "contentBytes": $0.contentBytes,
+                "storedBytes": $0.storedBytes, "chargedBytes": $0.chargedBytes,
+            ]
+        }
+        return [
             "timeMilliseconds": time,
             "volume": ["totalBytes": totalBytes, "availableBytes": availableBytes] as JSONObject,
-            "statistics": statistics.json, "sources": sources.map(\.json), "events": events.map(\.json),
+            "statistics": statistics.json, "sources": sources, "events": events.map(\.json),
         ]
     }
 
@@ -51,7 +57,8 @@ struct CacheSampler {
         // Counters and list are read separately, but must agree so that the counted items can be named.
         for _ in 0..<Self.retries where items != nil {
             let later = try await cache.statistics()
-            guard later.changes != statistics.changes else { break }
+            let changes = (statistics.stores, statistics.promotions, statistics.evictions)
+            guard (later.stores, later.promotions, later.evictions) != changes else { break }
             statistics = later
             items = try await listed(later)
         }
@@ -77,9 +84,4 @@ struct CacheSampler {
         let end = ContinuousClock.now
         nextSources = end + (end - start) * Self.rest
     }
-}
-
-extension CacheStatistics {
-    /// Changes whenever an item is added or removed.
-    fileprivate var changes: [Int64] { [stores, promotions, evictions] }
 }

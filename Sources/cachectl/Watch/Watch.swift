@@ -67,7 +67,7 @@ struct Watch: CacheCommand {
             sample: { try await sampler.sample() },
             show: { sample, events, all in
                 if screen != nil { return try draw(sample, all) }
-                try output.print(jsonLine: sample.json(events))
+                try output.print(json: sample.json(events), isPretty: false)
                 try output.flush()
             }, redraw: draw, wait: wait.wait,
             suspend: {

@@ -28,25 +28,34 @@ struct WatchEvent: Hashable {
         guard after.stores >= before.stores, after.evictions >= before.evictions,
             after.promotions >= before.promotions
         else { return [WatchEvent(time: time, kind: .rebuilt, count: Int64(after.items))] }
-        let changes = KeyChanges(from: old, to: new)
         var events: [WatchEvent] = []
 
         func add(
             _ kind: Kind, _ count: Int64, bytes: Int64? = nil, detail: String? = nil, keys: [String] = []
         ) {
             guard count > 0 else { return }
+            let some = Array(keys.prefix(maximumKeys))
             events.append(
-                Self(time: time, kind: kind, count: count, bytes: bytes, detail: detail, keys: keys))
+                Self(time: time, kind: kind, count: count, bytes: bytes, detail: detail, keys: some))
         }
 
+        var (stored, gone): ([String], [String]) = ([], [])
+        var storedBytes: Int64?
+        if let before = old.items, let after = new.items {
+            let added = after.filter { key, item in before[key]?.storedAt != item.storedAt }
+            stored = added.sorted { ($1.value.storedAt, $0.key.string) < ($0.value.storedAt, $1.key.string) }
+                .map(\.key.string)
+            storedBytes = added.isEmpty ? nil : added.values.reduce(0) { $0 + $1.chargedBytes }
+            gone = before.keys.filter { after[$0] == nil }.map(\.string).sorted()
+        }
         let promotions = after.promotions - before.promotions
         let evictions = after.evictions - before.evictions
-        add(.stored, after.stores - before.stores, bytes: changes.storedBytes, keys: changes.stored)
+        add(.stored, after.stores - before.stores, bytes: storedBytes, keys: stored)
         // If both happened, there is no telling which items were promoted and which evicted.
-        add(.opened, promotions, keys: evictions == 0 ? changes.gone : [])
+        add(.opened, promotions, keys: evictions == 0 ? gone : [])
         add(
             .evicted, evictions, bytes: after.evictedBytes - before.evictedBytes,
-            keys: promotions == 0 ? changes.gone : [])
+            keys: promotions == 0 ? gone : [])
         for (reason, count) in after.refusals.sorted(by: { $0.key < $1.key }) {
             add(.refused, count - (before.refusals[reason] ?? 0), detail: reason)
         }
@@ -58,26 +67,6 @@ struct WatchEvent: Hashable {
             events.append(WatchEvent(time: time, kind: .budget, bytes: after.budgetBytes))
         }
         return events
-    }
-
-    /// The differences between two lists of items.
-    private struct KeyChanges {
-        var stored: [String] = []
-        var storedBytes: Int64?
-        var gone: [String] = []
-
-        init(from old: CacheSample, to new: CacheSample) {
-            guard let before = old.items, let after = new.items else { return }
-            let added = after.filter { key, item in before[key]?.storedAt != item.storedAt }
-            stored = Self.some(
-                added.sorted { ($1.value.storedAt, $0.key.string) < ($0.value.storedAt, $1.key.string) })
-            storedBytes = added.isEmpty ? nil : added.values.reduce(0) { $0 + $1.chargedBytes }
-            gone = Self.some(before.filter { after[$0.key] == nil }.sorted { $0.key.string < $1.key.string })
-        }
-
-        private static func some(_ items: [(key: ItemKey, value: CacheSample.Seen)]) -> [String] {
-            items.prefix(maximumKeys).map(\.key.string)
-        }
     }
 
     /// The event as text, safe for a terminal.
