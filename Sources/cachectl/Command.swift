@@ -149,13 +149,12 @@ private struct EmptyRoots {
 /// Reports on the volume of one folder, whichever file is passed.
 private struct FixedProbe: VolumeProbing {
     let folder: Directory
-    private let probe = VolumeProbe(fileSystem: LiveFileSystem())
-
-    init(folder: Directory) { self.folder = folder }
+    let probe = VolumeProbe(fileSystem: LiveFileSystem())
 
     func state(of _: Descriptor) throws(FileSystemError) -> VolumeState {
         try probe.state(of: folder.descriptor)
     }
+
     func available(of _: Descriptor) throws(FileSystemError) -> Int64 {
         try probe.available(of: folder.descriptor)
     }

@@ -37,12 +37,10 @@ extension CapacityReport {
         // Every step from free space to an automatic budget, even if the budget is fixed.
         let derivation: JSONObject = [
             "lowBytes": capacity.low, "reserveBytes": capacity.reserve, "importantBytes": capacity.important,
-            "isImportantReported": capacity.isImportantReported,
-            "opportunisticBytes": capacity.opportunistic,
-            "isOpportunisticReported": capacity.isOpportunisticReported,
-            "ownOrFreeBytes": capacity.ownOrFree, "roomBytes": capacity.room, "shareBytes": capacity.share,
-            "shareTiers": tiers, "capBytes": capacity.cap, "quantumBytes": capacity.quantum,
-            "budgetBytes": capacity.budget,
+            "isImportantReported": capacity.isImportantReported, "opportunisticBytes": capacity.opportunistic,
+            "isOpportunisticReported": capacity.isOpportunisticReported, "ownOrFreeBytes": capacity.ownOrFree,
+            "roomBytes": capacity.room, "shareBytes": capacity.share, "shareTiers": tiers,
+            "capBytes": capacity.cap, "quantumBytes": capacity.quantum, "budgetBytes": capacity.budget,
         ]
         return [
             "totalBytes": state.total, "availableBytes": state.available, "evictableBytes": state.evictable,
@@ -106,11 +104,6 @@ extension PressureThresholds {
 
     /// Available bytes at which a level ends; `nil` for the normal level.
     func end(of level: Pressure) -> Int64? { bands.first { $0.level == level }.map { $0.band.end } }
-
-    /// The level that applies once the available bytes reach the end of `level`.
-    func successor(of level: Pressure) -> Pressure {
-        end(of: level).map { self.level(at: $0, after: level) } ?? .normal
-    }
 }
 
 extension PressureThresholds.Band {

@@ -32,7 +32,7 @@ struct CapacityTable {
         guard let meaning = level.meaning(thresholds), let end = thresholds.end(of: level) else {
             return level.rawValue
         }
-        let next = thresholds.successor(of: level)
+        let next = thresholds.level(at: end, after: level)
         return "\(level.rawValue): \(meaning). It ends when \(Size.text(end)) are available, "
             + "\(Size.text(max(0, end - capacity.state.available))) more than now"
             + (next == .normal ? "" : ", and is \(next) then")

@@ -87,12 +87,7 @@ struct Evict: CacheCommand {
     }
 
     private func line(of file: EvictedFile) -> String {
-        let kind =
-            switch file.kind {
-            case .item: ""
-            case .partial: "the partial of "
-            case .quarantined: "a quarantined item "
-            }
+        let kind = [.partial: "the partial of ", .quarantined: "a quarantined item "][file.kind] ?? ""
         return "\(dryRun ? "would evict" : "evicted") \(kind)\(file.key?.string ?? "")"
     }
 

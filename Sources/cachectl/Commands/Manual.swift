@@ -21,15 +21,12 @@ struct Manual: ParsableCommand {
 /// A command with its arguments and subcommands, as ArgumentParser describes them (`ToolInfoV0`).
 struct CommandTree: Decodable {
     struct Argument: Decodable {
-        enum Kind: String, Decodable {
-            case positional, option, flag
-        }
+        enum Kind: String, Decodable { case positional, option, flag }
 
         struct Name: Decodable {
             let kind: String
             let name: String
 
-            /// The name as typed.
             var text: String { (kind == "long" ? "--" : "-") + name }
         }
 
@@ -59,9 +56,7 @@ struct CommandTree: Decodable {
     let arguments: [Argument]?
 
     static func ofCachectl() throws(CommandFailure) -> CommandTree {
-        struct Tool: Decodable {
-            let command: CommandTree
-        }
+        struct Tool: Decodable { let command: CommandTree }
         do {
             return try JSONDecoder().decode(Tool.self, from: Data(Cachectl._dumpHelp().utf8)).command
         } catch {
@@ -195,9 +190,7 @@ struct Completions: ParsableCommand {
     @Argument(help: "The shell.")
     var shell: Shell
 
-    enum Shell: String, CaseIterable, ExpressibleByArgument {
-        case bash, zsh, fish
-    }
+    enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
 
     /// The command as users see it: shared options may also precede the command's name, see ``SharedArguments``.
     private struct Completed: ParsableCommand {

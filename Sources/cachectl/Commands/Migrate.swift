@@ -5,14 +5,10 @@ internal import Synchronization
 internal import SystemPackage
 
 struct Migrate: CacheCommand {
-    enum Role: String, CaseIterable, ExpressibleByArgument {
-        case cached, support, documents
-    }
+    enum Role: String, CaseIterable, ExpressibleByArgument { case cached, support, documents }
 
     /// The names are those of `Area`.
-    enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
-        case documents, support, icloud
-    }
+    enum DestinationArea: String, CaseIterable, ExpressibleByArgument { case documents, support, icloud }
 
     static let configuration = CommandConfiguration(
         abstract: "Imports a folder of files, or upgrades the cache's own files.",
@@ -186,12 +182,12 @@ struct Migrate: CacheCommand {
         do {
             try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) { _ in }
         } catch {
-            if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(from.displayText)") }
-            if error.errno == .notDirectory {
-                throw CommandFailure(
-                    .notFound, "\(from.displayText) is not a folder; specify the one it is in")
+            let name = from.displayText
+            if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(name)") }
+            guard error.errno == .notDirectory else {
+                throw CommandFailure(ExitCode(error), "cannot read \(name): \(error.errno)")
             }
-            throw CommandFailure(ExitCode(error), "cannot read \(from.displayText): \(error.errno)")
+            throw CommandFailure(.notFound, "\(name) is not a folder; specify the one it is in")
         }
     }
 }

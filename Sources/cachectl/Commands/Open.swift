@@ -24,7 +24,11 @@ struct Open: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        let results = try await opened(in: cache, showingProgress: !output.isQuiet)
+        let progress = output.isQuiet ? nil : WorkProgress.onTerminal()
+        defer { progress?.clear() }
+        let show = progress.map { progress in { @Sendable (done: OpenProgress) in progress.show(done) } }
+        let results = try await cache.open(keys, progress: show)
+        progress?.clear()
         var paths: [FilePath] = []
         var records: [JSONObject] = []
         var failures: [CommandFailure] = []
@@ -55,16 +59,6 @@ struct Open: CacheCommand {
             try output.print(json: records, as: "files")
         }
         if let first = failures.first { throw first }
-    }
-
-    private func opened(in cache: PrefetchCache, showingProgress: Bool) async throws
-        -> [Result<Lookup<PromotedFile>, CacheError>]
-    {
-        guard showingProgress, let progress = WorkProgress.onTerminal() else {
-            return try await cache.open(keys)
-        }
-        defer { progress.clear() }
-        return try await cache.open(keys) { progress.show($0) }
     }
 }
 

@@ -71,16 +71,15 @@ struct Put: CacheCommand {
     private func store(_ input: InputFile, in cache: PrefetchCache) async throws -> StoreOutcome {
         let metadata = ItemMetadata(
             key: key, source: item.source ?? "", intent: item.requested ? .userRequested : .opportunistic,
-            destination: item.destination(fileName),
-            priority: item.priority ?? 0, expiresAt: item.expiresAt)
+            destination: item.destination(fileName), priority: item.priority ?? 0, expiresAt: item.expiresAt)
         let progress =
             shared.quiet || input.length ?? 0 <= ProgressLine.smallestTotal ? nil : WorkProgress.onTerminal()
         if input.length != nil, progress == nil {
             return try await cache.store(contentsOf: file, as: metadata, encoding: encoding.choice)
         }
-        let begun = try await cache.beginStoring(
+        switch try await cache.beginStoring(
             metadata, expectedLength: input.length, encoding: encoding.choice)
-        switch begun {
+        {
         case .refused(let refusal): return .refused(refusal)
         case .writer(let writer):
             if let refusal = try await copy(input, to: writer, progress) { return .refused(refusal) }

@@ -66,7 +66,6 @@ struct Repair: CacheCommand {
 }
 
 extension RepairReport.Action {
-    /// What was done, or would be done in a dry run.
     func text(isDryRun: Bool) -> String {
         let (infinitive, past, object) =
             switch self {

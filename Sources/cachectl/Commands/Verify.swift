@@ -69,7 +69,6 @@ struct Verify: CacheCommand {
 }
 
 extension VerificationReport {
-    /// One line per finding, then the counts.
     fileprivate func lines(_ request: VerificationRequest, in place: Place) -> [String] {
         var table = TextTable([.left, .left, .left, .left])
         for finding in sortedFindings {

@@ -64,9 +64,7 @@ struct FetchTarget: Hashable {
         return request
     }
 
-    /// The targets without duplicates.
-    ///
-    /// - Throws: A usage failure if two different downloads have the same key.
+    /// The targets without duplicates. It is an error if two different downloads have the same key.
     static func distinct(_ targets: [FetchTarget]) throws(CommandFailure) -> [FetchTarget] {
         var byKey: [ItemKey: FetchTarget] = [:]
         var distinct: [FetchTarget] = []

@@ -13,7 +13,6 @@ final class InputFile {
     private let descriptor: Descriptor
     private let isOwned: Bool
 
-    /// - Parameter path: A path, or ``standardInput``.
     init(_ path: FilePath) throws(CommandFailure) {
         isOwned = path != Self.standardInput
         name = isOwned ? path.displayText : "standard input"
@@ -27,7 +26,7 @@ final class InputFile {
             try Self.refuseFolder(found)
             if found.kind == .regular, found.length > 0 { length = found.length }
         } catch {
-            throw CommandFailure(name, error)
+            throw Self.failure(name, error)
         }
     }
 
@@ -37,7 +36,7 @@ final class InputFile {
         do throws(FileSystemError) {
             try refuseFolder(LiveFileSystem().attributes(of: path, in: .workingDirectory))
         } catch {
-            throw CommandFailure(path.displayText, error)
+            throw Self.failure(path.displayText, error)
         }
     }
 
@@ -46,11 +45,14 @@ final class InputFile {
         if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
     }
 
+    private static func failure(_ name: String, _ error: FileSystemError) -> CommandFailure {
+        let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
+        return CommandFailure(isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")
+    }
+
     deinit { if isOwned { LiveFileSystem().close(descriptor) } }
 
-    /// Fills `piece` from the input. A short read means the end of the input.
-    ///
-    /// - Returns: The number of bytes.
+    /// Fills `piece` from the input, and returns the number of bytes: fewer than asked for mean the end of the input.
     func read(into piece: inout Data) throws(CommandFailure) -> Int {
         let file = FileDescriptor(rawValue: descriptor.rawValue)
         do {
@@ -67,13 +69,5 @@ final class InputFile {
         } catch {
             throw CommandFailure(.inputOutput, "cannot read \(name): \(error)")
         }
-    }
-}
-
-extension CommandFailure {
-    /// The failure for input that cannot be read.
-    fileprivate init(_ name: String, _ error: FileSystemError) {
-        let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
-        self.init(isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")
     }
 }

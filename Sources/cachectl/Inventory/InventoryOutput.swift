@@ -126,7 +126,7 @@ struct InventoryOutput {
                 "\(file.length)", "\(file.allocated)", "\(file.isBackupIntended)", "\(file.isBackedUp)",
                 file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
                 Timestamp.text(milliseconds: file.since), file.facts?.key ?? "", file.facts?.source ?? "",
-                file.facts?.intent ?? "",
+                file.intent ?? "",
             ])
             try output.print(verbatim: line.utf8)
         }
@@ -153,6 +153,10 @@ enum CSV {
 }
 
 extension InventoryFile {
+    fileprivate var intent: String? {
+        facts?.isUserRequested.map { ($0 ? Intent.userRequested : .opportunistic).name }
+    }
+
     fileprivate func json(in inventory: StorageInventory) -> JSONObject {
         [
             "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
@@ -164,16 +168,9 @@ extension InventoryFile {
                 "wanted": isBackupIntended, "actual": isBackedUp, "excludedBy": exclusions.names,
             ] as JSONObject,
             // Why the file is there, if known.
-            "key": facts?.key, "source": facts?.source, "intent": facts?.intent,
+            "key": facts?.key, "source": facts?.source, "intent": intent,
             "contentBytes": facts?.contentBytes, "sinceMilliseconds": facts?.since,
         ]
-    }
-}
-
-extension InventoryFile.Facts {
-    /// The name of the intent in JSON and CSV.
-    fileprivate var intent: String? {
-        isUserRequested.map { $0 ? Intent.userRequested.name : Intent.opportunistic.name }
     }
 }
 

@@ -21,10 +21,9 @@ enum JSON {
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
         // JSON strings may contain characters that terminals interpret: DEL, C1 controls and bidirectional controls.
         // The encoder has already escaped C0 controls; those that remain are its own line breaks.
-        return text.replacing({ $0.value >= 0x7F && $0.isTerminalHazard }) { scalar in
-            // All hazards are in the BMP, so four digits suffice.
-            let digits = String(scalar.value, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        // All hazards are in the BMP, so four digits suffice.
+        return text.replacing({ $0.value >= 0x7F && $0.isTerminalHazard }) {
+            String(format: "\\u%04x", $0.value)
         }
     }
 }

@@ -88,7 +88,6 @@ final class Output {
     }
 }
 
-/// The process's standard streams.
 enum StandardStreams {
     /// Makes writing to the standard streams safe.
     ///
@@ -98,12 +97,8 @@ enum StandardStreams {
     /// the output.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
-        for number in STDIN_FILENO...STDERR_FILENO {
-            do {
-                try FileDescriptor(rawValue: number).duplicate().close()
-            } catch {
-                _ = open("/dev/null", (number == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
-            }
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) == -1 {
+            _ = open("/dev/null", (number == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
         }
     }
 
@@ -113,15 +108,12 @@ enum StandardStreams {
 
     /// Whether standard output is a terminal that supports cursor control.
     static var isOutputScreen: Bool {
-        isatty(STDOUT_FILENO) == 1 && ![nil, "", "dumb"].contains(environment("TERM"))
+        isatty(STDOUT_FILENO) == 1
+            && ![nil, "", "dumb"].contains(ProcessInfo.processInfo.environment["TERM"])
     }
 
     /// Whether colours are wanted (no-color.org).
-    static var isColoured: Bool { [nil, ""].contains(environment("NO_COLOR")) }
-
-    private static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
-    }
+    static var isColoured: Bool { [nil, ""].contains(ProcessInfo.processInfo.environment["NO_COLOR"]) }
 
     static func write(_ text: String) throws(FileSystemError) {
         try Array(text.utf8).withBytes { bytes throws(FileSystemError) in try write(bytes) }

@@ -35,15 +35,7 @@ extension String {
     /// The string with each scalar for which `isReplaced` is true replaced by `text`.
     func replacing(_ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String) -> String {
         guard unicodeScalars.contains(where: isReplaced) else { return self }
-        var replaced = UnicodeScalarView()
-        for scalar in unicodeScalars {
-            if isReplaced(scalar) {
-                replaced.append(contentsOf: text(scalar).unicodeScalars)
-            } else {
-                replaced.append(scalar)
-            }
-        }
-        return String(replaced)
+        return unicodeScalars.map { isReplaced($0) ? text($0) : String($0) }.joined()
     }
 
     var columns: Int { reduce(0) { $0 + $1.columns } }
@@ -84,9 +76,7 @@ extension Character {
 
 /// Rows of text in aligned columns, escaped for a terminal. The last column is not padded, so long texts belong there.
 struct TextTable {
-    enum Alignment {
-        case left, right
-    }
+    enum Alignment { case left, right }
 
     /// Longer text is printed in full, and only shifts the rest of its own row.
     static let widestPadding = 40

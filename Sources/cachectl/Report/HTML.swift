@@ -1,20 +1,18 @@
 enum HTML {
     /// Escapes markup, control characters and bidirectional controls in untrusted text.
     static func text(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.escapedForTerminal.unicodeScalars {
+        text.escapedForTerminal.unicodeScalars.map { scalar in
             switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "\"": "&quot;"
+            case "'": "&#39;"
             // Noncharacters are not allowed in HTML.
-            case "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
-            default: escaped.unicodeScalars.append(scalar)
+            case "\u{FFFE}", "\u{FFFF}": "\u{FFFD}"
+            default: String(scalar)
             }
-        }
-        return escaped
+        }.joined()
     }
 
     /// Escapes an untrusted name, and isolates its writing direction from the surrounding text.

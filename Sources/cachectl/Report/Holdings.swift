@@ -26,7 +26,6 @@ struct Holdings {
     let sources: [Part]
     let ages: [Part]
     let encodings: [Part]
-    /// The items with the largest charges.
     let largest: [CachedItem]
     /// The largest promoted files that are still at their destinations.
     let files: [PromotedFile]

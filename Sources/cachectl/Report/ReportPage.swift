@@ -3,7 +3,6 @@ internal import SystemPackage
 
 /// An HTML page that shows where the bytes of a cache are. A single file without external resources.
 struct ReportPage {
-    /// The cache, as the user named it.
     let name: String
     /// Milliseconds since 1970.
     let time: Int64

@@ -41,28 +41,18 @@ struct Watch: CacheCommand {
         let wait = try WatchWait(screen)
         try screen?.enter()
         defer { screen?.leave() }
-        let end = try await loop(cache, screen, wait, output).run()
-        // Before a failure is thrown, so that it is reported on the terminal's primary screen.
-        screen?.leave()
-        if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
-    }
-
-    private func loop(
-        _ cache: PrefetchCache, _ screen: TerminalScreen?, _ wait: WatchWait, _ output: Output
-    ) -> WatchLoop {
         let start = ContinuousClock.now
         var sampler = CacheSampler(cache)
+        let isColoured = StandardStreams.isColoured
         let title = "cachectl \(shared.placeName)"
         let draw = { (sample: CacheSample, all: [WatchEvent]) in
             guard let screen else { return }
             let size = screen.size
             let shown = WatchScreen(title: title, interval: interval.duration, sample: sample, events: all)
             try screen.draw(
-                shown.lines(size).map {
-                    $0.rendered(columns: size.columns, isColoured: StandardStreams.isColoured)
-                })
+                shown.lines(size).map { $0.rendered(columns: size.columns, isColoured: isColoured) })
         }
-        return WatchLoop(
+        let loop = WatchLoop(
             interval: interval.duration, count: count, uptime: { start.duration(to: .now) },
             sample: { try await sampler.sample() },
             show: { sample, events, all in
@@ -75,5 +65,9 @@ struct Watch: CacheCommand {
                 kill(getpid(), SIGSTOP)
                 try screen?.enter()
             })
+        let end = try await loop.run()
+        // Before a failure is thrown, so that it is reported on the terminal's primary screen.
+        screen?.leave()
+        if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
     }
 }

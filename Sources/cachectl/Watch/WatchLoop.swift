@@ -10,7 +10,6 @@ struct WatchLoop {
         case signal(CInt)
     }
 
-    /// The maximum number of events kept.
     static let maximumEvents = 200
 
     let interval: Duration
@@ -20,7 +19,6 @@ struct WatchLoop {
     let sample: () async throws -> CacheSample
     /// Shows a sample, the events since the previous one, and all events kept.
     let show: (CacheSample, [WatchEvent], _ all: [WatchEvent]) throws -> Void
-    /// Shows the last sample again.
     let redraw: (CacheSample, _ all: [WatchEvent]) throws -> Void
     let wait: (Duration) -> WatchWake
     /// Suspends the process (`SIGSTOP`) until it is continued.
