@@ -12,8 +12,7 @@ struct FetchReport {
     private var steps: [Int: Int64] = [:]
     private var finished = 0
     private var failed = 0
-    /// The exit code so far; `nil` when nothing failed.
-    private(set) var code: ExitCode?
+    private var code: ExitCode?
 
     init(_ targets: [FetchTarget], to output: Output, board: ProgressBoard?) {
         self.targets = targets

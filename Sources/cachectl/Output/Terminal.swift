@@ -72,7 +72,7 @@ extension TerminalSize {
     }
 }
 
-/// A line for a terminal, made of styled runs.
+/// A line made of styled runs.
 struct StyledLine {
     /// The raw value is the parameter of "Select Graphic Rendition" (ECMA-48, 8.3.117). Only the eight basic colours
     /// are used: they are legible on light and dark terminals.
@@ -80,7 +80,7 @@ struct StyledLine {
         case plain = 0, bold = 1, dim = 2, bad = 31, good = 32, warning = 33, accent = 36
     }
 
-    private(set) var parts: [(text: String, style: Style)] = []
+    private var parts: [(text: String, style: Style)] = []
 
     init(_ text: String = "", _ style: Style = .plain) {
         if !text.isEmpty { parts = [(text, style)] }
