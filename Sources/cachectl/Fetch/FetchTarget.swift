@@ -87,7 +87,7 @@ struct FetchTarget: Hashable {
     static func list(in file: FilePath) throws(CommandFailure) -> [FetchTarget] {
         let input = try InputFile(file)
         // 100,000 URLs of typical length take a tenth of it.
-        var content = Data(count: 64 << 20)
+        var content = Data(count: 64 << 20 + 1)
         let length = try input.read(into: &content)
         guard length < content.count else {
             throw .usage("\(input.name) is too long for a list; the limit is 64 MiB")
