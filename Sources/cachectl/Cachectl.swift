@@ -4,7 +4,6 @@ internal import ArgumentParser
 @main
 struct Cachectl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cachectl",
         abstract: "Inspects and manages a prefetch cache.",
         usage: "cachectl [--container <dir> | --app <id>] [--json] [--quiet] [--verbose] <command> …",
         discussion: """
@@ -21,26 +20,138 @@ struct Cachectl: AsyncParsableCommand {
             """,
         subcommands: [
             Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self,
-            Trim.self,
-            CapacityCommand.self, Configure.self, Stats.self, Completions.self, Inventory.self, Manual.self,
-            Migrate.self, Purge.self, Repair.self, Report.self, Verify.self, Watch.self,
+            Trim.self, CapacityCommand.self, Configure.self, Stats.self, Completions.self, Inventory.self,
+            Manual.self, Migrate.self, Purge.self, Repair.self, Report.self, Verify.self, Watch.self,
         ])
 
     /// The commands that take the shared options.
     static var commandNames: Set<String> {
-        Set(
-            configuration.subcommands.lazy
-                .filter { $0 is any CacheCommand.Type || $0 is any InspectingCommand.Type }
-                .compactMap { $0.configuration.commandName })
+        Set(configuration.subcommands.filter { $0 is any Command.Type }.map { $0._commandName })
     }
 
-    static var allNames: [String] {
-        ["help"] + configuration.subcommands.compactMap { $0.configuration.commandName }
-    }
+    static var allNames: [String] { ["help"] + configuration.subcommands.map { $0._commandName } }
 
     static func main() async {
         StandardStreams.prepare()
-        let invocation = Invocation(arguments: ArgumentBytes.ofProcess)
-        await invocation.run().exit()
+        await Invocation(arguments: ArgumentBytes.ofProcess).run().exit()
+    }
+}
+
+/// One run of the command, from its arguments to its exit code.
+struct Invocation {
+    enum Request {
+        case command(any Command)
+        /// A help text, a manual page or a shell script.
+        case text(String)
+    }
+
+    let arguments: [String]
+
+    func run() async -> ExitCode {
+        do {
+            switch try request() {
+            case .command(var command): try await command.run()
+            case .text(let text): try StandardStreams.write(text + "\n")
+            }
+            return .success
+        } catch {
+            let failure = CommandFailure(error)
+            // The arguments may be invalid, so they are not parsed.
+            failure.report(asJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+            return failure.code
+        }
+    }
+
+    func request() throws(CommandFailure) -> Request {
+        let arguments = try SharedArguments.movedAfterCommand(arguments, of: Cachectl.commandNames)
+        try CommandSpelling(names: Cachectl.allNames).check(arguments)
+        do {
+            var command = try Cachectl.parseAsRoot(arguments)
+            if let command = command as? any Command {
+                if command.needsPlace { try command.shared.requirePlace() }
+                return .command(command)
+            }
+            // All others throw their text.
+            try command.run()
+            return .text(Cachectl.helpMessage())
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            if Cachectl.exitCode(for: error).isSuccess { return .text(Cachectl.fullMessage(for: error)) }
+            let message = Cachectl.message(for: error)
+            // It begins with the rejected value, which may be long, and ends with the reason.
+            throw .usage(message.count <= 500 ? message : message.prefix(250) + " … " + message.suffix(250))
+        }
+    }
+}
+
+/// The arguments of the shared options.
+///
+/// ArgumentParser assigns an option to one command only. To accept shared options before the command's name as
+/// well, leading ones are moved after it before parsing.
+enum SharedArguments {
+    private static let options: Set = ["--container", "--app"]
+    private static let flags: Set = ["--json", "--verbose", "--quiet"]
+
+    /// The arguments with the command's name first. Arguments after the name are not examined, so that an operand
+    /// that looks like an option stays an operand.
+    static func movedAfterCommand(_ arguments: [String], of commands: Set<String>)
+        throws(CommandFailure) -> [String]
+    {
+        var rest = arguments[...]
+        while let argument = rest.first {
+            if flags.contains(argument) || options.contains(where: { argument.hasPrefix($0 + "=") }) {
+                rest.removeFirst()
+            } else if options.contains(argument) {
+                guard rest.count > 1 else { throw .usage("\(argument) needs a value") }
+                rest.removeFirst(2)
+            } else {
+                break
+            }
+        }
+        let leading = arguments[..<rest.startIndex]
+        if leading.isEmpty { return arguments }
+        guard let command = rest.popFirst() else { throw .usage("no command was given") }
+        // The other commands, and unknown ones, do not accept the options.
+        return [command] + (commands.contains(command) ? leading : []) + rest
+    }
+}
+
+/// Suggests a command for a mistyped name.
+struct CommandSpelling {
+    let names: [String]
+
+    /// - Throws: A usage failure if the argument in the command's position is not a command.
+    func check(_ arguments: [String]) throws(CommandFailure) {
+        let name = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
+        guard let name, !name.hasPrefix("-"), !names.contains(name) else { return }
+        let shown = ArgumentBytes.shown(name.prefix(40).description).escapedForTerminal
+        let guess = nearest(to: name).map { "; did you mean '\($0)'?" } ?? ""
+        throw .usage("there is no command '\(shown)'\(guess)")
+    }
+
+    /// The nearest name, if it is at most two edits away and the edits are fewer than half its length.
+    private func nearest(to typed: String) -> String? {
+        guard typed.utf8.count < 40 else { return nil }
+        let distances = names.map { (name: $0, distance: Self.distance(Array($0.utf8), Array(typed.utf8))) }
+        guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
+        return best.distance <= 2 && best.distance * 2 < best.name.utf8.count ? best.name : nil
+    }
+
+    /// The restricted Damerau–Levenshtein distance (optimal string alignment), in bytes.
+    private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        var rows = [Array(0...b.count)]
+        for i in 0..<a.count {
+            var row = [i + 1]
+            for j in 0..<b.count {
+                var least = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    least = min(least, rows[i - 1][j - 1] + 1)
+                }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
     }
 }

@@ -1,11 +1,19 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
+internal import SystemPackage
 
-/// A subcommand that works on a cache.
-protocol CacheCommand: AsyncParsableCommand {
+/// A subcommand that takes the shared options.
+protocol Command: AsyncParsableCommand {
     var shared: SharedOptions { get }
 
+    /// Whether the command requires `--container` or `--app`.
+    var needsPlace: Bool { get }
+}
+
+/// A subcommand that works on a cache.
+protocol CacheCommand: Command {
     /// Whether opening the cache finishes the promotions that a crash interrupted.
     var recoversOnOpening: Bool { get }
 
@@ -20,101 +28,73 @@ protocol CacheCommand: AsyncParsableCommand {
     func checkInput() throws
 
     /// Performs the command. May block: it runs on one of the cache's own threads.
-    func perform(in session: Session) async throws
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws
 }
 
-/// A subcommand that inspects files and changes nothing. It does not open a cache, since opening creates a missing
-/// one.
-protocol InspectingCommand: AsyncParsableCommand {
-    var shared: SharedOptions { get }
-
-    /// Whether the command requires `--container` or `--app`.
-    var needsPlace: Bool { get }
-
-    /// Performs the command. May block.
-    func inspect(_ fileSystem: any FileSystem, to output: Output) throws -> ExitCode
-}
-
-/// A subcommand that needs no cache and only prints text.
-protocol TextCommand: ParsableCommand {
-    func text() throws(CommandFailure) -> String
-}
-
-/// The context in which a command runs.
-struct Session {
-    let cache: PrefetchCache
-    let place: Place
-    let output: Output
+extension Command {
+    var needsPlace: Bool { true }
 }
 
 extension CacheCommand {
-    var recoversOnOpening: Bool { true }
+    var recoversOnOpening: Bool { !isReadOnly }
     var needsCache: Bool { true }
     var isReadOnly: Bool { false }
 
     func checkInput() throws {}
 
     /// Opens the cache, performs the command, and closes the cache even if the command fails.
-    func run() async throws(CommandFailure) {
-        do {
-            let place = try shared.place()
-            let standIn = try await withTaskExecutorPreference(BlockingExecutor()) {
-                try checkInput()
-                return try self.standIn(for: place)
-            }
-            defer { standIn?.remove() }
-            var environment = CacheEnvironment.live(logger: shared.logger)
-            if let standIn { environment.probe = standIn.probe }
-            let cache = try await PrefetchCache(
-                areas: standIn?.areas ?? place.areas, environment: environment,
-                isRecovering: recoversOnOpening)
-            let session = Session(
-                cache: cache, place: place, output: Output(isJSON: shared.json, isQuiet: shared.quiet))
-            let performed = await withTaskExecutorPreference(cache.executor) {
-                await result { try await performReportingShortage(in: session) }
-            }
-            let flushed = await result { try session.output.flush() }
-            let closed = await result { try await cache.close() }
-            // Report the first error: later ones are likely consequences of it.
-            try performed.get()
-            try flushed.get()
-            // A failed close loses only the record of recent uses: the command itself has succeeded.
-            if case .failure(let error) = closed {
-                StandardStreams.writeError("cachectl: warning: the cache was not closed properly: \(error)")
-            }
-        } catch {
-            throw CommandFailure(error)
+    func run() async throws {
+        let place = try shared.place()
+        let emptyRoots = try await withTaskExecutorPreference(BlockingExecutor()) {
+            try checkInput()
+            return try self.emptyRoots(for: place.areas)
+        }
+        defer { emptyRoots?.remove() }
+        var environment = CacheEnvironment.live(logger: shared.logger)
+        if let emptyRoots { environment.probe = emptyRoots.probe }
+        let cache = try await PrefetchCache(
+            areas: emptyRoots?.areas ?? place.areas, environment: environment,
+            isRecovering: recoversOnOpening)
+        let output = shared.output
+        let performed = await withTaskExecutorPreference(cache.executor) {
+            await result { try await perform(on: cache, at: place, to: output) }
+        }
+        if output.isJSON, case .failure(let error as CacheError) = performed,
+            case .insufficientSpace(let needed, let available) = error
+        {
+            let record: JSONObject = [
+                "error": "insufficientSpace", "neededBytes": needed, "availableBytes": available,
+                "message": error.description,
+            ]
+            try output.print(json: record)
+        }
+        let flushed = await result { try output.flush() }
+        let closed = await result { try await cache.close() }
+        // Report the first error: later ones are likely consequences of it.
+        try performed.get()
+        try flushed.get()
+        // A failed close loses only the record of recent uses: the command itself has succeeded.
+        if case .failure(let error) = closed {
+            StandardStreams.writeError("cachectl: warning: the cache was not closed properly: \(error)")
         }
     }
 
-    private func standIn(for place: Place) throws -> StandIn? {
+    /// - Returns: `nil` if the cache is used, or created, where it is.
+    private func emptyRoots(for areas: StorageAreas) throws -> EmptyRoots? {
         guard needsCache || isReadOnly else { return nil }
-        let roots = try CacheRoots(in: place.areas)
-        if needsCache, roots.isEmpty {
+        let hasCaches = try PrefetchCache.hasRoot(in: areas.caches, LiveFileSystem())
+        let hasSupport = try PrefetchCache.hasRoot(in: areas.applicationSupport, LiveFileSystem())
+        if needsCache, !hasCaches, !hasSupport {
             throw CommandFailure(
                 .notFound,
-                "there is no cache in \(place.areas.caches.displayText); check --container or --app: only 'put', 'fetch', "
+                "there is no cache in \(areas.caches.displayText); check --container or --app: only 'put', 'fetch', "
                     + "'migrate --from' and a changing 'configure' create one")
         }
-        return isReadOnly && !roots.isComplete ? try StandIn(for: place.areas, having: roots) : nil
+        guard isReadOnly, !hasCaches || !hasSupport else { return nil }
+        return try EmptyRoots(for: areas, hasCaches: hasCaches, hasSupport: hasSupport)
     }
 
-    /// Performs the command. If the volume has too little space and output is JSON, prints the byte counts.
-    private func performReportingShortage(in session: Session) async throws {
-        do {
-            try await perform(in: session)
-        } catch CacheError.insufficientSpace(let needed, let available) where session.output.isJSON {
-            let error = CacheError.insufficientSpace(needed: needed, available: available)
-            try session.output.print(
-                json: [
-                    "error": "insufficientSpace", "neededBytes": needed, "availableBytes": available,
-                    "message": error.description,
-                ])
-            throw error
-        }
-    }
-
-    private func result(of body: () async throws -> Void) async -> Result<Void, any Error> {
+    func result(of body: () async throws -> Void) async -> Result<Void, any Error> {
         do {
             return .success(try await body())
         } catch {
@@ -123,20 +103,59 @@ extension CacheCommand {
     }
 }
 
-extension InspectingCommand {
-    var needsPlace: Bool { true }
+/// Temporary empty folders in place of those that a cache lacks, so that a read-only command creates nothing in the
+/// container.
+private struct EmptyRoots {
+    let areas: StorageAreas
+    /// Reports on the volume where the cache would be.
+    let probe: any VolumeProbing
+    private let folder: FilePath
 
-    /// Performs the command on an executor whose threads may block.
-    func inspect() async throws(CommandFailure) -> ExitCode {
-        do {
-            return try await withTaskExecutorPreference(BlockingExecutor()) {
-                let output = Output(isJSON: shared.json, isQuiet: shared.quiet)
-                let code = try inspect(LiveFileSystem(), to: output)
-                try output.flush()
-                return code
+    init(for areas: StorageAreas, hasCaches: Bool, hasSupport: Bool) throws(FileSystemError) {
+        folder = FilePath(FileManager.default.temporaryDirectory.path)
+            .appending("cachectl-\(UUID().uuidString)")
+        self.areas = areas.replacing(
+            caches: hasCaches ? areas.caches : folder.appending("Caches"),
+            applicationSupport: hasSupport
+                ? areas.applicationSupport : folder.appending("Application Support"))
+        probe = FixedProbe(folder: try Self.nearest(areas.caches))
+    }
+
+    /// The folder, or its nearest existing ancestor.
+    private static func nearest(_ path: FilePath) throws(FileSystemError) -> Directory {
+        let fileSystem = LiveFileSystem()
+        var path = path
+        while true {
+            do throws(FileSystemError) {
+                let descriptor = try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)
+                return Directory(descriptor, of: fileSystem)
+            } catch {
+                guard error.isNotFound, path.removeLastComponent() else { throw error }
+                if path.isEmpty { path = "." }
             }
-        } catch {
-            throw CommandFailure(error)
         }
+    }
+
+    /// Removes the temporary folder. Call after closing the cache.
+    func remove() {
+        do {
+            try FileManager.default.removeItem(atPath: folder.string)
+        } catch {
+            // The system clears its temporary folder eventually.
+        }
+    }
+}
+
+/// Reports on the volume of one folder, whichever file is passed.
+private struct FixedProbe: VolumeProbing {
+    let folder: Directory
+    let probe = VolumeProbe(fileSystem: LiveFileSystem())
+
+    func state(of _: Descriptor) throws(FileSystemError) -> VolumeState {
+        try probe.state(of: folder.descriptor)
+    }
+
+    func available(of _: Descriptor) throws(FileSystemError) -> Int64 {
+        try probe.available(of: folder.descriptor)
     }
 }

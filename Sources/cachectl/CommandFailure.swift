@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import PrefetchStorageInventory
@@ -13,63 +14,53 @@ struct CommandFailure: Error, Hashable {
         self.code = code
         self.message = message
     }
-}
 
-extension CommandFailure {
+    static func usage(_ message: String) -> CommandFailure {
+        CommandFailure(.usage, "\(ArgumentBytes.shown(message)) (see 'cachectl --help')")
+    }
+
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as CacheError: self.init(error)
         case let error as FileSystemError: self.init(CacheError.fileSystem(error))
         case let error as StorageAreasError: self.init(CacheError.areas(error))
-        case is ByteRangeError, is FetchTargetError: self.init(.usage, "\(error)")
-        case let error as InventoryError: self.init(error)
-        case let error as AppSettingsError: self.init(error)
+        // The help does not tell how long the item is.
+        case is ByteRangeError: self.init(.usage, "\(error)")
+        case is FetchTargetError, is ItemKeyError: self = .usage("\(error)")
+        case InventoryError.missing, InventoryError.notAFolder: self.init(.notFound, "\(error)")
+        case InventoryError.unreadable(_, let errno), AppSettingsError.unreadable(_, let errno):
+            let isMissing = errno == .noSuchFileOrDirectory
+            self.init(isMissing ? .notFound : ExitCode(FileSystemError("open", errno: errno)), "\(error)")
+        case AppSettingsError.notAPropertyList: self.init(.damaged, "\(error)")
         default: self.init(.software, "\(error)")
         }
     }
 
     init(_ error: CacheError) {
-        // A reader such as `head` closes the pipe once it has seen enough, which is not a failure.
+        let code = ExitCode(error)
         if case .fileSystem(let error) = error, error.errno == .brokenPipe {
+            // A reader such as `head` closes the pipe once it has seen enough, which is not a failure.
             self.init(.success, nil)
+        } else if code == .usage {
+            self = .usage(error.description)
         } else {
-            self.init(ExitCode(error), error.description + Self.advice(on: error))
+            self.init(code, error.description + Self.advice(on: error))
         }
     }
 
-    init(_ error: InventoryError) {
-        let code: ExitCode =
-            switch error {
-            case .missing, .notAFolder: .notFound
-            case .unreadable(let path, let errno):
-                ExitCode(FileSystemError("open", path: path, errno: errno))
-            }
-        self.init(code, error.description)
-    }
-
-    init(_ error: AppSettingsError) {
-        let code: ExitCode =
-            switch error {
-            case .unreadable(let path, let errno):
-                errno == .noSuchFileOrDirectory
-                    ? .notFound : ExitCode(FileSystemError("open", path: path, errno: errno))
-            case .notAPropertyList: .damaged
-            }
-        self.init(code, error.description)
-    }
-
     init(_ miss: Miss, of key: ItemKey) {
-        let message =
-            switch miss {
-            case .expired: "the item '\(key)' has expired; store it again"
-            case .absent: "there is no item '\(key)'; 'cachectl list' shows what there is"
-            case .purged: "the system purged the item '\(key)'; store it again"
-            case .damaged(let error): "\(error), and was quarantined; store '\(key)' again"
-            case .newerFormat(let version):
-                "the item '\(key)' has the newer format version \(version); update this software"
-            }
-        self.init(ExitCode(miss), message)
+        switch miss {
+        case .expired: self.init(.notFound, "the item '\(key)' has expired; store it again")
+        case .absent:
+            self.init(.notFound, "there is no item '\(key)'; 'cachectl list' shows what there is")
+        case .purged: self.init(.notFound, "the system purged the item '\(key)'; store it again")
+        case .damaged(let error):
+            self.init(.damaged, "\(error), and was quarantined; store '\(key)' again")
+        case .newerFormat(let version):
+            self.init(
+                .damaged, "the item '\(key)' has the newer format version \(version); update this software")
+        }
     }
 
     init(_ refusal: Refusal, of key: ItemKey) {
@@ -106,24 +97,101 @@ extension CommandFailure {
         default: ""
         }
     }
-}
 
-extension CommandFailure {
     /// Reports the failure on standard error: as a line of text, or as one JSON object on one line.
     func report(asJSON isJSON: Bool) {
-        guard code != .success else { return }
+        // The findings of a check are its output.
+        guard code != .success, code != .found else { return }
         guard isJSON else {
             if let message { StandardStreams.writeError("cachectl: error: \(message)") }
             return
         }
-        let record: JSONObject = [
-            "error": code.name, "exitCode": code.rawValue, "message": message ?? code.meaning,
-        ]
+        let message = message ?? code.meaning
         do {
+            let record: JSONObject = ["error": code.name, "exitCode": code.rawValue, "message": message]
             StandardStreams.writeErrorVerbatim(try JSON.document(record, isPretty: false) + "\n")
         } catch {
             // Strings and numbers always encode; fall back to plain text just in case.
-            StandardStreams.writeError("cachectl: error: \(message ?? code.meaning)")
+            StandardStreams.writeError("cachectl: error: \(message)")
         }
+    }
+}
+
+/// The exit codes: those of `sysexits.h`, and 128 + the signal number as in shells. See ``meaning`` for each.
+enum ExitCode: CInt, CaseIterable {
+    case success = 0
+    case found = 1
+    case usage = 64  // EX_USAGE
+    case damaged = 65  // EX_DATAERR
+    case notFound = 66  // EX_NOINPUT
+    case unavailable = 69  // EX_UNAVAILABLE
+    case software = 70  // EX_SOFTWARE
+    case cannotCreate = 73  // EX_CANTCREAT
+    case inputOutput = 74  // EX_IOERR
+    case refused = 75  // EX_TEMPFAIL
+    case notPermitted = 77  // EX_NOPERM
+    case configuration = 78  // EX_CONFIG
+    case hungUp = 129  // 128 + SIGHUP
+    case interrupted = 130  // 128 + SIGINT
+    case terminated = 143  // 128 + SIGTERM
+
+    static func ended(by signal: CInt) -> ExitCode { ExitCode(rawValue: 128 + signal) ?? .interrupted }
+
+    /// The name in JSON.
+    var name: String { "\(self)" }
+
+    var meaning: String {
+        switch self {
+        case .success: "done"
+        case .found: "a check found something"
+        case .usage: "wrong usage"
+        case .damaged: "damaged or newer data"
+        case .notFound: "no such item, file or cache"
+        case .unavailable: "a server failed"
+        case .software: "internal error"
+        case .cannotCreate: "a destination cannot be written to"
+        case .inputOutput: "input/output error"
+        case .refused: "refused for now, too little room, or another process holds a lock"
+        case .notPermitted: "not permitted"
+        case .configuration: "wrong configuration or environment, or a newer ledger"
+        case .hungUp: "the terminal went away"
+        case .interrupted: "interrupted"
+        case .terminated: "terminated"
+        }
+    }
+
+    /// The exit code for several failures: faults of the machine or the content outweigh possibly transient ones.
+    func graver(than other: ExitCode?) -> ExitCode {
+        let mildest: [ExitCode?] = [nil, .success, .refused, .unavailable, .damaged]
+        let (own, others) = (mildest.firstIndex(of: self) ?? .max, mildest.firstIndex(of: other) ?? .max)
+        return own > others ? self : other ?? self
+    }
+
+    func exit() -> Never { Foundation.exit(rawValue) }
+
+    init(_ error: FileSystemError) { self = error.isNotPermitted ? .notPermitted : .inputOutput }
+
+    init(_ error: CacheError) {
+        self =
+            switch error {
+            case .fileSystem(let error), .item(.fileSystem(let error)),
+                .areas(.containerUnreadable(let error)):
+                ExitCode(error)
+            case .areas(.invalidApplicationID), .areas(.emptyContainerPath), .noDestination,
+                .item(.metadataTooLong), .item(.metadataContainsNUL), .item(.priorityOutOfRange),
+                .item(.destinationMissing), .item(.rangeOutOfBounds):
+                .usage
+            case .item(.damaged), .item(.newerVersion), .item(.contentTooLong): .damaged
+            case .item(.purged), .movedOrDeleted, .notARegularFile: .notFound
+            case .areas(.notADirectory), .destination, .destinationUnavailable: .cannotCreate
+            case .database: .inputOutput
+            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy:
+                .refused
+            case .notOurs: .notPermitted
+            case .areas(.homeMissing), .areas(.userDirectoriesUnreadable), .areas(.workingDirectoryMissing),
+                .areas(.areaUnavailable), .newerLedger, .configuration, .pathTooLong:
+                .configuration
+            case .cancelled, .writerIsFinished, .closed: .software
+            }
     }
 }

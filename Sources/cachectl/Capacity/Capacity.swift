@@ -3,8 +3,7 @@ internal import PrefetchCaching
 
 struct CapacityCommand: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "capacity",
-        abstract: "Shows how much of its volume the cache may take, and why.",
+        commandName: "capacity", abstract: "Shows how much of its volume the cache may take, and why.",
         discussion: """
             U + A is the space that is the cache's own or available: items, work under way and free space. \
             Sizes are rounded; --json prints exact bytes.
@@ -16,28 +15,43 @@ struct CapacityCommand: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        let report = try await session.cache.capacity()
-        let configuration = try await session.cache.configuration()
-        if session.output.isJSON {
-            try session.output.print(json: report.json(configuration.capacityModel))
-        } else {
-            try session.output.print(CapacityTable(report: report, configuration: configuration).lines)
-        }
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let report = try await cache.capacity()
+        let configuration = try await cache.configuration()
+        try output.report(
+            report.json(configuration.capacityModel),
+            CapacityTable(report: report, configuration: configuration).lines)
     }
 }
 
 extension CapacityReport {
     func json(_ model: CapacityModel) -> JSONObject {
-        let state = capacity.state
-        let block = AdmissionBlock(self)
+        let (state, thresholds) = (capacity.state, capacity.thresholds)
+        let block = admissionBlock
+        let tiers: [JSONObject] = ShareTier.tiers(of: model, ownOrFree: capacity.ownOrFree).map {
+            [
+                "fromBytes": $0.start, "toBytes": $0.end.orNull, "perMille": $0.perMille,
+                "amountBytes": $0.amount, "shareBytes": $0.bytes,
+            ]
+        }
+        // Every step from free space to an automatic budget, even if the budget is fixed.
+        let derivation: JSONObject = [
+            "lowBytes": capacity.low, "reserveBytes": capacity.reserve, "importantBytes": capacity.important,
+            "isImportantReported": capacity.isImportantReported, "opportunisticBytes": capacity.opportunistic,
+            "isOpportunisticReported": capacity.isOpportunisticReported, "ownOrFreeBytes": capacity.ownOrFree,
+            "roomBytes": capacity.room, "shareBytes": capacity.share, "shareTiers": tiers,
+            "capBytes": capacity.cap, "quantumBytes": capacity.quantum, "budgetBytes": capacity.budget,
+        ]
         return [
             "totalBytes": state.total, "availableBytes": state.available, "evictableBytes": state.evictable,
             "purgeableBytes": state.purgeable, "pressure": pressure.rawValue,
             // Available bytes at which the level ends; `null` for the normal level.
-            "pressureEndsAtBytes": capacity.thresholds.end(of: pressure).orNull,
-            "thresholds": capacity.thresholds.json, "derivation": capacity.json(model),
-            "budget": configuredBudget.name, "budgetBytes": budgetBytes,
+            "pressureEndsAtBytes": thresholds.end(of: pressure).orNull,
+            "thresholds": [
+                "elevated": thresholds.elevated.json, "low": thresholds.low.json,
+                "critical": thresholds.critical.json,
+            ] as JSONObject,
+            "derivation": derivation, "budget": configuredBudget.name, "budgetBytes": budgetBytes,
             "budgetCapBytes": configuredBudget.capBytes.orNull,
             "usage": [
                 "ceilingBytes": ceilingBytes, "largestItemBytes": largestItemBytes,
@@ -47,67 +61,23 @@ extension CapacityReport {
             "refusal": (block?.reason).orNull, "refusalMessage": (block?.message).orNull, "model": model,
         ]
     }
-}
 
-extension PressureThresholds {
-    fileprivate var json: JSONObject {
-        ["elevated": elevated.json, "low": low.json, "critical": critical.json]
-    }
-}
-
-extension PressureThresholds.Band {
-    fileprivate var json: JSONObject { ["enterBytes": enter, "leaveBytes": leave] }
-}
-
-extension Capacity {
-    /// Every step from free space to an automatic budget, even if the budget is fixed.
-    fileprivate func json(_ model: CapacityModel) -> JSONObject {
-        [
-            "lowBytes": low, "reserveBytes": reserve, "importantBytes": important,
-            "isImportantReported": isImportantReported, "opportunisticBytes": opportunistic,
-            "isOpportunisticReported": isOpportunisticReported, "ownOrFreeBytes": ownOrFree,
-            "roomBytes": room, "shareBytes": share,
-            "shareTiers": ShareTier.tiers(of: model, ownOrFree: ownOrFree).map(\.json), "capBytes": cap,
-            "quantumBytes": quantum, "budgetBytes": budget,
-        ]
-    }
-}
-
-extension ShareTier {
-    fileprivate var json: JSONObject {
-        [
-            "fromBytes": start, "toBytes": end.orNull, "perMille": perMille, "amountBytes": amount,
-            "shareBytes": bytes,
-        ]
-    }
-}
-
-/// Why no item is admitted.
-struct AdmissionBlock {
-    /// The name under which a refusal is counted.
-    let reason: String
-    let message: String
-
-    /// - Returns: `nil` when something is admitted.
-    init?(_ report: CapacityReport) {
+    /// Why no item is admitted, and the name under which such a refusal is counted; `nil` when something is admitted.
+    var admissionBlock: (reason: String, message: String)? {
+        if let refusal { return (refusal.reason, refusal.description) }
         // Every item is charged more than the file system's overhead.
         let smallestCharge = ChargedLength.overhead
-        if let refusal = report.refusal {
-            reason = refusal.reason
-            message = refusal.description
-        } else if report.ceilingBytes - report.heldBytes - report.catalogBytes <= smallestCharge {
-            let ceiling = Size.text(report.ceilingBytes)
-            reason = "overBudget"
-            message =
-                report.budgetBytes <= report.ceilingBytes
-                ? "the budget of \(ceiling) has no room for an item in addition to the catalog"
-                : "the volume can spare \(ceiling), which leaves no room for an item in addition to the catalog"
-        } else if report.largestItemBytes <= smallestCharge {
-            reason = "largerThanLargestItem"
-            message = "the largest-item limit is too small for any item"
-        } else {
-            return nil
+        if ceilingBytes - heldBytes - catalogBytes <= smallestCharge {
+            let ceiling = Size.text(ceilingBytes)
+            return (
+                "overBudget",
+                budgetBytes <= ceilingBytes
+                    ? "the budget of \(ceiling) has no room for an item in addition to the catalog"
+                    : "the volume can spare \(ceiling), which leaves no room for an item in addition to the catalog"
+            )
         }
+        guard largestItemBytes <= smallestCharge else { return nil }
+        return ("largerThanLargestItem", "the largest-item limit is too small for any item")
     }
 }
 
@@ -134,14 +104,11 @@ extension PressureThresholds {
 
     /// Available bytes at which a level ends; `nil` for the normal level.
     func end(of level: Pressure) -> Int64? { bands.first { $0.level == level }.map { $0.band.end } }
-
-    /// The level that applies once the available bytes reach the end of `level`.
-    func successor(of level: Pressure) -> Pressure {
-        end(of: level).map { self.level(at: $0, after: level) } ?? .normal
-    }
 }
 
 extension PressureThresholds.Band {
+    fileprivate var json: JSONObject { ["enterBytes": enter, "leaveBytes": leave] }
+
     /// Available bytes at which the level ends once entered.
     var end: Int64 { max(enter, leave) }
 }

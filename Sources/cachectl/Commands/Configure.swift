@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "configure",
         abstract: "Changes or prints the configuration, which the app and all commands share.",
         discussion: """
             Settings that are not given stay unchanged. A smaller budget takes effect at once: the coldest items \
@@ -19,34 +18,24 @@ struct Configure: CacheCommand {
             """)
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "The limit for all items together: a size such as 2GiB, or automatic for as much as the "
-                + "volume can spare.", valueName: "size|automatic"),
-        transform: SizeOr.parsing("automatic"))
+        "The limit for all items together: a size such as 2GiB, or automatic for as much as the "
+            + "volume can spare.", "size|automatic", parse: SizeOr.parsing("automatic"))
     var budget: SizeOr?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "Makes the budget automatic and limits it to a size; none removes the limit.",
-            valueName: "size|none"),
-        transform: SizeOr.parsing("none"))
+        "Makes the budget automatic and limits it to a size; none removes the limit.", "size|none",
+        parse: SizeOr.parsing("none"))
     var cap: SizeOr?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "The limit for one item; automatic is half the budget.",
-            valueName: "size|automatic"),
-        transform: SizeOr.parsing("automatic"))
+        "The limit for one item; automatic is half the budget.", "size|automatic",
+        parse: SizeOr.parsing("automatic"))
     var largest: SizeOr?
 
     @Option(help: ArgumentHelp("Whether new items are stored.", valueName: "on|off"))
     var storing: Switch?
 
-    @Option(
-        help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|fifo|sieve"))
+    @Option(help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|fifo|sieve"))
     var policy: EvictionPolicyChoice?
 
     @OptionGroup var shared: SharedOptions
@@ -60,17 +49,16 @@ struct Configure: CacheCommand {
         }
     }
 
-    func perform(in session: Session) async throws {
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         // Printing the configuration must not write the file.
         let new =
             if isChange {
-                try await session.cache.configure { $0 = changed($0) }
+                try await cache.configure { $0 = changed($0) }
             } else {
-                try await session.cache.configuration()
+                try await cache.configuration()
             }
-        let report = try await session.cache.capacity()
-        if session.output.isJSON { return try session.output.print(json: new.json(report)) }
-        for line in new.lines(report) { try session.output.confirm(line, evenIfQuiet: !isChange) }
+        let report = try await cache.capacity()
+        try output.report(new.json(report), new.lines(report), isConfirmation: isChange)
     }
 
     private var isChange: Bool {
@@ -80,11 +68,7 @@ struct Configure: CacheCommand {
     private func changed(_ old: CacheConfiguration) -> CacheConfiguration {
         var new = old
         new.budget = changed(old.budget)
-        switch largest {
-        case .size(let size): new.largestItem = size
-        case .word: new.largestItem = nil
-        case nil: break
-        }
+        if let largest { new.largestItem = if case .size(let size) = largest { size } else { nil } }
         if let storing { new.isStoringEnabled = storing == .on }
         if let policy { new.evictionPolicy = policy }
         return new
@@ -104,7 +88,6 @@ struct Configure: CacheCommand {
 }
 
 extension CacheConfiguration {
-    /// - Parameter report: The capacity under this configuration.
     fileprivate func json(_ report: CapacityReport) -> JSONObject {
         [
             "budget": budget.name, "budgetBytes": report.budgetBytes,
@@ -122,7 +105,7 @@ extension CacheConfiguration {
             "cap": budget.capBytes.map(Size.exactText) ?? "none",
             "largest item": largestItem.map { Size.exactText($0.bytes) }
                 ?? "automatic, half the budget, now \(Size.exactText(report.largestItemBytes))",
-            "storing": Switch(isStoringEnabled).rawValue,
+            "storing": isStoringEnabled ? "on" : "off",
             "policy": evictionPolicy.rawValue,
             "capacity model": capacityModel == CapacityModel()
                 ? "default" : "customised, see configuration.json",

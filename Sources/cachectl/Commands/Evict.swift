@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "evict",
         abstract: "Removes items from the cache; files of opened items stay.",
         usage: """
             cachectl evict <key> … [--dry-run]
@@ -32,38 +31,28 @@ struct Evict: CacheCommand {
     @Flag(help: "Evict everything.")
     var all = false
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Evict the coldest items until this much more is free.", valueName: "size"),
-        transform: ByteSize.parse)
+    @Option("Evict the coldest items until this much more is free.", "size", parse: ByteSize.parse)
     var bytes: ByteCount?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "Evict the coldest items until the rest is charged at most this much.", valueName: "size"),
-        transform: ByteSize.parse)
+        "Evict the coldest items until the rest is charged at most this much.", "size", parse: ByteSize.parse)
     var toBytes: ByteCount?
 
     @Option(help: "Evict items of this source.", transform: String.parse)
     var source: String?
 
-    @Option(
-        name: .customLong("older-than"), parsing: .unconditional,
-        help: ArgumentHelp("Evict items stored longer ago than this: 12h, 7d or 2w.", valueName: "duration"),
-        transform: Lifetime.init(_:))
-    var age: Lifetime?
+    @Option("Evict items stored longer ago than this: 12h, 7d or 2w.", "duration", parse: Lifetime.init(_:))
+    var olderThan: Lifetime?
 
     @Flag(help: "Only list what would be evicted.")
     var dryRun = false
 
     @OptionGroup var shared: SharedOptions
 
-    var recoversOnOpening: Bool { !dryRun }
     var isReadOnly: Bool { dryRun }
 
     func validate() throws {
-        let isChosen = source != nil || age != nil || toBytes != nil
+        let isChosen = source != nil || olderThan != nil || toBytes != nil
         let choices = [!keys.isEmpty, all, bytes != nil, isChosen].count { $0 }
         guard choices == 1 else {
             throw ValidationError(
@@ -72,75 +61,53 @@ struct Evict: CacheCommand {
         }
     }
 
-    func perform(in session: Session) async throws {
-        if !keys.isEmpty { return try await evictKeys(in: session) }
-        guard let request else {
-            let cache = session.cache
-            let freed = if let bytes { try await cache.evict(bytes) } else { try await cache.evictAll() }
-            return try report(freed, in: session)
-        }
-        try report(try await session.cache.evict(request, dryRun: dryRun), in: session)
-    }
-
-    /// `nil` for evictions that the library does not list file by file.
-    private var request: EvictionRequest? {
-        if all || bytes != nil {
-            return dryRun ? EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all) : nil
-        }
-        return EvictionRequest(
-            source: source, storedBeforeMilliseconds: age?.start(before: Timestamp.now),
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        if !keys.isEmpty { return try await evictKeys(in: cache, output) }
+        var request = EvictionRequest(
+            source: source, storedBeforeMilliseconds: olderThan?.start(before: Timestamp.now),
             amount: toBytes.map { .downTo($0) } ?? .all)
-    }
-
-    private func report(_ freed: ByteCount, in session: Session) throws {
-        if session.output.isJSON {
-            try session.output.print(json: ["freedBytes": freed.bytes, "dryRun": false])
-        } else {
-            try session.output.confirm(
-                freed.bytes == 0 ? "nothing was evicted" : "freed \(Size.text(freed.bytes))")
+        if all || bytes != nil {
+            guard dryRun else {
+                // The library does not list these evictions item by item.
+                let freed = if let bytes { try await cache.evict(bytes) } else { try await cache.evictAll() }
+                return try output.report(
+                    ["freedBytes": freed.bytes, "dryRun": false], [summary(freed.bytes)], isConfirmation: true
+                )
+            }
+            request = EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all)
         }
-    }
-
-    private func report(_ files: [EvictedFile], in session: Session) throws {
+        let files = try await cache.evict(request, dryRun: dryRun)
         let freed = files.reduce(0) { $0 + $1.chargedBytes }
-        guard !session.output.isJSON else {
-            return try session.output.print(
-                json: [
-                    "evicted": files.compactMap { $0.kind == .item ? $0.key?.string : nil },
-                    // Partials and quarantined items.
-                    "others": files.count { $0.kind != .item }, "freedBytes": freed, "dryRun": dryRun,
-                ])
-        }
-        for file in files {
-            let kind =
-                switch file.kind {
-                case .item: ""
-                case .partial: "the partial of "
-                case .quarantined: "a quarantined item "
-                }
-            try report(kind, file.key, in: session)
-        }
-        guard dryRun else { return try report(.bytes(freed), in: session) }
-        try session.output.print(freed == 0 ? "nothing would be evicted" : "would free \(Size.text(freed))")
+        try output.report(
+            [
+                "evicted": files.compactMap { $0.kind == .item ? $0.key?.string : nil },
+                // Partials and quarantined items.
+                "others": files.count { $0.kind != .item }, "freedBytes": freed, "dryRun": dryRun,
+            ], files.map(line) + [summary(freed)], isConfirmation: !dryRun)
     }
 
-    private func report(_ kind: String, _ key: ItemKey?, in session: Session) throws {
-        let name = (key?.string ?? "").escapedForTerminal
-        try session.output.confirm(
-            "\(dryRun ? "would evict" : "evicted") \(kind)\(name)", evenIfQuiet: dryRun)
+    private func line(of file: EvictedFile) -> String {
+        let kind = [.partial: "the partial of ", .quarantined: "a quarantined item "][file.kind] ?? ""
+        return "\(dryRun ? "would evict" : "evicted") \(kind)\(file.key?.string ?? "")"
     }
 
-    private func evictKeys(in session: Session) async throws {
-        var evicted: [ItemKey] = []
-        var unknown: [ItemKey] = []
+    private func summary(_ freed: Int64) -> String {
+        freed == 0
+            ? "nothing \(dryRun ? "would be" : "was") evicted"
+            : "\(dryRun ? "would free" : "freed") \(Size.text(freed))"
+    }
+
+    private func evictKeys(in cache: PrefetchCache, _ output: Output) async throws {
+        var evicted: [String] = []
+        var unknown: [String] = []
         var seen: Set<ItemKey> = []
         var failure: (any Error)?
         for key in keys where seen.insert(key).inserted {
             do {
-                if try await remove(key, from: session.cache) {
-                    evicted.append(key)
+                if try await remove(key, from: cache) {
+                    evicted.append(key.string)
                 } else {
-                    unknown.append(key)
+                    unknown.append("'\(key)'")
                 }
             } catch {
                 // Still report the items that were evicted before the failure.
@@ -148,14 +115,12 @@ struct Evict: CacheCommand {
                 break
             }
         }
-        if session.output.isJSON {
-            try session.output.print(json: ["evicted": evicted.map(\.string), "dryRun": dryRun])
-        } else {
-            for key in evicted { try report("", key, in: session) }
-        }
+        try output.report(
+            ["evicted": evicted, "dryRun": dryRun],
+            evicted.map { "\(dryRun ? "would evict" : "evicted") \($0)" }, isConfirmation: !dryRun)
         if let failure { throw failure }
         guard unknown.isEmpty else {
-            let list = unknown.map { "'\($0)'" }.joined(separator: ", ")
+            let list = unknown.joined(separator: ", ")
             throw CommandFailure(.notFound, "there is no item \(list); 'cachectl list' shows what there is")
         }
     }
@@ -164,5 +129,32 @@ struct Evict: CacheCommand {
         guard dryRun else { return try await cache.remove(key) }
         if case .cached = try await cache.status(of: key) { return true }
         return false
+    }
+}
+
+struct Trim: CacheCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Evicts items that the cache should no longer hold, as a running app does.",
+        discussion: """
+            Evicts expired items, then the coldest items for as long as too little of the budget is free or the \
+            volume is short of space. Items that an app has pinned, or is reading or opening, stay.
+
+            EXAMPLES:
+              # Trim the cache now
+              cachectl trim --app org.example.podcasts
+            """)
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        try await cache.trim()
+        let report = try await cache.capacity()
+        let (charged, budget) = (report.chargedBytes, report.budgetBytes)
+        try output.report(
+            ["chargedBytes": charged, "budgetBytes": budget, "pressure": report.pressure.rawValue],
+            TextTable([
+                "charged": "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))",
+                "pressure": report.pressure.rawValue,
+            ]).lines, isConfirmation: true)
     }
 }

@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list",
         abstract: "Lists the cached items, lowest priority first, and coldest first within a priority.",
         discussion: """
             --partials also lists, after the items, what was kept of interrupted ones. Items that are being written \
@@ -32,69 +31,116 @@ struct List: CacheCommand {
         if opened, partials { throw ValidationError("give either --opened or --partials, not both") }
     }
 
-    private enum Entry {
-        case item(CachedItem)
-        case partial(PartialItem)
-        case promoted(PromotedFile)
-    }
-
-    func perform(in session: Session) async throws {
-        let (place, output) = (session.place, session.output)
-        let entries = try await entries(in: session.cache)
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        if opened {
+            let files = try await cache.promotedFiles()
+            if output.isJSON {
+                return try output.print(json: files.lazy.map { $0.json(in: place) }, as: "items")
+            }
+            var table = TextTable([.left, .right, .right, .left, .left, .left, .left])
+            table.add(["OPENED", "CONTENT", "NOW", "BACKUP", "AREA", "KEY", "PATH"])
+            for file in files { table.add(row(of: file, in: place)) }
+            return try output.print(files.isEmpty ? ["nothing was opened"] : table.lines)
+        }
+        let items = try await cache.items()
+        let partials = try await self.partials ? cache.partials() : []
         if output.isJSON {
-            return try output.print(json: entries.lazy.map { json($0, in: place) }, as: "items")
+            let records = (0..<items.count + partials.count).lazy.map {
+                $0 < items.count ? items[$0].json(in: place) : partials[$0 - items.count].json
+            }
+            return try output.print(json: records, as: "items")
         }
-        if entries.isEmpty { return try output.print(opened ? "nothing was opened" : "no items") }
-        var table =
-            opened
-            ? TextTable([.left, .right, .right, .left, .left, .left, .left])
-            : TextTable([.right, .right, .left, .left, .left, .left, .left])
-        table.add(
-            opened
-                ? ["OPENED", "CONTENT", "NOW", "BACKUP", "AREA", "KEY", "PATH"]
-                : ["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
-        for entry in entries { table.add(row(of: entry, in: place)) }
-        try output.print(table.lines)
+        var table = TextTable([.right, .right, .left, .left, .left, .left, .left])
+        table.add(["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
+        for item in items { table.add(row(of: item)) }
+        for partial in partials { table.add(row(of: partial)) }
+        try output.print(items.isEmpty && partials.isEmpty ? ["no items"] : table.lines)
     }
 
-    private func entries(in cache: PrefetchCache) async throws(CacheError) -> [Entry] {
-        if opened { return try await cache.promotedFiles().map(Entry.promoted) }
-        let items = try await cache.items().map(Entry.item)
-        return partials ? items + (try await cache.partials().map(Entry.partial)) : items
+    private func row(of item: CachedItem) -> [String] {
+        [
+            Size.text(item.contentBytes), Size.text(item.storedBytes), item.encoding.name,
+            item.expiresAt.map(Timestamp.text(milliseconds:)) ?? "never", item.destination?.text ?? "none",
+            item.source, item.key.string,
+        ]
     }
 
-    /// `status` in the JSON distinguishes items, partials and opened files.
-    private func json(_ entry: Entry, in place: Place) -> JSONObject {
-        switch entry {
-        case .item(let item): item.json(in: place)
-        case .partial(let partial): partial.json
-        case .promoted(let file): file.json(in: place)
-        }
+    private func row(of partial: PartialItem) -> [String] {
+        [
+            Size.text(partial.contentBytes), Size.text(partial.storedBytes), "partial",
+            Timestamp.text(milliseconds: partial.expiresAt), partial.destination?.text ?? "none",
+            partial.source, partial.key.string,
+        ]
     }
 
-    private func row(of entry: Entry, in place: Place) -> [String] {
-        switch entry {
-        case .item(let item):
-            [
-                Size.text(item.contentBytes), Size.text(item.storedBytes), item.encoding.name,
-                item.expiresAt.map { Timestamp.text(milliseconds: $0) } ?? "never",
-                (item.destination?.text ?? "none").escapedForTerminal, item.source.escapedForTerminal,
-                item.key.string.escapedForTerminal,
-            ]
-        case .partial(let partial):
-            [
-                Size.text(partial.contentBytes), Size.text(partial.storedBytes), "partial",
-                Timestamp.text(milliseconds: partial.expiresAt),
-                (partial.destination?.text ?? "none").escapedForTerminal, partial.source.escapedForTerminal,
-                partial.key.string.escapedForTerminal,
-            ]
-        case .promoted(let file):
-            [
-                Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentBytes),
-                file.presentBytes.map(Size.text) ?? "none", file.backup.name, file.location.area.name,
-                file.key.string.escapedForTerminal,
-                place.relativePath(file.location).escapedForTerminal,
-            ]
+    private func row(of file: PromotedFile, in place: Place) -> [String] {
+        [
+            Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentBytes),
+            file.presentBytes.map(Size.text) ?? "none", file.backup.name, file.location.area.name,
+            file.key.string, place.relativePath(file.location),
+        ]
+    }
+}
+
+struct Stats: CacheCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows what the cache holds and what it has done.",
+        discussion: """
+            EXAMPLES:
+              # Show what the cache holds and has done
+              cachectl stats --app org.example.podcasts
+              # The same as JSON
+              cachectl stats --json --container ./AppData
+            """)
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let statistics = try await cache.statistics()
+        if output.isJSON { return try output.print(json: statistics.json) }
+        let budget = try await cache.configuration().budget
+        try output.print(statistics.lines(budget))
+    }
+}
+
+extension CacheStatistics {
+    fileprivate func lines(_ configured: CacheConfiguration.Budget) -> [String] {
+        let used = "\(Bar.text(chargedBytes, of: budgetBytes)), \(Size.text(chargedBytes))"
+        return TextTable([
+            "budget": "\(used) of \(Size.text(budgetBytes))\(configured.origin)",
+            "pressure": pressure == .normal
+                ? pressure.rawValue
+                : "\(pressure.rawValue), nothing is admitted; 'cachectl capacity' shows more",
+            "items": quarantinedItems == 0 ? "\(items)" : "\(items), and \(quarantinedItems) damaged",
+            "content": Size.text(contentBytes),
+            "stored": Size.text(storedBytes)
+                + (contentBytes > 0
+                    ? ", \(Bar.percent(storedBytes, of: contentBytes)) % of the content" : ""),
+            "partials": partials == 0
+                ? "none" : "\(partials) interrupted, \(Size.text(partialBytes)) kept to resume",
+            "catalog": Size.text(catalogBytes),
+            "reads": "\(hits) hits, \(misses) misses"
+                + (hits + misses > 0 ? " (\(Bar.percent(hits, of: hits + misses)) % hits)" : ""),
+            "stores": "\(stores)",
+            "promotions": "\(promotions)",
+            "evictions": "\(evictions) (\(Size.text(evictedBytes)))",
+            "refusals": refusals.isEmpty ? "none" : refusalText,
+        ]).lines
+    }
+
+    /// Refusal counts by reason: `2 lowPriority, 1 pressure`.
+    var refusalText: String {
+        refusals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    }
+}
+
+extension CacheConfiguration.Budget {
+    /// What an automatic budget depends on, to be appended to its size.
+    var origin: String {
+        switch self {
+        case .fixed: ""
+        case .automatic: ", as the volume allows"
+        case .automaticUpTo(let cap): ", as the volume allows, up to \(Size.text(cap.bytes))"
         }
     }
 }

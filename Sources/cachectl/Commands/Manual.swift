@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
 
-struct Manual: TextCommand {
+struct Manual: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "manual", abstract: "Prints the manual page, for man(1).",
+        abstract: "Prints the manual page, for man(1).",
         discussion: """
             EXAMPLES:
               # Install the page for 'man cachectl'
@@ -12,27 +12,21 @@ struct Manual: TextCommand {
               cachectl manual | man -l -
             """)
 
-    func text() throws(CommandFailure) -> String {
-        do {
-            return ManualPage(tree: try CommandTree.ofCachectl(), date: Timestamp.day(of: Timestamp.now)).text
-        } catch {
-            throw CommandFailure(.software, "the commands cannot be described: \(error)")
-        }
+    func run() throws {
+        throw CleanExit.message(
+            ManualPage(tree: try CommandTree.ofCachectl(), date: Timestamp.day(of: Timestamp.now)).text)
     }
 }
 
 /// A command with its arguments and subcommands, as ArgumentParser describes them (`ToolInfoV0`).
 struct CommandTree: Decodable {
     struct Argument: Decodable {
-        enum Kind: String, Decodable {
-            case positional, option, flag
-        }
+        enum Kind: String, Decodable { case positional, option, flag }
 
         struct Name: Decodable {
             let kind: String
             let name: String
 
-            /// The name as typed.
             var text: String { (kind == "long" ? "--" : "-") + name }
         }
 
@@ -45,6 +39,14 @@ struct CommandTree: Decodable {
         let defaultValue: String?
         let allValues: [String]?
         let abstract: String?
+
+        /// The argument as typed: `--key <key>`.
+        var title: String {
+            let value = valueName.map { "<\($0)>" } ?? ""
+            guard kind != .positional else { return value }
+            let name = (names ?? []).map(\.text).joined(separator: ", ")
+            return kind == .option ? "\(name) \(value)" : name
+        }
     }
 
     let commandName: String
@@ -53,18 +55,20 @@ struct CommandTree: Decodable {
     let subcommands: [CommandTree]?
     let arguments: [Argument]?
 
-    static func ofCachectl() throws -> CommandTree {
-        struct Tool: Decodable {
-            let command: CommandTree
-        }
+    static func ofCachectl() throws(CommandFailure) -> CommandTree {
+        struct Tool: Decodable { let command: CommandTree }
         do {
-            _ = try Cachectl.parseAsRoot(["--experimental-dump-help"])
+            return try JSONDecoder().decode(Tool.self, from: Data(Cachectl._dumpHelp().utf8)).command
         } catch {
-            let description = Cachectl.fullMessage(for: error)
-            return try JSONDecoder().decode(Tool.self, from: Data(description.utf8)).command
+            throw CommandFailure(.software, "the commands cannot be described: \(error)")
         }
-        throw CommandFailure(.software, "ArgumentParser does not describe the commands")
     }
+
+    fileprivate var displayed: [Argument] {
+        (arguments ?? []).filter { $0.shouldDisplay && $0.title != "--version" && $0.title != "-h, --help" }
+    }
+
+    fileprivate var options: [Argument] { displayed.filter { $0.kind != .positional } }
 }
 
 /// The manual page of a command and its subcommands, in the macros of man(7).
@@ -79,8 +83,9 @@ struct ManualPage {
     var text: String {
         // Options that most commands share are described once.
         let commands = (tree.subcommands ?? []).filter { $0.commandName != "help" }
-        let shared = commands.flatMap(\.options).map(\.title).filter { title in
-            commands.count { $0.options.map(\.title).contains(title) } > commands.count / 2
+        let titles = commands.map { Set($0.options.map(\.title)) }
+        let shared = Set(titles.joined()).filter { title in
+            titles.count { $0.contains(title) } > commands.count / 2
         }
         var lines = [
             ".TH \(Roff.text(tree.commandName.uppercased())) 1 \(date) PrefetchCache",
@@ -91,9 +96,8 @@ struct ManualPage {
         ]
         lines += discussion(tree)
         lines.append(".SH OPTIONS OF ALL COMMANDS THAT WORK ON A CACHE")
-        if let example = commands.first(where: { command in shared.allSatisfy(command.has) }) {
-            for option in example.options where shared.contains(option.title) { lines += entry(option) }
-        }
+        let example = zip(commands, titles).first { shared.isSubset(of: $1) }?.0
+        for option in example?.options ?? [] where shared.contains(option.title) { lines += entry(option) }
         lines.append(".SH COMMANDS")
         for command in commands {
             lines += [
@@ -114,14 +118,14 @@ struct ManualPage {
         return lines.joined(separator: "\n")
     }
 
-    private func synopsis(_ command: CommandTree, without shared: [String]) -> String {
+    private func synopsis(_ command: CommandTree, without shared: Set<String>) -> String {
         let positional = command.displayed.filter { $0.kind == .positional }.map { argument in
             let name = "<\(argument.valueName ?? "")>" + (argument.isRepeating ? " ..." : "")
             return argument.isOptional ? "[\(name)]" : name
         }
-        let hasOptions = command.options.contains { !shared.contains($0.title) && $0.title != "-h, --help" }
-        return ([command.commandName] + (hasOptions ? ["[<options>]"] : []) + positional).joined(
-            separator: " ")
+        let hasOptions = command.options.contains { !shared.contains($0.title) }
+        let words = [command.commandName] + (hasOptions ? ["[<options>]"] : []) + positional
+        return words.joined(separator: " ")
     }
 
     private func entry(_ argument: CommandTree.Argument) -> [String] {
@@ -133,53 +137,28 @@ struct ManualPage {
 
     private func discussion(_ command: CommandTree) -> [String] {
         guard let discussion = command.discussion else { return [] }
-        let parts = discussion.split(separator: "\(Self.examplesTitle)\n", maxSplits: 1)
-        let prose = discussion.hasPrefix(Self.examplesTitle) ? "" : String(parts.first ?? "")
-        let paragraphs = prose.split(separator: "\n\n").map { Roff.filled(String($0)) }
-        var lines = Array(paragraphs.map { [$0] }.joined(separator: [".PP"]))
-        guard let examples = discussion.hasPrefix(Self.examplesTitle) ? parts.first : parts.dropFirst().first
-        else {
-            return lines
-        }
+        let parts = discussion.components(separatedBy: "\(Self.examplesTitle)\n")
+        let paragraphs = parts[0].split(separator: "\n\n").map { [Roff.filled(String($0))] }
+        var lines = Array(paragraphs.joined(separator: [".PP"]))
+        guard parts.count > 1 else { return lines }
         if !lines.isEmpty { lines.append(".PP") }
         lines += ["Examples:", ".PP", ".nf", ".RS"]
-        lines += examples.split(separator: "\n").map { Roff.text(String($0.dropFirst(2))) }
+        lines += parts[1].split(separator: "\n").map { Roff.text(String($0.dropFirst(2))) }
         return lines + [".RE", ".fi"]
-    }
-}
-
-extension CommandTree {
-    fileprivate var displayed: [Argument] {
-        (arguments ?? []).filter { $0.shouldDisplay && $0.title != "--version" && $0.title != "-h, --help" }
-    }
-
-    fileprivate var options: [Argument] { displayed.filter { $0.kind != .positional } }
-
-    fileprivate func has(_ title: String) -> Bool { options.contains { $0.title == title } }
-}
-
-extension CommandTree.Argument {
-    /// The argument as typed: `--key <key>`.
-    fileprivate var title: String {
-        let value = valueName.map { "<\($0)>" } ?? ""
-        guard kind != .positional else { return value }
-        let name = (names ?? []).map(\.text).joined(separator: ", ")
-        return kind == .option ? "\(name) \(value)" : name
     }
 }
 
 /// The markup language of man(7).
 enum Roff {
-    private static let columns = 72
-
-    /// Escaped text that roff fills, wrapped to ``columns``.
+    /// Escaped text that roff fills, in short lines.
     static func filled(_ text: String) -> String {
-        var lines = [""]
+        var lines: [String] = []
         for word in text.split(whereSeparator: \.isWhitespace) {
-            let last = lines.removeLast()
-            lines +=
-                last.isEmpty
-                ? ["\(word)"] : last.count + word.count < columns ? ["\(last) \(word)"] : [last, "\(word)"]
+            if let last = lines.last, last.count + word.count < 72 {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(String(word))
+            }
         }
         return lines.map(Self.text).joined(separator: "\n")
     }
@@ -192,5 +171,55 @@ enum Roff {
             // At the start of a line, `.` and `'` begin roff requests.
             return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
         }.joined(separator: "\n")
+    }
+}
+
+struct Completions: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints a shell completion script.",
+        discussion: """
+            EXAMPLES:
+              # For bash
+              cachectl completions bash >~/.local/share/bash-completion/completions/cachectl
+              # For zsh, in a folder of $fpath
+              cachectl completions zsh >~/.zsh/completions/_cachectl
+              # For fish
+              cachectl completions fish >~/.config/fish/completions/cachectl.fish
+            """)
+
+    @Argument(help: "The shell.")
+    var shell: Shell
+
+    enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
+
+    /// The command as users see it: shared options may also precede the command's name, see ``SharedArguments``.
+    private struct Completed: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "cachectl", subcommands: Cachectl.configuration.subcommands)
+
+        @OptionGroup var shared: SharedOptions
+    }
+
+    func run() throws { throw CleanExit.message(script) }
+
+    private var script: String {
+        // ArgumentParser does not complete command names after 'help'.
+        let names = Cachectl.allNames.dropFirst().joined(separator: " ")
+        switch shell {
+        case .bash:
+            return Completed.completionScript(for: .bash) + """
+
+                _cachectl_help() {
+                    [[ "${#unparsed_words[@]}" -gt 1 ]] || COMPREPLY+=($(compgen -W '\(names)' -- "${cur}"))
+                }
+                """
+        case .zsh:
+            return Completed.completionScript(for: .zsh)
+                .replacing("'*:subcommands:'", with: "':command:(\(names))'")
+        case .fish:
+            let condition = #"__cachectl_should_offer_completions_for_positional "cachectl help" -eq 1"#
+            return Completed.completionScript(for: .fish)
+                + "\ncomplete -c 'cachectl' -n '\(condition)' -fka '\(names)'"
+        }
     }
 }

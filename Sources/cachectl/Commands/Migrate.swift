@@ -5,12 +5,12 @@ internal import Synchronization
 internal import SystemPackage
 
 struct Migrate: CacheCommand {
-    enum Role: String, CaseIterable, ExpressibleByArgument {
-        case cached, support, documents
-    }
+    enum Role: String, CaseIterable, ExpressibleByArgument { case cached, support, documents }
+
+    /// The names are those of `Area`.
+    enum DestinationArea: String, CaseIterable, ExpressibleByArgument { case documents, support, icloud }
 
     static let configuration = CommandConfiguration(
-        commandName: "migrate",
         abstract: "Imports a folder of files, or upgrades the cache's own files.",
         usage: """
             cachectl migrate [--dry-run]
@@ -50,8 +50,7 @@ struct Migrate: CacheCommand {
     @Option(help: ArgumentHelp("With --as cached: the area that an opened item moves to.", valueName: "area"))
     var to: DestinationArea?
 
-    @Option(
-        help: "With --as cached: the feed or server that the items come from.", transform: String.parse)
+    @Option(help: "With --as cached: the feed or server that the items come from.", transform: String.parse)
     var source: String?
 
     @Option(
@@ -92,121 +91,104 @@ struct Migrate: CacheCommand {
         if let from { try requireFolder(from) }
     }
 
-    func perform(in session: Session) async throws {
-        guard let from, let role else { return try await upgrade(in: session) }
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        guard let from, let role else { return try await upgrade(cache, output) }
+        let migratedRole: MigrationRequest.Role =
+            role == .cached
+            ? .cached(to: to.flatMap { Area(name: $0.rawValue) } ?? .applicationSupport)
+            : .promoted(to: role == .documents ? .documents : .applicationSupport)
         let request = MigrationRequest(
-            of: from, as: request(role), source: source ?? "", keyPrefix: keyPrefix,
-            backup: backup.policy)
-        let (place, isJSON) = (session.place, session.output.isJSON)
-        let log = MigrationLog { isJSON ? nil : line(of: $0, in: place) }
-        do {
-            try await session.cache.migrate(request, dryRun: dryRun) { log.note($0) }
-        } catch {
-            // Still report the files that were migrated before the failure.
-            try printSummary(of: log, in: session)
-            throw error
+            of: from, as: migratedRole, source: source ?? "", keyPrefix: keyPrefix, backup: backup.policy)
+        let log = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
+        let migrated = await result {
+            try await cache.migrate(request, dryRun: dryRun) { file in
+                let line = shared.json ? nil : line(of: file, in: place)
+                log.withLock { log in
+                    log.files.append(file)
+                    guard let line, log.failure == nil else { return }
+                    do throws(FileSystemError) {
+                        try StandardStreams.write(line.escapedForTerminal + "\n")
+                    } catch {
+                        // Standard output was closed by its reader; the migration continues.
+                        log.failure = error
+                    }
+                }
+            }
         }
-        try printSummary(of: log, in: session)
-        if let failure = CommandFailure(log.files) { throw failure }
+        let (files, failure) = log.withLock { $0 }
+        if let failure, failure.errno != .brokenPipe { throw failure }
+        // Even if the migration failed: some files were migrated before.
+        let left = files.count { if case .left = $0.outcome { true } else { false } }
+        let records: [JSONObject] = files.map { file in
+            let (outcome, location, reason) = file.outcome.parts
+            return [
+                "path": file.path, "key": file.key?.string, "outcome": outcome,
+                "to": location.map(place.relativePath), "reason": reason,
+            ]
+        }
+        try output.report(
+            ["dryRun": dryRun, "files": records],
+            ["\(files.count - left) files\(dryRun ? " would be" : "") imported, \(left) left"],
+            isConfirmation: !dryRun)
+        try migrated.get()
+        if let failure = self.failure(files) { throw failure }
+    }
+
+    /// `nil` unless a file failed, or was left for a reason that may not recur.
+    private func failure(_ files: [MigratedFile]) -> CommandFailure? {
+        var first: CommandFailure?
+        for file in files {
+            guard case .left(let obstacle) = file.outcome else { continue }
+            switch obstacle {
+            case .failed(let error):
+                return CommandFailure(ExitCode(error), "'\(file.path)' and perhaps others: \(error)")
+            case .refused(let refusal):
+                let message = "'\(file.path)' and perhaps others were refused: \(refusal)"
+                first = first ?? CommandFailure(.refused, "\(message); 'cachectl capacity' shows why")
+            case .changed:
+                let message = "'\(file.path)' changed during the import, or is being migrated"
+                first = first ?? CommandFailure(.refused, "\(message); run the command again")
+            case .notARegularFile, .name, .keyIsTaken, .ours: break
+            }
+        }
+        return first
     }
 
     /// `--quiet` hides imported files, but not files that were left: the user expected them to be imported.
     private func line(of file: MigratedFile, in place: Place) -> String? {
-        let path = file.path.escapedForTerminal
         let (outcome, location, reason) = file.outcome.parts
-        if let reason { return "\(outcome) \(path): \(reason.escapedForTerminal)" }
+        if let reason { return "\(outcome) \(file.path): \(reason)" }
         if shared.quiet, !dryRun { return nil }
-        let target = location.map(place.relativePath)?.escapedForTerminal ?? ""
-        return "\(dryRun ? "would be " : "")\(outcome) \(path) → \(target)"
+        let target = location.map(place.relativePath) ?? ""
+        return "\(dryRun ? "would be " : "")\(outcome) \(file.path) → \(target)"
     }
 
-    private func printSummary(of log: MigrationLog, in session: Session) throws {
-        let files = log.files
-        if let failure = log.failure, failure.errno != .brokenPipe { throw failure }
-        if session.output.isJSON {
-            let json = files.map { $0.json(in: session.place) }
-            return try session.output.print(json: ["dryRun": dryRun, "files": json])
+    private func upgrade(_ cache: PrefetchCache, _ output: Output) async throws {
+        let report = try await cache.upgrade(dryRun: dryRun)
+        func json(_ versions: UpgradeReport.Versions?) -> any Encodable {
+            versions.map { ["before": $0.before, "after": $0.after] as JSONObject }.orNull
         }
-        let left = files.count { if case .left = $0.outcome { true } else { false } }
-        try session.output.confirm(
-            "\(files.count - left) files\(dryRun ? " would be imported" : " imported"), \(left) left",
-            evenIfQuiet: dryRun)
-    }
-
-    private func upgrade(in session: Session) async throws {
-        let report = try await session.cache.upgrade(dryRun: dryRun)
-        if session.output.isJSON {
-            func json(_ versions: UpgradeReport.Versions?) -> any Encodable {
-                versions.map { ["before": $0.before, "after": $0.after] as JSONObject }.orNull
-            }
-            return try session.output.print(
-                json: ["dryRun": dryRun, "catalog": json(report.catalog), "ledger": json(report.ledger)])
+        let upgrades = [("rebuilt: catalog", report.catalog), ("upgraded: ledger", report.ledger)]
+        let lines = upgrades.compactMap { action, versions -> String? in
+            guard let versions, versions.isChange else { return nil }
+            return "\(dryRun ? "would be " : "")\(action), version \(versions.before) → \(versions.after)"
         }
-        for (name, action, versions) in [
-            ("catalog", "rebuilt", report.catalog), ("ledger", "upgraded", report.ledger),
-        ] {
-            guard let versions, versions.isChange else { continue }
-            try session.output.confirm(
-                "\(dryRun ? "would be " : "")\(action): \(name), version \(versions.before) → \(versions.after)",
-                evenIfQuiet: dryRun)
-        }
-        if !report.isChange { try session.output.confirm("nothing to upgrade") }
-    }
-
-    private func request(_ role: Role) -> MigrationRequest.Role {
-        switch role {
-        case .documents: .promoted(to: .documents)
-        case .support: .promoted(to: .applicationSupport)
-        case .cached: .cached(to: (to ?? .support).destination("file", in: nil, backup: .include).area)
-        }
+        try output.report(
+            ["dryRun": dryRun, "catalog": json(report.catalog), "ledger": json(report.ledger)],
+            lines.isEmpty ? ["nothing to upgrade"] : lines, isConfirmation: !dryRun || lines.isEmpty)
     }
 
     private func requireFolder(_ from: FilePath) throws(CommandFailure) {
         do {
             try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) { _ in }
         } catch {
-            if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(from.displayText)") }
-            if error.errno == .notDirectory {
-                throw CommandFailure(
-                    .notFound, "\(from.displayText) is not a folder; specify the one it is in")
+            let name = from.displayText
+            if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(name)") }
+            guard error.errno == .notDirectory else {
+                throw CommandFailure(ExitCode(error), "cannot read \(name): \(error.errno)")
             }
-            throw CommandFailure(ExitCode(error), "cannot read \(from.displayText): \(error.errno)")
+            throw CommandFailure(.notFound, "\(name) is not a folder; specify the one it is in")
         }
-    }
-}
-
-/// Collects the outcomes of a migration, and prints a line per file as they arrive.
-private final class MigrationLog: Sendable {
-    private let line: @Sendable (MigratedFile) -> String?
-    private let state = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
-
-    init(_ line: @escaping @Sendable (MigratedFile) -> String?) { self.line = line }
-
-    var files: [MigratedFile] { state.withLock { $0.files } }
-    var failure: FileSystemError? { state.withLock { $0.failure } }
-
-    func note(_ file: MigratedFile) {
-        let line = line(file)
-        state.withLock { state in
-            state.files.append(file)
-            guard let line, state.failure == nil else { return }
-            do throws(FileSystemError) {
-                try StandardStreams.write(line + "\n")
-            } catch {
-                // Standard output was closed by its reader; the migration continues.
-                state.failure = error
-            }
-        }
-    }
-}
-
-extension MigratedFile {
-    fileprivate func json(in place: Place) -> JSONObject {
-        let (name, location, reason) = outcome.parts
-        return [
-            "path": path, "key": key?.string, "outcome": name, "to": location.map(place.relativePath),
-            "reason": reason,
-        ]
     }
 }
 
@@ -220,32 +202,5 @@ extension MigratedFile.Outcome {
         case .adopted(let location): ("adopted", location, nil)
         case .left(let obstacle): ("left", nil, obstacle.description)
         }
-    }
-}
-
-extension CommandFailure {
-    /// `nil` unless a file failed, or was left for a reason that may not recur.
-    fileprivate init?(_ files: [MigratedFile]) {
-        var worst: CommandFailure?
-        for file in files {
-            guard case .left(let obstacle) = file.outcome else { continue }
-            switch obstacle {
-            case .failed(let error):
-                self.init(ExitCode(error), "'\(file.path)' and perhaps others: \(error)")
-                return
-            case .refused(let refusal) where worst == nil:
-                worst = CommandFailure(
-                    .refused,
-                    "'\(file.path)' and perhaps others were refused: \(refusal); 'cachectl capacity' shows why"
-                )
-            case .changed where worst == nil:
-                worst = CommandFailure(
-                    .refused,
-                    "'\(file.path)' changed during the import, or is being migrated; run the command again")
-            case .refused, .changed, .notARegularFile, .name, .keyIsTaken, .ours: break
-            }
-        }
-        guard let worst else { return nil }
-        self = worst
     }
 }

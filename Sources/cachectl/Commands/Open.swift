@@ -4,7 +4,6 @@ internal import SystemPackage
 
 struct Open: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "open",
         abstract: "Hands items over to the user, and prints the paths of their files.",
         discussion: """
             The first open moves an item, whole and durable, to its destination; from then on it is the \
@@ -24,9 +23,12 @@ struct Open: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        let output = session.output
-        let results = try await opened(in: session)
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let progress = output.isQuiet ? nil : WorkProgress.onTerminal()
+        defer { progress?.clear() }
+        let show = progress.map { progress in { @Sendable (done: OpenProgress) in progress.show(done) } }
+        let results = try await cache.open(keys, progress: show)
+        progress?.clear()
         var paths: [FilePath] = []
         var records: [JSONObject] = []
         var failures: [CommandFailure] = []
@@ -48,8 +50,8 @@ struct Open: CacheCommand {
         }
         if !output.isJSON {
             // Verbatim, for scripts. File names have no control characters, and the caller chose the folder.
-            for path in paths { try output.print(path) }
-            for later in failures.dropFirst() { later.report(asJSON: false) }
+            for path in paths { try output.print(verbatim: path.bytes) }
+            for failure in failures.dropFirst() { failure.report(asJSON: false) }
         } else if keys.count == 1 {
             try output.print(json: records[0])
         } else {
@@ -58,13 +60,47 @@ struct Open: CacheCommand {
         }
         if let first = failures.first { throw first }
     }
+}
 
-    private func opened(in session: Session) async throws -> [Result<Lookup<PromotedFile>, CacheError>] {
-        let cache = session.cache
-        guard !session.output.isQuiet, let progress = WorkProgress.onTerminal() else {
-            return try await cache.open(keys)
+struct Forget: CacheCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forgets that an item was opened; its file stays, or is deleted.",
+        discussion: """
+            The key can then be stored again, even while its file is at its destination. A key whose file was \
+            moved or deleted can be stored again anyway.
+
+            EXAMPLES:
+              # Let the key be stored again; its file stays
+              cachectl forget paper --app org.example.reader
+              # The user no longer wants it
+              cachectl forget paper --delete-file --app org.example.reader
+            """)
+
+    @Argument(help: "The key of the item.", transform: ItemKey.parse)
+    var key: ItemKey
+
+    @Flag(help: "Delete its file as well, even if the user has changed it.")
+    var deleteFile = false
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        var json: JSONObject = ["forgotten": key.string]
+        var end = "its file stays"
+        if deleteFile, case .promoted = try await cache.status(of: key) {
+            let isDeleted = try await cache.deletePromotedFile(key)
+            end = isDeleted ? "deleted its file" : "its file stays, as another key has the same one"
+            json = json.adding(["fileDeleted": isDeleted])
+        } else {
+            guard try await cache.forget(key) else {
+                throw CommandFailure(
+                    .notFound, "the item '\(key)' was never opened, or has already been forgotten")
+            }
+            if deleteFile {
+                end = "it had no file any more"
+                json = json.adding(["fileDeleted": false])
+            }
         }
-        defer { progress.clear() }
-        return try await cache.open(keys) { progress.show($0) }
+        try output.report(json, ["forgot \(key); \(end)"], isConfirmation: true)
     }
 }

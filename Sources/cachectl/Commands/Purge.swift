@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct Purge: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "purge",
         abstract: "Removes opened files that are excluded from backups and have long been unused.",
         usage: "cachectl purge --excluded --older-than <duration> [--dry-run]",
         discussion: """
@@ -32,7 +31,6 @@ struct Purge: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    var recoversOnOpening: Bool { !dryRun }
     var isReadOnly: Bool { dryRun }
 
     func validate() throws {
@@ -41,14 +39,10 @@ struct Purge: CacheCommand {
         }
     }
 
-    func perform(in session: Session) async throws {
-        let report = try await session.cache.purgeExcluded(
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let report = try await cache.purgeExcluded(
             unusedSinceMilliseconds: age.start(before: Timestamp.now), dryRun: dryRun)
-        if session.output.isJSON {
-            try session.output.print(json: json(report, in: session.place))
-        } else {
-            try show(report, in: session)
-        }
+        try output.report(json(report, in: place), lines(report, in: place), isConfirmation: !dryRun)
         if let failure = report.failures.first {
             let count = report.failures.count
             throw CommandFailure(
@@ -58,21 +52,23 @@ struct Purge: CacheCommand {
         }
     }
 
-    private func show(_ report: PurgeReport, in session: Session) throws {
+    private func lines(_ report: PurgeReport, in place: Place) -> [String] {
         var table = TextTable([.left, .right, .left, .left])
-        for (file, outcome) in report.purged.map({ ($0, dryRun ? "would purge" : "purged") })
-            + report.changed.map({ ($0, "kept, changed") }) + report.shared.map({ ($0, "kept, shared") })
-        {
-            table.add([
-                outcome, Size.text(file.fileBytes), Timestamp.text(milliseconds: file.lastUsedAt),
-                session.place.relativePath(file.location).escapedForTerminal,
-            ])
+        for (outcome, files) in [
+            (dryRun ? "would purge" : "purged", report.purged), ("kept, changed", report.changed),
+            ("kept, shared", report.shared),
+        ] {
+            for file in files {
+                table.add([
+                    outcome, Size.text(file.fileBytes), Timestamp.text(milliseconds: file.lastUsedAt),
+                    place.relativePath(file.location),
+                ])
+            }
         }
-        for line in table.lines { try session.output.confirm(line, evenIfQuiet: dryRun) }
         let sum = "\(report.purged.count) files, \(Size.text(report.purgedBytes))"
-        try session.output.confirm(
-            report.purged.isEmpty ? "nothing to purge" : dryRun ? "would free \(sum)" : "freed \(sum)",
-            evenIfQuiet: dryRun)
+        return table.lines + [
+            report.purged.isEmpty ? "nothing to purge" : "\(dryRun ? "would free" : "freed") \(sum)"
+        ]
     }
 
     private func json(_ report: PurgeReport, in place: Place) -> JSONObject {

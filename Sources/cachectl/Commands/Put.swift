@@ -5,7 +5,7 @@ internal import SystemPackage
 
 struct Put: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "put", abstract: "Stores a file, or standard input, as an item.",
+        abstract: "Stores a file, or standard input, as an item.",
         discussion: """
             An item waits in the cache until 'open' hands it over. Use --requested for an item that the user \
             has asked for: it goes straight to its destination, cached items make room for it, and the path of \
@@ -46,23 +46,20 @@ struct Put: CacheCommand {
 
     func checkInput() throws(CommandFailure) { try InputFile.check(file) }
 
-    func perform(in session: Session) async throws {
-        let output = session.output
-        switch try await store(InputFile(file), in: session.cache) {
-        case .stored(let summary) where output.isJSON:
-            try output.print(
-                json: [
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        switch try await store(InputFile(file), in: cache) {
+        case .stored(let summary):
+            try output.report(
+                [
                     "key": key.string, "encoding": summary.encoding.name,
-                    "contentBytes": summary.contentBytes,
-                    "storedBytes": summary.storedBytes,
-                ])
-        case .stored(let summary): try output.confirm(summary.confirmation(of: key))
+                    "contentBytes": summary.contentBytes, "storedBytes": summary.storedBytes,
+                ], [summary.confirmation(of: key)], isConfirmation: true)
         case .delivered(let item) where output.isJSON:
             try output.print(
                 json: item.jsonAsOpened.adding(["firstOpen": item.isFirstOpen, "delivered": true]))
         case .delivered(let item):
             // Verbatim, as 'open' prints it.
-            try output.print(item.path)
+            try output.print(verbatim: item.path.bytes)
         case .refused(let refusal):
             if output.isJSON {
                 try output.print(json: ["refused": refusal.reason, "message": refusal.description])
@@ -73,40 +70,35 @@ struct Put: CacheCommand {
 
     private func store(_ input: InputFile, in cache: PrefetchCache) async throws -> StoreOutcome {
         let metadata = ItemMetadata(
-            key: key, source: item.source ?? "", intent: item.intent, destination: item.destination(fileName),
-            priority: item.priority ?? 0, expiresAt: item.expiresAt)
-        let isShown =
-            !shared.quiet && StandardStreams.isErrorTerminal && input.length ?? 0 > ProgressLine.smallestTotal
-        if input.length != nil, !isShown {
+            key: key, source: item.source ?? "", intent: item.requested ? .userRequested : .opportunistic,
+            destination: item.destination(fileName), priority: item.priority ?? 0, expiresAt: item.expiresAt)
+        let progress =
+            shared.quiet || input.length ?? 0 <= ProgressLine.smallestTotal ? nil : WorkProgress.onTerminal()
+        if input.length != nil, progress == nil {
             return try await cache.store(contentsOf: file, as: metadata, encoding: encoding.choice)
         }
-        let begun = try await cache.beginStoring(
+        switch try await cache.beginStoring(
             metadata, expectedLength: input.length, encoding: encoding.choice)
-        switch begun {
+        {
         case .refused(let refusal): return .refused(refusal)
         case .writer(let writer):
-            if let refusal = try await copy(input, to: writer, isShown: isShown) { return .refused(refusal) }
+            if let refusal = try await copy(input, to: writer, progress) { return .refused(refusal) }
             return try await writer.commit()
         }
     }
 
     private var fileName: FileName {
-        if file == InputFile.standardInput { return FileName(sanitizing: key.string) }
-        return FileName(sanitizing: file.lastComponent?.string ?? key.string)
+        let name = file == InputFile.standardInput ? nil : file.lastComponent?.string
+        return FileName(sanitizing: name ?? key.string)
     }
 
-    /// Several chunks of the item format, so that they are compressed in parallel.
-    private static let pieceLength = 4 << 20
-
-    /// Copies the input piece by piece, with bounded memory.
-    ///
-    /// - Returns: The refusal if the cache ran out of room for the item; otherwise `nil`.
-    private func copy(_ input: InputFile, to writer: CacheWriter, isShown: Bool) async throws -> Refusal? {
-        var progress = ProgressLine(label: input.name, total: input.length ?? 0) {
-            StandardStreams.writeErrorVerbatim($0)
-        }
-        defer { progress.clear() }
-        var piece = Data(count: Self.pieceLength)
+    /// - Returns: The refusal if the cache ran out of room for the item.
+    private func copy(_ input: InputFile, to writer: CacheWriter, _ progress: WorkProgress?) async throws
+        -> Refusal?
+    {
+        defer { progress?.clear() }
+        // Several chunks of the item format, so that they are compressed in parallel.
+        var piece = Data(count: 4 << 20)
         var done: Int64 = 0
         while true {
             let count: Int
@@ -118,7 +110,7 @@ struct Put: CacheCommand {
             }
             if let refusal = try await writer.write(piece.prefix(count)) { return refusal }
             done += Int64(count)
-            if isShown { progress.show(done) }
+            progress?.show(input.name, done, of: input.length ?? 0)
             if count < piece.count { return nil }
         }
     }
@@ -126,7 +118,6 @@ struct Put: CacheCommand {
 
 extension ItemSummary {
     func confirmation(of key: ItemKey) -> String {
-        "stored \(key.string.escapedForTerminal): \(Size.text(contentBytes)) as \(Size.text(storedBytes)) "
-            + "(\(encoding.name))"
+        "stored \(key): \(Size.text(contentBytes)) as \(Size.text(storedBytes)) (\(encoding.name))"
     }
 }

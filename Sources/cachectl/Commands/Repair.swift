@@ -3,7 +3,6 @@ internal import PrefetchCaching
 
 struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "repair",
         abstract: "Repairs damage left by crashes and other programs, and reports each step.",
         discussion: """
             Finishes or rolls back interrupted promotions; removes abandoned staged files and partials, emptied items \
@@ -27,35 +26,29 @@ struct Repair: CacheCommand {
     var recoversOnOpening: Bool { false }
     var isReadOnly: Bool { dryRun }
 
-    func perform(in session: Session) async throws {
-        let report = try await session.cache.repair(dryRun: dryRun)
-        if session.output.isJSON {
-            try session.output.print(json: json(report, in: session.place))
-        } else {
-            try show(report, in: session)
-        }
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        let report = try await cache.repair(dryRun: dryRun)
+        try output.report(
+            json(report, in: place), lines(report, in: place),
+            isConfirmation: !dryRun || report.steps.isEmpty)
         if let failure = report.failures.first {
             let count = report.failures.count
             let others = count > 1 ? " (and \(count - 1) more)" : ""
             throw CommandFailure(
                 ExitCode(failure.error),
-                "\(session.place.relativePath(failure.location)): \(failure.error)\(others); the rest was processed"
-            )
+                "\(place.relativePath(failure.location)): \(failure.error)\(others); the rest was processed")
         }
     }
 
-    private func show(_ report: RepairReport, in session: Session) throws {
+    private func lines(_ report: RepairReport, in place: Place) -> [String] {
+        if report.steps.isEmpty, report.failures.isEmpty { return ["nothing to repair"] }
         var table = TextTable([.left, .left])
         for step in report.steps {
             let remarks = [step.key.map { "'\($0)'" }, step.remark].compactMap(\.self)
             let remark = remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))"
-            table.add([
-                step.action.text(isDryRun: dryRun),
-                "\(session.place.relativePath(step.location))\(remark)".escapedForTerminal,
-            ])
+            table.add([step.action.text(isDryRun: dryRun), place.relativePath(step.location) + remark])
         }
-        for line in table.lines { try session.output.confirm(line, evenIfQuiet: dryRun) }
-        if report.steps.isEmpty, report.failures.isEmpty { try session.output.confirm("nothing to repair") }
+        return table.lines
     }
 
     private func json(_ report: RepairReport, in place: Place) -> JSONObject {
@@ -73,7 +66,6 @@ struct Repair: CacheCommand {
 }
 
 extension RepairReport.Action {
-    /// What was done, or would be done in a dry run.
     func text(isDryRun: Bool) -> String {
         let (infinitive, past, object) =
             switch self {

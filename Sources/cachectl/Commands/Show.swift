@@ -4,7 +4,6 @@ internal import PrefetchFileSystem
 
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
         abstract: "Shows everything about one key: cached, kept in part, or opened.",
         discussion: """
             EXAMPLES:
@@ -17,77 +16,104 @@ struct Show: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    func perform(in session: Session) async throws {
-        let status = try await session.cache.status(of: key)
-        guard let status else { return try await showPartial(in: session) }
-        if session.output.isJSON {
-            switch status {
-            case .cached(let item): try session.output.print(json: item.json(in: session.place))
-            case .promoted(let item):
-                try session.output.print(json: item.jsonAsOpened.adding(["status": "promoted"]))
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        switch try await cache.status(of: key) {
+        case .cached(let item): try output.report(item.json(in: place), table(item, in: place))
+        case .promoted(let file):
+            try output.report(file.jsonAsOpened.adding(["status": "promoted"]), table(file))
+        case nil:
+            guard let partial = try await cache.partials().first(where: { $0.key == key }) else {
+                throw CommandFailure(.absent, of: key)
             }
-            return
+            try output.report(partial.json, table(partial))
         }
-        try print(rows(of: status, in: session.place), in: session)
     }
 
-    private func showPartial(in session: Session) async throws {
-        guard let partial = try await session.cache.partials().first(where: { $0.key == key }) else {
-            throw CommandFailure(.absent, of: key)
-        }
-        if session.output.isJSON { return try session.output.print(json: partial.json) }
-        try print(
-            [
-                ("status", "partial"),
-                ("key", partial.key.string),
-                ("source", partial.source),
-                ("content", "\(Size.exactText(partial.contentBytes)) so far"),
-                ("stored", Size.exactText(partial.storedBytes)),
-                ("charged", Size.exactText(partial.chargedBytes)),
-                ("destination", partial.destination?.text),
-                ("kept at", Timestamp.text(milliseconds: partial.keptAt)),
-                ("expires", Timestamp.text(milliseconds: partial.expiresAt)),
-            ], in: session)
+    private func table(_ item: CachedItem, in place: Place) -> [String] {
+        TextTable([
+            "status": "cached",
+            "key": item.key.string,
+            "source": item.source,
+            "intent": item.intent.name,
+            "content": Size.exactText(item.contentBytes),
+            "stored": "\(Size.exactText(item.storedBytes)), \(item.encoding.name)",
+            "charged": Size.exactText(item.chargedBytes),
+            "destination": item.destination?.text,
+            "backup": item.destination?.backup.name,
+            "priority": "\(item.priority)",
+            "stored at": Timestamp.text(milliseconds: item.storedAt),
+            "expires": item.expiresAt.map(Timestamp.text(milliseconds:)),
+            "last use": "\(item.lastUse)",
+            "path": place.relativePath(item.location),
+        ]).lines
     }
 
-    private func print(_ rows: [(name: String, value: String?)], in session: Session) throws {
-        var table = TextTable([.left, .left])
-        for (name, value) in rows {
-            if let value { table.add([name, value.escapedForTerminal]) }
-        }
-        try session.output.print(table.lines)
+    private func table(_ partial: PartialItem) -> [String] {
+        TextTable([
+            "status": "partial",
+            "key": partial.key.string,
+            "source": partial.source,
+            "content": "\(Size.exactText(partial.contentBytes)) so far",
+            "stored": Size.exactText(partial.storedBytes),
+            "charged": Size.exactText(partial.chargedBytes),
+            "destination": partial.destination?.text,
+            "kept at": Timestamp.text(milliseconds: partial.keptAt),
+            "expires": Timestamp.text(milliseconds: partial.expiresAt),
+        ]).lines
     }
 
-    private func rows(of status: ItemStatus, in place: Place) -> [(name: String, value: String?)] {
-        switch status {
-        case .cached(let item):
-            [
-                ("status", "cached"),
-                ("key", item.key.string),
-                ("source", item.source),
-                ("intent", item.intent.name),
-                ("content", Size.exactText(item.contentBytes)),
-                ("stored", "\(Size.exactText(item.storedBytes)), \(item.encoding.name)"),
-                ("charged", Size.exactText(item.chargedBytes)),
-                ("destination", item.destination?.text),
-                ("backup", item.destination?.backup.name),
-                ("priority", "\(item.priority)"),
-                ("stored at", Timestamp.text(milliseconds: item.storedAt)),
-                ("expires", item.expiresAt.map { Timestamp.text(milliseconds: $0) }),
-                ("last use", "\(item.lastUse)"),
-                ("path", place.relativePath(item.location)),
-            ]
-        case .promoted(let item):
-            [
-                ("status", "promoted"),
-                ("key", item.key.string),
-                ("content", Size.exactText(item.contentBytes)),
-                ("area", item.location.area.name),
-                ("folder", item.folder?.string),
-                ("name", item.fileName),
-                ("opened at", Timestamp.text(milliseconds: item.openedAt)),
-                ("path", item.path.displayText),
-            ]
+    private func table(_ file: PromotedFile) -> [String] {
+        TextTable([
+            "status": "promoted",
+            "key": file.key.string,
+            "content": Size.exactText(file.contentBytes),
+            "area": file.location.area.name,
+            "folder": file.folder?.string,
+            "name": file.fileName,
+            "opened at": Timestamp.text(milliseconds: file.openedAt),
+            "path": file.path.displayText,
+        ]).lines
+    }
+}
+
+struct Cat: CacheCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Writes the content of an item to standard output.",
+        discussion: """
+            The item stays in the cache: only 'open' hands it over.
+
+            EXAMPLES:
+              # Copy the content; the item stays cached
+              cachectl cat paper --app org.example.reader >paper.pdf
+              # Print the first 100 bytes
+              cachectl cat film --range 0-99 --app org.example.reader
+            """)
+
+    @Argument(help: "The key of the item.", transform: ItemKey.parse)
+    var key: ItemKey
+
+    @Option(
+        "A part of the content, both ends included: 0-99, 100- or -5.", "range", parse: ByteRange.init(_:))
+    var range: ByteRange?
+
+    @OptionGroup var shared: SharedOptions
+
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        var wanted: Range<Int64>?
+        if let range { wanted = try range.resolved(length: try await contentBytes(in: cache)) }
+        let lookup = try await cache.stream(key, range: wanted) { try StandardStreams.write($0) }
+        if case .miss(let miss) = lookup { throw CommandFailure(miss, of: key) }
+    }
+
+    /// The current length of the content, found by reading past the end: the catalog may lag a second behind another
+    /// process, and the user may have changed an opened file.
+    private func contentBytes(in cache: PrefetchCache) async throws -> Int64 {
+        do {
+            let lookup = try await cache.lookUp(key, range: Int64.max - 1..<Int64.max)
+            guard case .miss(let miss) = lookup else { return .max }
+            throw CommandFailure(miss, of: key)
+        } catch CacheError.item(.rangeOutOfBounds(_, let length)) {
+            return length
         }
     }
 }

@@ -1,10 +1,10 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCaching
 internal import SystemPackage
 
 struct Verify: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify",
         abstract: "Reads every byte of the cache and of opened files, and compares checksums.",
         discussion: """
             Changes nothing, and nothing counts as used, unless --repair is given: it quarantines damaged items, as \
@@ -31,7 +31,6 @@ struct Verify: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    var recoversOnOpening: Bool { repair }
     var isReadOnly: Bool { !repair }
 
     func validate() throws {
@@ -39,71 +38,58 @@ struct Verify: CacheCommand {
         if seed != nil, sample == nil { throw ValidationError("--seed requires --sample") }
     }
 
-    func perform(in session: Session) async throws {
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let request = VerificationRequest(
             sample: sample, seed: sample == nil ? 0 : seed ?? .random(in: 0...999_999), isRepairing: repair)
-        let cache = session.cache
-        let progress = session.output.isQuiet ? nil : WorkProgress.onTerminal()
+        let progress = output.isQuiet ? nil : WorkProgress.onTerminal()
         let work = Task { try await cache.verify(request) { progress?.show($0) } }
-        let watch = InterruptionWatch { work.cancel() }
+        let signals = SignalHandler([SIGINT, SIGTERM]) { _ in work.cancel() }
         let result = await work.result
-        watch.end()
+        signals.end()
         progress?.clear()
         let report = try result.get()
-        if session.output.isJSON {
-            try session.output.print(json: report.json(request, in: session.place))
-        } else {
-            try session.output.print(report.lines(request, in: session.place))
-        }
-        if let failure = CommandFailure(report, endedBy: watch.firstSignal) { throw failure }
-    }
-}
-
-extension CommandFailure {
-    /// `nil` when nothing is wrong.
-    init?(_ report: VerificationReport, endedBy signal: CInt?) {
+        try output.report(report.json(request, in: place), report.lines(request, in: place))
         if report.damaged > 0 {
             let advice =
                 report.damaged == report.quarantined
                 ? "they were quarantined; store them again"
                 : "'cachectl verify --repair' quarantines damaged items; an opened file must be downloaded again: "
                     + "'cachectl forget' its key, and store it again"
-            self.init(.damaged, "damaged: \(report.damaged); \(advice)")
-        } else if report.unreadable > 0 {
-            self.init(.inputOutput, "unreadable: \(report.unreadable); see above, and check the volume")
-        } else if !report.isComplete {
-            self.init(.ended(by: signal ?? 2), "interrupted before everything was verified")
-        } else {
-            return nil
+            throw CommandFailure(.damaged, "damaged: \(report.damaged); \(advice)")
+        }
+        if report.unreadable > 0 {
+            let message = "unreadable: \(report.unreadable); see above, and check the volume"
+            throw CommandFailure(.inputOutput, message)
+        }
+        if !report.isComplete {
+            let code = ExitCode.ended(by: signals.firstSignal ?? SIGINT)
+            throw CommandFailure(code, "interrupted before everything was verified")
         }
     }
 }
 
 extension VerificationReport {
-    /// One line per finding, then the counts.
     fileprivate func lines(_ request: VerificationRequest, in place: Place) -> [String] {
         var table = TextTable([.left, .left, .left, .left])
         for finding in sortedFindings {
             let (verdict, reason) = finding.verdict.parts
-            let path = place.relativePath(finding.location)
             table.add([
                 verdict + (finding.isQuarantined ? ", quarantined" : ""),
-                finding.isPromoted ? "file" : "item",
-                (finding.key?.string ?? "?").escapedForTerminal,
-                (path + (reason.map { ": \($0)" } ?? "")).escapedForTerminal,
+                finding.isPromoted ? "file" : "item", finding.key?.string ?? "?",
+                place.relativePath(finding.location) + (reason.map { ": \($0)" } ?? ""),
             ])
         }
-        var counts = TextTable([
-            "verified": "\(verifiedItems) items, \(verifiedFiles) opened files",
+        let counts = TextTable([
+            "verified": "\(Count.text(verifiedItems, "item")), \(Count.text(verifiedFiles, "opened file"))",
             "damaged": "\(damaged)" + (quarantined > 0 ? ", quarantined \(quarantined)" : ""),
             "missing": "\(missing)",
             "modified": "\(modified)",
+            "newer format": newerFormat > 0 ? "\(newerFormat)" : nil,
+            "unreadable": unreadable > 0 ? "\(unreadable)" : nil,
+            "read": Size.text(bytes),
+            "seconds": duration.secondsText,
+            "seed": request.sample == nil ? nil : "\(request.seed)",
         ])
-        if newerFormat > 0 { counts.add(["newer format", "\(newerFormat)"]) }
-        if unreadable > 0 { counts.add(["unreadable", "\(unreadable)"]) }
-        counts.add(["read", Size.text(bytes)])
-        counts.add(["seconds", duration.secondsText])
-        if request.sample != nil { counts.add(["seed", "\(request.seed)"]) }
         return table.lines + counts.lines
     }
 
@@ -126,11 +112,10 @@ extension VerificationReport {
 
     /// Sorted by path: verification runs in parallel and reports in no particular order.
     private var sortedFindings: [VerificationFinding] {
-        findings.sorted {
-            ($0.isPromoted ? 1 : 0, $0.location.relative.string) < (
-                $1.isPromoted ? 1 : 0, $1.location.relative.string
-            )
+        func order(_ finding: VerificationFinding) -> (Int, String) {
+            (finding.isPromoted ? 1 : 0, finding.location.relative.string)
         }
+        return findings.sorted { order($0) < order($1) }
     }
 }
 

@@ -6,7 +6,7 @@ internal import SystemPackage
 
 struct Fetch: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fetch", abstract: "Downloads items, and resumes interrupted downloads.",
+        abstract: "Downloads items, and resumes interrupted downloads.",
         usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
         discussion: """
             Items that are already stored are downloaded again only when the server has another version. An \
@@ -102,43 +102,42 @@ struct Fetch: CacheCommand {
         if let fromFile { try InputFile.check(fromFile) }
     }
 
-    func perform(in session: Session) async throws {
-        session.output.stopsOnBrokenPipe = true
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        output.stopsOnBrokenPipe = true
         let targets = try targets()
         let downloader = PrefetchDownloader(
-            cache: session.cache, configuration: configuration(for: targets), logger: shared.logger)
-        let interruption = InterruptionWatch { Task { await downloader.cancelAll() } }
-        defer { interruption.end() }
+            cache: cache, configuration: configuration(for: targets), logger: shared.logger)
+        let signals = SignalHandler([SIGINT, SIGTERM]) { _ in Task { await downloader.cancelAll() } }
+        defer { signals.end() }
         var report = FetchReport(
-            targets, to: session.output,
-            board: session.output.isJSON || session.output.isQuiet || shared.verbose
-                ? nil : ProgressBoard.onTerminal())
+            targets, to: output,
+            board: output.isJSON || output.isQuiet || shared.verbose ? nil : ProgressBoard.onTerminal())
         defer { report.clear() }
         let downloads = targets.map { downloader.prefetch(request(for: $0)) }
-        let merged = MergedEvents(downloads, withProgress: report.showsProgress)
         do {
-            for await (index, event) in merged.events { try report.take(event, of: index) }
+            for await (index, event) in events(of: downloads, withProgress: report.showsProgress) {
+                try report.take(event, of: index)
+            }
         } catch {
             // Standard output was closed by its reader.
             await downloader.cancelAll()
             throw error
         }
-        if let signal = interruption.firstSignal { throw CommandFailure(.ended(by: signal), nil) }
+        if let signal = signals.firstSignal { throw CommandFailure(.ended(by: signal), nil) }
         if let failure = report.failure { throw failure }
     }
 
     private func targets() throws -> [FetchTarget] {
-        let listed = try fromFile.map { try FetchList($0).targets } ?? []
+        let listed = try fromFile.map { try FetchTarget.list(in: $0) } ?? []
         return try FetchTarget.distinct(try namedTargets() + listed)
     }
 
-    private func namedTargets() throws(FetchTargetError) -> [FetchTarget] {
-        try urls.map { url throws(FetchTargetError) in try FetchTarget(url, key: key, sha256: sha256) }
+    private func namedTargets() throws -> [FetchTarget] {
+        try urls.map { try FetchTarget($0, key: key, sha256: sha256) }
     }
 
     private func configuration(for targets: [FetchTarget]) -> DownloaderConfiguration {
-        var configuration = DownloaderConfiguration(
-            hosts: AllowedHosts(targets.map(\.host) + allowHost))
+        var configuration = DownloaderConfiguration(hosts: AllowedHosts(targets.map(\.host) + allowHost))
         configuration.allowsInsecureHTTP = allowInsecure
         configuration.transfers = parallel
         configuration.transfersPerHost = perHost
@@ -149,32 +148,16 @@ struct Fetch: CacheCommand {
     private func request(for target: FetchTarget) -> DownloadRequest {
         DownloadRequest(
             target.urlRequest, key: target.key, source: item.source,
-            destination: item.destination(target.fileName), intent: item.intent,
+            destination: item.destination(target.fileName),
+            intent: item.requested ? .userRequested : .opportunistic,
             priority: item.priority ?? 0, expecting: target.digest.map { [.sha256($0)] } ?? [],
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
             whenCached: whenCached, whenPromoted: anew ? .storeAgain : .leave)
     }
-}
 
-extension DownloadRequest.WhenCached: EnumerableFlag {
-    public static var allCases: [DownloadRequest.WhenCached] { [.revalidate, .keep, .replace] }
-
-    public static func help(for value: DownloadRequest.WhenCached) -> ArgumentHelp? {
-        switch value {
-        case .revalidate: "Ask the server for a newer version of a stored item (the default)."
-        case .keep: "Keep a stored item, without asking the server."
-        case .replace: "Download a stored item again in any case."
-        }
-    }
-}
-
-/// The events of several downloads in one stream, which ends when all of them have ended.
-struct MergedEvents {
-    let events: AsyncStream<(index: Int, event: DownloadEvent)>
-
-    init(_ downloads: [Download], withProgress: Bool) {
-        let (events, continuation) = AsyncStream.makeStream(of: (index: Int, event: DownloadEvent).self)
-        self.events = events
+    /// The events of several downloads in one stream, which ends when all of them have ended.
+    private func events(of downloads: [Download], withProgress: Bool) -> AsyncStream<(Int, DownloadEvent)> {
+        let (events, continuation) = AsyncStream.makeStream(of: (Int, DownloadEvent).self)
         Task {
             await withTaskGroup(of: Void.self) { group in
                 for (index, download) in downloads.enumerated() {
@@ -187,6 +170,19 @@ struct MergedEvents {
                 }
             }
             continuation.finish()
+        }
+        return events
+    }
+}
+
+extension DownloadRequest.WhenCached: EnumerableFlag {
+    public static var allCases: [DownloadRequest.WhenCached] { [.revalidate, .keep, .replace] }
+
+    public static func help(for value: DownloadRequest.WhenCached) -> ArgumentHelp? {
+        switch value {
+        case .revalidate: "Ask the server for a newer version of a stored item (the default)."
+        case .keep: "Keep a stored item, without asking the server."
+        case .replace: "Download a stored item again in any case."
         }
     }
 }

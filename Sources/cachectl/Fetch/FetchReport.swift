@@ -2,7 +2,6 @@ internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchDownloading
 internal import PrefetchFileSystem
-internal import SystemPackage
 
 /// Reports download events: as bars on a terminal, as one line per finished download, or as JSON.
 struct FetchReport {
@@ -13,8 +12,7 @@ struct FetchReport {
     private var steps: [Int: Int64] = [:]
     private var finished = 0
     private var failed = 0
-    /// The exit code so far; `nil` when nothing failed.
-    private(set) var code: ExitCode?
+    private var code: ExitCode?
 
     init(_ targets: [FetchTarget], to output: Output, board: ProgressBoard?) {
         self.targets = targets
@@ -31,21 +29,21 @@ struct FetchReport {
 
     mutating func take(_ event: DownloadEvent, of index: Int) throws {
         let target = targets[index]
-        var failure: CommandFailure?
+        var (line, failure): (String?, CommandFailure?)
         if case .finished(let outcome) = event {
             finished += 1
             steps[index] = nil
-            failure = CommandFailure(outcome, of: target)
+            (_, line, failure) = outcome.parts(of: target.key)
             board?.clear()
         }
         if output.isJSON {
             if isWorthALine(event, of: index) {
-                try output.print(jsonLine: event.json(of: target, failure))
+                try output.print(json: event.json(of: target, failure), isPretty: false)
             }
         } else if case .finished(.delivered(let item)) = event {
             // Verbatim, as 'put --requested' prints it.
-            try output.print(item.path)
-        } else if case .finished(let outcome) = event, let line = outcome.confirmation(of: target.key) {
+            try output.print(verbatim: item.path.bytes)
+        } else if let line {
             try output.confirm(line)
         }
         // Unbuffered, for readers that process events as they arrive.
@@ -58,8 +56,6 @@ struct FetchReport {
         }
         show(event, of: index)
     }
-
-    mutating func clear() { board?.clear() }
 
     private mutating func isWorthALine(_ event: DownloadEvent, of index: Int) -> Bool {
         guard case .progress(let progress) = event else { return true }
@@ -81,26 +77,24 @@ struct FetchReport {
         let footer = "\(finished) of \(targets.count) done"
         board?.draw(footer: footer)
     }
+
+    mutating func clear() { board?.clear() }
 }
 
 extension DownloadEvent {
-    /// - Parameter failure: The failure that the event represents, if any.
     func json(of target: FetchTarget, _ failure: CommandFailure?) -> JSONObject {
         let (name, details): (String, JSONObject) =
             switch self {
             case .started: ("started", [:])
             case .resumed(let offset): ("resumed", ["completedBytes": offset])
             case .progress(let progress):
-                (
-                    "progress",
-                    ["completedBytes": progress.completedBytes, "totalBytes": progress.totalBytes]
-                )
+                ("progress", ["completedBytes": progress.completedBytes, "totalBytes": progress.totalBytes])
             case .retrying(let delay, let error):
                 (
                     "retrying",
                     ["waitMilliseconds": Int64(delay / .milliseconds(1)), "message": error.description]
                 )
-            case .finished(let outcome): ("finished", outcome.json)
+            case .finished(let outcome): ("finished", outcome.parts(of: target.key).json)
             }
         // `FetchTarget.url` has no user and password.
         let event: JSONObject = ["event": name, "key": target.key.string, "url": target.url.absoluteString]
@@ -110,83 +104,61 @@ extension DownloadEvent {
 }
 
 extension DownloadOutcome {
-    fileprivate var json: JSONObject {
+    /// The outcome as JSON, its confirmation unless it is reported differently, and its failure if it is one.
+    fileprivate func parts(of key: ItemKey) -> (json: JSONObject, line: String?, failure: CommandFailure?) {
         switch self {
         case .stored(let summary):
-            [
+            let json: JSONObject = [
                 "outcome": "stored", "contentBytes": summary.contentBytes,
                 "storedBytes": summary.storedBytes, "encoding": summary.encoding.name,
             ]
+            return (json, summary.confirmation(of: key), nil)
         case .delivered(let item):
-            ["outcome": "delivered", "contentBytes": item.contentBytes, "path": item.path.json]
+            let json: JSONObject = [
+                "outcome": "delivered", "contentBytes": item.contentBytes, "path": item.path.json,
+            ]
+            return (json, nil, nil)
         case .alreadyPromoted(let item):
-            ["outcome": "alreadyPromoted", "contentBytes": item.contentBytes, "path": item.path.json]
-        case .notModified: ["outcome": "notModified"]
-        case .alreadyCached: ["outcome": "alreadyCached"]
+            let json: JSONObject = [
+                "outcome": "alreadyPromoted", "contentBytes": item.contentBytes, "path": item.path.json,
+            ]
+            return (json, "already opened \(key): \(item.path.displayText)", nil)
+        case .notModified: return (["outcome": "notModified"], "unchanged \(key)", nil)
+        case .alreadyCached: return (["outcome": "alreadyCached"], "kept \(key)", nil)
         case .refused(let refusal, let kept):
-            ["outcome": "refused", "refused": refusal.reason, "keptBytes": kept]
-        case .cancelled(let kept): ["outcome": "cancelled", "keptBytes": kept]
-        case .failed(let error): ["outcome": "failed", "keptBytes": error.keptBytes]
+            let failure = CommandFailure(refusal, of: key)
+            let json: JSONObject = ["outcome": "refused", "refused": refusal.reason, "keptBytes": kept]
+            return (json, nil, CommandFailure(failure.code, (failure.message ?? "") + remark(onKept: kept)))
+        case .cancelled(let kept):
+            let failure = CommandFailure(.interrupted, "'\(key)' was interrupted\(remark(onKept: kept))")
+            return (["outcome": "cancelled", "keptBytes": kept], nil, failure)
+        case .failed(let error):
+            return (["outcome": "failed", "keptBytes": error.keptBytes], nil, CommandFailure(error))
         }
     }
 
-    /// The line for a finished download; `nil` for outcomes that are reported differently.
-    fileprivate func confirmation(of key: ItemKey) -> String? {
-        let name = key.string.escapedForTerminal
-        switch self {
-        case .stored(let summary): return summary.confirmation(of: key)
-        case .notModified: return "unchanged \(name)"
-        case .alreadyCached: return "kept \(name)"
-        case .alreadyPromoted(let item):
-            return "already opened \(name): \(item.path.displayText.escapedForTerminal)"
-        case .delivered, .refused, .cancelled, .failed: return nil
-        }
+    private func remark(onKept length: Int64) -> String {
+        length > 0 ? "; \(Size.text(length)) were kept, and the next 'fetch' resumes there" : ""
     }
 }
 
 extension CommandFailure {
-    /// `nil` for an outcome that is not a failure.
-    init?(_ outcome: DownloadOutcome, of target: FetchTarget) {
-        switch outcome {
-        case .stored, .delivered, .notModified, .alreadyCached, .alreadyPromoted: return nil
-        case .refused(let refusal, let kept):
-            let failure = CommandFailure(refusal, of: target.key)
-            self.init(failure.code, (failure.message ?? "") + Self.remark(onKept: kept))
-        case .cancelled(let kept):
-            self.init(.interrupted, "'\(target.key)' was interrupted\(Self.remark(onKept: kept))")
-        case .failed(let error):
-            self.init(ExitCode(error.reason), error.description + Self.advice(on: error.reason))
-        }
-    }
-
-    private static func remark(onKept length: Int64) -> String {
-        length > 0 ? "; \(Size.text(length)) were kept, and the next 'fetch' resumes there" : ""
-    }
-
-    private static func advice(on reason: DownloadError.Reason) -> String {
-        switch reason {
-        case .insecure: ": --allow-insecure"
-        case .hostNotAllowed: ""
-        case .redirect: "; --allow-host allows another host"
-        case .status(401, _), .status(403, _):
-            "; user and password can be given in the URL: https://user:password@host/…"
-        case .undelimitedBody: "; a list of --from-file takes the SHA-256 as its third column"
-        case .cache(let error): advice(on: error)
-        default: ""
-        }
-    }
-}
-
-extension ExitCode {
-    init(_ reason: DownloadError.Reason) {
-        self =
-            switch reason {
-            case .unsupportedURL, .hostNotAllowed, .insecure: .usage
-            case .wrongLength, .wrongDigest: .damaged
-            case .cache(let error): ExitCode(error)
-            case .tooManyRedirects, .redirect, .status, .connection, .stalled, .truncated, .tooLong,
-                .wrongRange, .undelimitedBody, .encoded, .partialLost:
-                .unavailable
+    fileprivate init(_ error: DownloadError) {
+        let (code, advice): (ExitCode, String) =
+            switch error.reason {
+            case .unsupportedURL, .hostNotAllowed: (.usage, "")
+            case .insecure: (.usage, ": --allow-insecure")
+            case .wrongLength, .wrongDigest: (.damaged, "")
+            case .cache(let error): (ExitCode(error), Self.advice(on: error))
+            case .redirect: (.unavailable, "; --allow-host allows another host")
+            case .status(401, _), .status(403, _):
+                (.unavailable, "; user and password can be given in the URL: https://user:password@host/…")
+            case .undelimitedBody:
+                (.unavailable, "; a list of --from-file takes the SHA-256 as its third column")
+            case .tooManyRedirects, .status, .connection, .stalled, .truncated, .tooLong, .wrongRange,
+                .encoded, .partialLost:
+                (.unavailable, "")
             }
+        self.init(code, error.description + advice)
     }
 }

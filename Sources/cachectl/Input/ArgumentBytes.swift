@@ -1,12 +1,7 @@
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import SystemPackage
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
 
 /// Passes arguments that are not UTF-8 through ArgumentParser, which takes strings. Each invalid byte is escaped as
 /// NUL, which no argument contains, followed by `xFF` in hexadecimal. Only paths are converted back to bytes; all

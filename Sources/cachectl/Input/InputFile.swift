@@ -8,26 +8,25 @@ final class InputFile {
 
     let name: String
     /// The length in bytes; `nil` if unknown before reading, as for a pipe or a file in `/proc`.
-    let length: Int64?
+    private(set) var length: Int64?
 
     private let descriptor: Descriptor
     private let isOwned: Bool
 
-    /// - Parameter path: A path, or ``standardInput``.
     init(_ path: FilePath) throws(CommandFailure) {
-        guard path != Self.standardInput else {
-            self.name = "standard input"
-            descriptor = Descriptor(rawValue: FileDescriptor.standardInput.rawValue)
-            isOwned = false
-            length = nil
-            return
-        }
-        name = path.displayText
+        isOwned = path != Self.standardInput
+        name = isOwned ? path.displayText : "standard input"
         do throws(FileSystemError) {
-            (descriptor, length) = try Self.open(path)
-            isOwned = true
+            guard isOwned else {
+                descriptor = Descriptor(rawValue: FileDescriptor.standardInput.rawValue)
+                return
+            }
+            descriptor = try LiveFileSystem().open(path, in: .workingDirectory, .readFollowingLinks)
+            let found = try LiveFileSystem().attributes(of: descriptor)
+            try Self.refuseFolder(found)
+            if found.kind == .regular, found.length > 0 { length = found.length }
         } catch {
-            throw CommandFailure(name, error)
+            throw Self.failure(name, error)
         }
     }
 
@@ -37,21 +36,7 @@ final class InputFile {
         do throws(FileSystemError) {
             try refuseFolder(LiveFileSystem().attributes(of: path, in: .workingDirectory))
         } catch {
-            throw CommandFailure(path.displayText, error)
-        }
-    }
-
-    private static func open(_ path: FilePath) throws(FileSystemError) -> (Descriptor, length: Int64?) {
-        let fileSystem = LiveFileSystem()
-        let file = try fileSystem.open(path, in: .workingDirectory, .readFollowingLinks)
-        do throws(FileSystemError) {
-            let attributes = try fileSystem.attributes(of: file)
-            try refuseFolder(attributes)
-            let hasLength = attributes.kind == .regular && attributes.length > 0
-            return (file, hasLength ? attributes.length : nil)
-        } catch {
-            fileSystem.close(file)
-            throw error
+            throw Self.failure(path.displayText, error)
         }
     }
 
@@ -60,11 +45,14 @@ final class InputFile {
         if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
     }
 
+    private static func failure(_ name: String, _ error: FileSystemError) -> CommandFailure {
+        let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
+        return CommandFailure(isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")
+    }
+
     deinit { if isOwned { LiveFileSystem().close(descriptor) } }
 
-    /// Fills `piece` from the input. A short read means the end of the input.
-    ///
-    /// - Returns: The number of bytes.
+    /// Fills `piece` from the input, and returns the number of bytes: fewer than asked for mean the end of the input.
     func read(into piece: inout Data) throws(CommandFailure) -> Int {
         let file = FileDescriptor(rawValue: descriptor.rawValue)
         do {
@@ -81,13 +69,5 @@ final class InputFile {
         } catch {
             throw CommandFailure(.inputOutput, "cannot read \(name): \(error)")
         }
-    }
-}
-
-extension CommandFailure {
-    /// The failure for input that cannot be read.
-    fileprivate init(_ name: String, _ error: FileSystemError) {
-        let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
-        self.init(isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")
     }
 }

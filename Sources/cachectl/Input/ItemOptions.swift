@@ -15,15 +15,13 @@ struct ItemOptions: ParsableArguments {
     var to = ItemTarget.support
 
     @Option(
-        help: ArgumentHelp(
-            "The name of the opened file (default: the name of the file or in the URL)."),
+        help: "The name of the opened file (default: the name of the file or in the URL).",
         transform: FileName.parse)
     var name: FileName?
 
     @Option(
         help: ArgumentHelp(
-            "The folder below the area, such as Podcasts/Daily; created if missing.",
-            valueName: "path"),
+            "The folder below the area, such as Podcasts/Daily; created if missing.", valueName: "path"),
         transform: FolderPath.parse)
     var folder: FolderPath?
 
@@ -31,18 +29,12 @@ struct ItemOptions: ParsableArguments {
     var backup = BackupChoice.include
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "How long the item is worth keeping: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
-        transform: Lifetime.init(_:))
+        "How long the item is worth keeping: 45s, 30m, 12h, 7d or 2w.", "duration", parse: Lifetime.init(_:))
     var expires: Lifetime?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "From 0 (the default) to 1: items of lower priority are evicted first, and this item displaces "
-                + "none of higher priority.", valueName: "number"),
-        transform: Priority.parse)
+        "From 0 (the default) to 1: items of lower priority are evicted first, and this item displaces "
+            + "none of higher priority.", "number", parse: Priority.parse)
     var priority: Float?
 
     @Flag(help: "Hand the item over at once, because the user asked for it.")
@@ -62,34 +54,20 @@ struct ItemOptions: ParsableArguments {
         }
     }
 
-    var intent: Intent { requested ? .userRequested : .opportunistic }
-
     /// - Parameter ownName: The name to use if `--name` is not given.
     func destination(_ ownName: @autoclosure () -> FileName) -> Destination? {
-        DestinationArea(rawValue: to.rawValue)?.destination(name ?? ownName(), in: folder, backup: backup)
+        Area(name: to.rawValue).flatMap {
+            Destination(area: $0, name: name ?? ownName(), in: folder, backup: backup.policy)
+        }
     }
 
     /// When an item stored now expires, in milliseconds since 1970.
     var expiresAt: Int64? { expires?.end(from: Timestamp.now) }
 }
 
-/// Where an item goes when it is opened, if anywhere: the areas have the names of ``DestinationArea``.
+/// Where an item goes when it is opened, if anywhere. The areas have the names of `Area`.
 enum ItemTarget: String, CaseIterable, ExpressibleByArgument {
     case documents, support, icloud, none
-}
-
-/// The areas that an item can be moved to when it is opened.
-enum DestinationArea: String, CaseIterable, ExpressibleByArgument {
-    case documents, support, icloud
-
-    func destination(_ name: FileName, in folder: FolderPath?, backup: BackupChoice) -> Destination {
-        switch self {
-        case .documents: .documents(name, in: folder, backup: backup.policy)
-        case .support: .applicationSupport(name, in: folder, backup: backup.policy)
-        // `ItemOptions.validate()` has rejected `--backup exclude` for iCloud Drive.
-        case .icloud: .iCloudDrive(name, in: folder)
-        }
-    }
 }
 
 enum BackupChoice: String, CaseIterable, ExpressibleByArgument {
@@ -102,18 +80,12 @@ enum EncodingOption: String, CaseIterable, ExpressibleByArgument {
     case automatic, lz4, identity
 
     var choice: EncodingChoice {
-        switch self {
-        case .automatic: .automatic
-        case .lz4: .forced(.lz4)
-        case .identity: .forced(.identity)
-        }
+        ItemEncoding.allCases.first { $0.name == rawValue }.map { .forced($0) } ?? .automatic
     }
 }
 
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on, off
-
-    init(_ isOn: Bool) { self = isOn ? .on : .off }
 }
 
 extension EvictionPolicyChoice: ExpressibleByArgument {}

@@ -1,4 +1,19 @@
+internal import ArgumentParser
 internal import PrefetchCaching
+
+// Values of options. Each parser throws its reason, to which ArgumentParser adds the text and the option.
+
+extension Option {
+    /// An option whose value may begin with a minus sign, so that `parse` can say why it is wrong.
+    init<T>(
+        _ help: String, _ valueName: String, name: NameSpecification = .long,
+        parse: @escaping @Sendable (String) throws -> T
+    ) where Value == T? {
+        self.init(
+            name: name, parsing: .unconditional, help: ArgumentHelp(help, valueName: valueName),
+            transform: parse)
+    }
+}
 
 /// A human-readable size: `4096`, `512MiB`, `1.5 GB`.
 ///
@@ -13,27 +28,21 @@ enum ByteSize {
         }
         let unit = try unit(text[number.endIndex...].drop { $0 == " " })
         guard parts.count == 1 || unit > 1 else { throw .partOfByte }
-        guard let count = Int64(Substring(whole)) else { throw .tooLarge }
-        let (product, overflow) = count.multipliedReportingOverflow(by: unit)
+        guard let product = scaled(whole, by: unit) else { throw .tooLarge }
         let fraction = parts.count == 1 ? 0 : fraction(parts[1], of: unit)
-        let (bytes, carry) = product.addingReportingOverflow(fraction)
-        guard !overflow, !carry else { throw .tooLarge }
+        let (bytes, overflow) = product.addingReportingOverflow(fraction)
+        guard !overflow else { throw .tooLarge }
         return .bytes(bytes)
     }
 
     private static func unit(_ suffix: Substring) throws(ByteSizeError) -> Int64 {
         guard let first = suffix.first, suffix != "B" else { return 1 }
-        let power: Int
-        switch first {
-        case "k", "K": power = 1
-        case "m", "M": power = 2
-        case "g", "G": power = 3
-        case "t", "T": power = 4
-        default: throw .unknownUnit
+        guard let power = ["k", "m", "g", "t"].firstIndex(of: first.lowercased()), first.isASCII else {
+            throw .unknownUnit
         }
         switch suffix.dropFirst() {
-        case "B": return (0..<power).reduce(1) { unit, _ in unit * 1000 }
-        case "iB": return 1 << (10 * power)
+        case "B": return (0...power).reduce(1) { unit, _ in unit * 1000 }
+        case "iB": return 1024 << (10 * power)
         case "": throw .ambiguousUnit
         default: throw .unknownUnit
         }
@@ -51,23 +60,18 @@ enum ByteSize {
     }
 }
 
-/// Why text is not a size. ArgumentParser adds the text and the option.
-enum ByteSizeError: Error, Hashable, CaseIterable, CustomStringConvertible {
-    case empty, negative, notANumber, unknownUnit, ambiguousUnit, partOfByte, tooLarge
+enum ByteSizeError: String, Error, CustomStringConvertible {
+    case empty = "it is empty; write for example 512MiB"
+    case negative = "it is negative; write for example 512MiB"
+    case notANumber = "it is not a size; write for example 512MiB, 1.5GB or 4096"
+    case unknownUnit = "its unit is unknown; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
+    case ambiguousUnit = """
+        its unit is ambiguous; write kB, MB, GB or TB for powers of 1000, KiB, MiB, GiB or TiB for powers of 1024
+        """
+    case partOfByte = "it is not a whole number of bytes"
+    case tooLarge = "it is too large; the limit is 9223372036854775807 bytes"
 
-    var description: String {
-        switch self {
-        case .empty: "it is empty; write for example 512MiB"
-        case .negative: "it is negative; write for example 512MiB"
-        case .notANumber: "it is not a size; write for example 512MiB, 1.5GB or 4096"
-        case .unknownUnit: "its unit is unknown; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
-        case .ambiguousUnit:
-            "its unit is ambiguous; write kB, MB, GB or TB for powers of 1000, "
-                + "KiB, MiB, GiB or TiB for powers of 1024"
-        case .partOfByte: "it is not a whole number of bytes"
-        case .tooLarge: "it is too large; the limit is \(Int64.max) bytes"
-        }
-    }
+    var description: String { rawValue }
 }
 
 /// A size, or a keyword in its place: `--budget automatic`, `--cap none`.
@@ -88,7 +92,6 @@ enum SizeOr: Hashable {
     }
 }
 
-/// Why text is neither a size nor the keyword.
 struct SizeOrError: Error, Hashable, CustomStringConvertible {
     let word: String
     let error: ByteSizeError
@@ -103,18 +106,16 @@ enum ByteRange: Hashable, CustomStringConvertible {
     case last(Int64)
 
     init(_ text: String) throws(ByteRangeError) {
-        let parts = text.utf8.split(
-            separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { throw .malformed }
-        switch (try Self.number(parts[0]), try Self.number(parts[1])) {
+        guard let match = text.wholeMatch(of: /([0-9]*)-([0-9]*)/) else { throw .malformed }
+        switch (Int64(match.1), Int64(match.2)) {
         case (let first?, let last?):
             guard first <= last else { throw .backwards }
             self = .from(first, through: last)
-        case (let first?, nil): self = .toEnd(from: first)
-        case (nil, let count?):
+        case (let first?, nil) where match.2.isEmpty: self = .toEnd(from: first)
+        case (nil, let count?) where match.1.isEmpty:
             guard count > 0 else { throw .noBytes }
             self = .last(count)
-        case (nil, nil): throw .malformed
+        default: throw .malformed
         }
     }
 
@@ -128,13 +129,6 @@ enum ByteRange: Hashable, CustomStringConvertible {
         }
     }
 
-    /// Parses decimal digits; `nil` if the text is empty.
-    private static func number(_ text: Substring.UTF8View) throws(ByteRangeError) -> Int64? {
-        guard !text.isEmpty else { return nil }
-        guard text.allSatisfy(digits.contains), let number = Int64(Substring(text)) else { throw .malformed }
-        return number
-    }
-
     var description: String {
         switch self {
         case .from(let first, let last): "\(first)-\(last)"
@@ -144,11 +138,8 @@ enum ByteRange: Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a range is invalid. ArgumentParser adds the text of a malformed one.
 enum ByteRangeError: Error, Hashable, CustomStringConvertible {
-    case malformed
-    case backwards
-    case noBytes
+    case malformed, backwards, noBytes
     case pastEnd(ByteRange, length: Int64)
 
     var description: String {
@@ -173,32 +164,22 @@ struct Interval: Hashable {
     init(_ duration: Duration) { self.duration = duration }
 
     init(_ text: String) throws(IntervalError) {
-        let number = text.utf8.prefix(while: digits.contains)
-        let unit: Int64
-        switch text[number.endIndex...].drop(while: { $0 == " " }) {
-        case "ms": unit = 1
-        case "s": unit = 1000
-        case "m": unit = 60_000
-        default: throw .malformed
+        let units: [Substring: Int64] = ["ms": 1, "s": 1000, "m": 60_000]
+        guard let match = text.wholeMatch(of: /([0-9]+) *([a-z]+)/), let unit = units[match.2] else {
+            throw .malformed
         }
-        guard !number.isEmpty else { throw .malformed }
-        guard let milliseconds = scaled(number, by: unit),
+        guard let milliseconds = scaled(match.1.utf8, by: unit),
             (Self.shortest...Self.longest).contains(.milliseconds(milliseconds))
         else { throw .outOfRange }
         duration = .milliseconds(milliseconds)
     }
 }
 
-/// Why text is not an interval. ArgumentParser adds the text and the option.
-enum IntervalError: Error, Hashable, CustomStringConvertible {
-    case malformed, outOfRange
+enum IntervalError: String, Error, CustomStringConvertible {
+    case malformed = "it is not an interval; write for example 500ms, 1s or 2m"
+    case outOfRange = "it is not between 100ms and 60m"
 
-    var description: String {
-        switch self {
-        case .malformed: "it is not an interval; write for example 500ms, 1s or 2m"
-        case .outOfRange: "it is not between 100ms and 60m"
-        }
-    }
+    var description: String { rawValue }
 }
 
 /// How long an item is worth keeping: `45s`, `30m`, `12h`, `7d`, `2w`.
@@ -208,6 +189,10 @@ struct Lifetime: Hashable {
     /// The longest lifetime, about 146 million years, so that its end fits an item's expiry whenever it begins.
     static let longest = Lifetime(milliseconds: .max / 2)
 
+    private static let units: [Substring: Int64] = [
+        "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
+    ]
+
     private init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     init(_ text: String) throws(LifetimeError) {
@@ -215,10 +200,14 @@ struct Lifetime: Hashable {
         guard !number.isEmpty else {
             throw text.isEmpty ? .empty : text.hasPrefix("-") ? .negative : .notANumber
         }
-        let unit = try Self.unit(text[number.endIndex...].drop { $0 == " " })
-        guard let milliseconds = scaled(number, by: unit),
-            milliseconds <= Self.longest.milliseconds
-        else { throw .tooLarge }
+        let suffix = text[number.endIndex...].drop { $0 == " " }
+        guard let unit = Self.units[suffix] else {
+            throw suffix.isEmpty
+                ? .noUnit : suffix.hasPrefix(".") || suffix.hasPrefix(",") ? .fraction : .unknownUnit
+        }
+        guard let milliseconds = scaled(number, by: unit), milliseconds <= Self.longest.milliseconds else {
+            throw .tooLarge
+        }
         self.milliseconds = milliseconds
     }
 
@@ -234,36 +223,18 @@ struct Lifetime: Hashable {
         let (start, overflow) = now.subtractingReportingOverflow(milliseconds)
         return overflow ? .min : start
     }
-
-    private static func unit(_ unit: Substring) throws(LifetimeError) -> Int64 {
-        switch unit {
-        case "s": 1000
-        case "m": 60_000
-        case "h": 3_600_000
-        case "d": 86_400_000
-        case "w": 604_800_000
-        case "": throw .noUnit
-        default: throw unit.hasPrefix(".") || unit.hasPrefix(",") ? .fraction : .unknownUnit
-        }
-    }
 }
 
-/// Why text is not a lifetime. ArgumentParser adds the text and the option.
-enum LifetimeError: Error, Hashable, CaseIterable, CustomStringConvertible {
-    case empty, negative, notANumber, fraction, noUnit, unknownUnit, tooLarge
+enum LifetimeError: String, Error, CustomStringConvertible {
+    case empty = "it is empty; write for example 7d"
+    case negative = "it is negative; write for example 7d"
+    case notANumber = "it is not a duration; write for example 45s, 30m, 12h, 7d or 2w"
+    case fraction = "it is not a whole number; write 90m instead of 1.5h"
+    case noUnit = "it has no unit; use s, m, h, d or w for seconds, minutes, hours, days or weeks"
+    case unknownUnit = "its unit is unknown; use s, m, h, d or w for seconds, minutes, hours, days or weeks"
+    case tooLarge = "it is too large; the limit is 53375995583d"
 
-    var description: String {
-        switch self {
-        case .empty: "it is empty; write for example 7d"
-        case .negative: "it is negative; write for example 7d"
-        case .notANumber: "it is not a duration; write for example 45s, 30m, 12h, 7d or 2w"
-        case .fraction: "it is not a whole number; write 90m instead of 1.5h"
-        case .noUnit: "it has no unit; use s, m, h, d or w for seconds, minutes, hours, days or weeks"
-        case .unknownUnit:
-            "its unit is unknown; use s, m, h, d or w for seconds, minutes, hours, days or weeks"
-        case .tooLarge: "it is too large; the limit is \(Lifetime.longest.milliseconds / 86_400_000)d"
-        }
-    }
+    var description: String { rawValue }
 }
 
 /// The priority of an item from the command line: 0 to 1.
@@ -276,16 +247,11 @@ enum Priority {
     }
 }
 
-/// Why text is not a priority. ArgumentParser adds the text and the option.
-enum PriorityError: Error, Hashable, CaseIterable, CustomStringConvertible {
-    case notANumber, outOfRange
+enum PriorityError: String, Error, CustomStringConvertible {
+    case notANumber = "it is not a number; write for example 0.5"
+    case outOfRange = "it is not between 0 and 1"
 
-    var description: String {
-        switch self {
-        case .notANumber: "it is not a number; write for example 0.5"
-        case .outOfRange: "it is not between 0 and 1"
-        }
-    }
+    var description: String { rawValue }
 }
 
 /// ASCII digits only.

@@ -7,8 +7,7 @@ internal import SystemPackage
 /// The options that every command accepts, before or after its name; see ``SharedArguments``.
 struct SharedOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The folder that holds an app's Documents, Library and tmp.", valueName: "dir"),
+        help: ArgumentHelp("The folder that holds an app's Documents, Library and tmp.", valueName: "dir"),
         completion: .directory, transform: FilePath.parse)
     var container: FilePath?
 
@@ -43,14 +42,12 @@ struct SharedOptions: ParsableArguments {
     /// The cache, as the user named it.
     var placeName: String { app ?? container?.displayText ?? "" }
 
-    func place() throws(CommandFailure) -> Place {
-        do {
-            if let container { return try Place(container: container) }
-            return try Place(application: app ?? "")
-        } catch {
-            throw CommandFailure(error)
-        }
+    func place() throws -> Place {
+        try container.map { try Place(container: $0) }
+            ?? Place(areas: .application(id: app ?? ""), container: nil)
     }
+
+    var output: Output { Output(isJSON: json, isQuiet: quiet) }
 
     var logger: Logger {
         var logger = Logger(label: "cachectl") { _ in StandardErrorLog() }
@@ -65,14 +62,19 @@ struct Place {
     /// The container, if the user named one.
     let container: FilePath?
 
-    /// The areas in a container, or in an `.xcappdata` bundle that contains one.
-    init(container path: FilePath) throws(StorageAreasError) {
-        areas = try .container(at: Self.container(in: path))
-        container = areas.documents.removingLastComponent()
+    /// The path to print: relative to the container, or to its area if there is no container.
+    func relativePath(_ path: AreaPath) -> String {
+        guard let container, var full = areas.path(of: path.area)?.pushing(path.relative),
+            full.removePrefix(container)
+        else { return path.relative.string }
+        return full.string
     }
+}
 
-    /// Xcode saves a device's container inside a bundle. The path may be `.` or a symbolic link to one.
-    private static func container(in path: FilePath) -> FilePath {
+extension Place {
+    /// The areas in a container, or in the container inside a bundle in which Xcode saved it (`.xcappdata`). The path
+    /// may be `.` or a symbolic link to the bundle.
+    init(container path: FilePath) throws(StorageAreasError) {
         let name: FilePath
         do throws(FileSystemError) {
             name = try LiveFileSystem().resolved(path)
@@ -80,21 +82,8 @@ struct Place {
             // The path does not exist yet: use the name as given.
             name = path
         }
-        guard name.lastComponent?.extension?.lowercased() == "xcappdata" else { return path }
-        return path.appending("AppData")
-    }
-
-    /// The areas of an app on this machine.
-    init(application id: String) throws(StorageAreasError) {
-        areas = try .application(id: id)
-        container = nil
-    }
-
-    /// The path to print: relative to the container, or to its area if there is no container.
-    func relativePath(_ path: AreaPath) -> String {
-        guard let container, var full = areas.path(of: path.area)?.pushing(path.relative),
-            full.removePrefix(container)
-        else { return path.relative.string }
-        return full.string
+        let isBundle = name.lastComponent?.extension?.lowercased() == "xcappdata"
+        areas = try .container(at: isBundle ? path.appending("AppData") : path)
+        container = areas.documents.removingLastComponent()
     }
 }

@@ -4,9 +4,8 @@ internal import PrefetchFileSystem
 internal import PrefetchStorageInventory
 internal import SystemPackage
 
-struct Inventory: InspectingCommand {
+struct Inventory: Command {
     static let configuration = CommandConfiguration(
-        commandName: "inventory",
         abstract:
             "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
         usage: """
@@ -54,11 +53,8 @@ struct Inventory: InspectingCommand {
     var plist: FilePath?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "How long an excluded file may stay unused, for --check (default: 30d).",
-            valueName: "duration"),
-        transform: Lifetime.init(_:))
+        "How long an excluded file may stay unused, for --check (default: 30d).", "duration",
+        parse: Lifetime.init(_:))
     var unusedFor: Lifetime?
 
     @Option(
@@ -72,16 +68,10 @@ struct Inventory: InspectingCommand {
     @Option(help: "Only files from this feed or server.", transform: String.parse)
     var source: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Only files larger than this.", valueName: "size"),
-        transform: ByteSize.parse)
+    @Option("Only files larger than this.", "size", parse: ByteSize.parse)
     var largerThan: ByteCount?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Only files stored, opened or changed longer ago.", valueName: "duration"),
-        transform: Lifetime.init(_:))
+    @Option("Only files stored, opened or changed longer ago.", "duration", parse: Lifetime.init(_:))
     var olderThan: Lifetime?
 
     @OptionGroup var shared: SharedOptions
@@ -101,10 +91,22 @@ struct Inventory: InspectingCommand {
         }
     }
 
-    func inspect(_ fileSystem: any FileSystem, to output: Output) throws -> ExitCode {
+    /// Does not open a cache, since opening creates a missing one.
+    func run() async throws {
+        // Its threads may block.
+        try await withTaskExecutorPreference(BlockingExecutor()) {
+            let output = shared.output
+            let hasFindings = try inspect(LiveFileSystem(), to: output)
+            try output.flush()
+            if hasFindings { throw CommandFailure(.found, nil) }
+        }
+    }
+
+    /// - Returns: Whether a check found something.
+    private func inspect(_ fileSystem: LiveFileSystem, to output: Output) throws -> Bool {
         if rules {
-            try StorageRules.print(to: output)
-            return .success
+            try output.print(StorageRules.infos)
+            return false
         }
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
         let place = try shared.place()
@@ -113,10 +115,15 @@ struct Inventory: InspectingCommand {
         if check {
             var options = Checkup.Options(now: Timestamp.now, settings: settings)
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
-            return try inventory.check(options, fileSystem, to: output)
+            let (findings, problems) = Checkup.run(on: inventory, options, in: fileSystem)
+            try output.print(findings, problems: inventory.problems + problems, of: inventory)
+            return !findings.isEmpty
         }
         let start = olderThan?.start(before: Timestamp.now)
-        let printer = InventoryOutput(of: inventory, to: output) { isSelected($0, storedBefore: start) }
+        let isSelected = { (file: InventoryFile) in self.isSelected(file, storedBefore: start) }
+        let printer = InventoryOutput(
+            inventory: inventory, output: output, isSelected: isSelected,
+            totals: InventoryTotals(of: inventory, only: isSelected))
         if csv {
             try printer.printCSV()
         } else if output.isJSON {
@@ -127,7 +134,7 @@ struct Inventory: InspectingCommand {
             try printer.printSums(isFiltered: isFiltered)
         }
         inventory.problems.warn()
-        return .success
+        return false
     }
 
     private var isFiltered: Bool {
@@ -138,28 +145,25 @@ struct Inventory: InspectingCommand {
         (area.isEmpty || area.contains { $0.area == file.area }) && (kind.isEmpty || kind.contains(file.kind))
             // Compared as bytes: Swift's `==` treats canonically equivalent strings as equal.
             && (source.map { file.facts?.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
-            && (largerThan.map { file.length > $0.bytes } ?? true)
-            && (start.map { file.since < $0 } ?? true)
+            && (largerThan.map { file.length > $0.bytes } ?? true) && (start.map { file.since < $0 } ?? true)
     }
 }
 
 /// An area as an argument, or `other` for files outside all areas.
 struct AreaChoice: ExpressibleByArgument {
-    static let outside = "other"
-
     let area: Area?
 
     init?(argument: String) {
+        guard Self.allValueStrings.contains(argument) else { return nil }
         area = Area(name: argument)
-        if area == nil, argument != Self.outside { return nil }
     }
 
-    static var allValueStrings: [String] { Area.allCases.map(\.name) + [outside] }
+    static var allValueStrings: [String] { (Area.allCases as [Area?] + [nil]).map(\.choiceName) }
 }
 
 extension FileKind: ExpressibleByArgument {}
 
 extension Area? {
     /// The name in arguments and in output.
-    var choiceName: String { self?.name ?? AreaChoice.outside }
+    var choiceName: String { self?.name ?? "other" }
 }

@@ -5,19 +5,10 @@ internal import SystemPackage
 
 /// The selected files of an inventory as text, as JSON or as CSV.
 struct InventoryOutput {
-    private let inventory: StorageInventory
-    private let output: Output
-    private let isSelected: (InventoryFile) -> Bool
-    private let totals: InventoryTotals
-
-    init(
-        of inventory: StorageInventory, to output: Output, only isSelected: @escaping (InventoryFile) -> Bool
-    ) {
-        self.inventory = inventory
-        self.output = output
-        self.isSelected = isSelected
-        totals = InventoryTotals(of: inventory, only: isSelected)
-    }
+    let inventory: StorageInventory
+    let output: Output
+    let isSelected: (InventoryFile) -> Bool
+    let totals: InventoryTotals
 
     /// Largest first; files of equal size are grouped by folder.
     private var files: LazyMapCollection<[Int], InventoryFile> {
@@ -46,33 +37,25 @@ struct InventoryOutput {
                 Size.text(group.allocated), group.backedUp == 0 ? "-" : Size.text(group.backedUp),
             ])
         }
-        try output.print(table.lines + [""] + (isFiltered ? selectedLines : lines))
+        let length = Size.exactText(totals.length)
+        let allocated = Size.text(totals.groups.reduce(0) { $0 + $1.allocated })
+        let selected = ["\(totals.files) files, \(length), \(allocated) on disk"]
+        try output.print(table.lines + [""] + (isFiltered ? selected : device))
     }
 
-    private var selectedLines: [String] {
-        let allocated = totals.groups.reduce(0) { $0 + $1.allocated }
-        return ["\(totals.files) files, \(Size.exactText(totals.length)), \(Size.text(allocated)) on disk"]
-    }
-
-    private var lines: [String] {
+    private var device: [String] {
         let all = Size.exactText(totals.allocated)
-        var table = TextTable([
+        let (backup, wanted) = (totals.backupLength, totals.intendedBackupLength)
+        return TextTable([
             "Documents & Data": Size.exactText(totals.documentsAndData),
             "Caches and tmp": "\(Size.exactText(totals.cachesAndTemporary)), in the total only",
             "Total": "\(all) in \(totals.files) files and \(totals.folders) folders",
-            "Backup": backup,
-        ])
-        if inventory.vanished > 0 { table.add(["Disappeared during the scan", "\(inventory.vanished)"]) }
-        return table.lines
+            "Backup": Size.exactText(backup)
+                + (wanted == backup ? "" : "; wanted: \(Size.exactText(wanted))"),
+            "Disappeared during the scan": inventory.vanished > 0 ? "\(inventory.vanished)" : nil,
+        ]).lines
     }
 
-    private var backup: String {
-        let text = Size.exactText(totals.backupLength)
-        let wanted = totals.intendedBackupLength
-        return wanted == totals.backupLength ? text : "\(text); wanted: \(Size.exactText(wanted))"
-    }
-
-    /// Prints one line per file.
     func printFiles() throws {
         let files = files
         guard !files.isEmpty else { return try output.print("no such files") }
@@ -90,14 +73,12 @@ struct InventoryOutput {
         [
             file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
             Self.backup(of: file), Timestamp.text(milliseconds: file.since),
-            Self.text(file.facts?.source), Self.text(file.facts?.key),
-            inventory.path(of: file).displayText.escapedForTerminal,
+            Self.text(file.facts?.source), Self.text(file.facts?.key), inventory.path(of: file).displayText,
         ]
     }
 
     private static func text(_ string: String?) -> String {
-        guard let string, !string.isEmpty else { return "-" }
-        return string.escapedForTerminal
+        string.flatMap { $0.isEmpty ? nil : $0 } ?? "-"
     }
 
     /// The actual backup state, and the intended one if it differs.
@@ -112,9 +93,25 @@ struct InventoryOutput {
 
     /// Prints one object, optionally with the files, which are streamed.
     func printJSON(withFiles: Bool) throws {
+        let groups: [JSONObject] = totals.groups.map {
+            [
+                "area": $0.area.choiceName, "kind": $0.kind.rawValue, "files": $0.files, "bytes": $0.length,
+                "allocatedBytes": $0.allocated, "backedUpBytes": $0.backedUp,
+            ]
+        }
+        let sums: JSONObject = [
+            "files": totals.files, "folders": totals.folders, "bytes": totals.length,
+            "allocatedBytes": totals.allocated, "folderAllocatedBytes": totals.folderAllocation,
+            "documentsAndDataBytes": totals.documentsAndData,
+            "cachesAndTemporaryBytes": totals.cachesAndTemporary,
+        ]
+        let backup: JSONObject = [
+            "projectedBytes": totals.backupLength, "wantedBytes": totals.intendedBackupLength,
+            "excludedBytes": totals.excludedLength,
+        ]
         let object: JSONObject = [
-            "groups": totals.groups.map(\.json), "totals": totals.json, "backup": totals.backupJSON,
-            "vanished": inventory.vanished, "problems": inventory.problems.map(\.json),
+            "groups": groups, "totals": sums, "backup": backup, "vanished": inventory.vanished,
+            "problems": inventory.problems.map(\.json),
         ]
         guard withFiles else { return try output.print(json: object) }
         try output.print(json: files.lazy.map { $0.json(in: inventory) }, as: "files", behind: object)
@@ -122,16 +119,16 @@ struct InventoryOutput {
 
     /// Prints CSV (RFC 4180): a header and one record per file, each ending in CR LF.
     func printCSV() throws(FileSystemError) {
-        try output.print(CSV.line(CSV.header))
+        try output.print(verbatim: CSV.line(CSV.header).utf8)
         for file in files {
-            try output.print(
-                CSV.line([
-                    inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
-                    "\(file.length)", "\(file.allocated)", "\(file.isBackupIntended)", "\(file.isBackedUp)",
-                    file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
-                    Timestamp.text(milliseconds: file.since), file.facts?.key ?? "",
-                    file.facts?.source ?? "", file.facts?.intent ?? "",
-                ]))
+            let line = CSV.line([
+                inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
+                "\(file.length)", "\(file.allocated)", "\(file.isBackupIntended)", "\(file.isBackedUp)",
+                file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
+                Timestamp.text(milliseconds: file.since), file.facts?.key ?? "", file.facts?.source ?? "",
+                file.intent ?? "",
+            ])
+            try output.print(verbatim: line.utf8)
         }
     }
 }
@@ -151,38 +148,15 @@ enum CSV {
     private static func field(_ text: String) -> String {
         let text = text.escapedForTerminal
         guard text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
-        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-            + "\""
-    }
-}
-
-extension InventoryTotals.Group {
-    fileprivate var json: JSONObject {
-        [
-            "area": area.choiceName, "kind": kind.rawValue, "files": files, "bytes": length,
-            "allocatedBytes": allocated, "backedUpBytes": backedUp,
-        ]
-    }
-}
-
-extension InventoryTotals {
-    fileprivate var json: JSONObject {
-        [
-            "files": files, "folders": folders, "bytes": length, "allocatedBytes": allocated,
-            "folderAllocatedBytes": folderAllocation, "documentsAndDataBytes": documentsAndData,
-            "cachesAndTemporaryBytes": cachesAndTemporary,
-        ]
-    }
-
-    fileprivate var backupJSON: JSONObject {
-        [
-            "projectedBytes": backupLength, "wantedBytes": intendedBackupLength,
-            "excludedBytes": excludedLength,
-        ]
+        return "\"\(text.replacing("\"", with: "\"\""))\""
     }
 }
 
 extension InventoryFile {
+    fileprivate var intent: String? {
+        facts?.isUserRequested.map { ($0 ? Intent.userRequested : .opportunistic).name }
+    }
+
     fileprivate func json(in inventory: StorageInventory) -> JSONObject {
         [
             "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
@@ -194,15 +168,71 @@ extension InventoryFile {
                 "wanted": isBackupIntended, "actual": isBackedUp, "excludedBy": exclusions.names,
             ] as JSONObject,
             // Why the file is there, if known.
-            "key": facts?.key, "source": facts?.source, "intent": facts?.intent,
+            "key": facts?.key, "source": facts?.source, "intent": intent,
             "contentBytes": facts?.contentBytes, "sinceMilliseconds": facts?.since,
         ]
     }
 }
 
-extension InventoryFile.Facts {
-    /// The name of the intent in JSON and CSV.
-    fileprivate var intent: String? {
-        isUserRequested.map { $0 ? Intent.userRequested.name : Intent.opportunistic.name }
+extension Output {
+    func print(_ rules: [RuleInfo]) throws {
+        guard isJSON else {
+            return try print(
+                rules.flatMap { rule in
+                    [
+                        "\(rule.name) (\(rule.severity.rawValue))", "    \(rule.explanation)",
+                        "    \(rule.guideline). \(rule.fix)",
+                    ]
+                })
+        }
+        let records: [JSONObject] = rules.map {
+            [
+                "name": $0.name, "severity": $0.severity.rawValue, "explanation": $0.explanation,
+                "guideline": $0.guideline, "fix": $0.fix,
+            ]
+        }
+        try print(json: records, as: "rules")
+    }
+
+    /// Prints the findings of a check, and warns of what it could not inspect.
+    func print(_ findings: [Finding], problems: [StorageInventory.Problem], of inventory: StorageInventory)
+        throws
+    {
+        var rules: [RuleInfo] = []
+        for finding in findings where !rules.contains(finding.rule) { rules.append(finding.rule) }
+        let fixes = rules.map { "\($0.name): \($0.fix)" }
+        let files = inventory.files.count
+        try report(
+            ["files": files, "findings": findings.map(\.json), "problems": problems.map(\.json)],
+            rules.isEmpty ? ["nothing wrong with \(files) files"] : findings.map(\.line) + [""] + fixes,
+            isConfirmation: findings.isEmpty)
+        problems.warn()
+    }
+}
+
+extension Finding {
+    fileprivate var line: String {
+        let extent = files > 1 ? " (\(files) files, \(Size.text(length)))" : ""
+        return "\(rule.severity.rawValue): \(path.displayText): \(message)\(extent) [\(rule.name)]"
+    }
+
+    fileprivate var json: JSONObject {
+        [
+            "rule": rule.name, "severity": rule.severity.rawValue, "path": path.json, "message": message,
+            "files": files, "bytes": length, "fix": rule.fix, "guideline": rule.guideline,
+        ]
+    }
+}
+
+extension StorageInventory.Problem {
+    var json: JSONObject { ["path": path.json, "reason": reason] }
+}
+
+extension [StorageInventory.Problem] {
+    /// Reports on standard error what could not be inspected.
+    func warn() {
+        for problem in self {
+            StandardStreams.writeError("cachectl: warning: \(problem.path.displayText): \(problem.reason)")
+        }
     }
 }

@@ -27,6 +27,13 @@ enum Size {
     }
 }
 
+/// A number of things: `1 item`, `2 items`.
+enum Count {
+    static func text(_ number: some BinaryInteger, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+}
+
 /// Thousandths as percentages: `25 %`, `2.5 %`.
 enum Percent {
     static func text(_ perMille: Int64) -> String {
@@ -84,9 +91,5 @@ extension Duration {
     }
 
     /// The seconds, with two decimals.
-    var secondsText: String {
-        let hundredths = Int64((self / .seconds(1) * 100).rounded())
-        let rest = hundredths % 100
-        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
-    }
+    var secondsText: String { String(format: "%.2f", self / .seconds(1)) }
 }

@@ -1,9 +1,11 @@
+internal import Foundation
+internal import Logging
 internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// The output of a command on standard output: lines of text, or JSON.
 ///
-/// Text is buffered. The caller must escape untrusted strings; see `escapedForTerminal`.
+/// Text is buffered, and escaped for a terminal.
 final class Output {
     let isJSON: Bool
     /// Whether to print only requested output, and no confirmations.
@@ -19,41 +21,43 @@ final class Output {
         self.isQuiet = isQuiet
     }
 
-    /// Prints a line that confirms an action, which `--quiet` hides.
+    /// Prints a result: as JSON, or as lines of text.
     ///
-    /// - Parameter evenIfQuiet: Whether the line is the requested output, as in a dry run.
-    func confirm(_ line: String, evenIfQuiet: Bool = false) throws(FileSystemError) {
-        if !isQuiet || evenIfQuiet { try print(line) }
+    /// - Parameter isConfirmation: Whether the lines only confirm an action, so that `--quiet` hides them.
+    func report(
+        _ json: @autoclosure () -> JSONObject, _ lines: @autoclosure () -> [String],
+        isConfirmation: Bool = false
+    ) throws {
+        if isJSON {
+            try print(json: json())
+        } else if !isConfirmation || !isQuiet {
+            try print(lines())
+        }
     }
+
+    /// Prints a line that `--quiet` hides.
+    func confirm(_ line: String) throws(FileSystemError) { if !isQuiet { try print(line) } }
 
     func print(_ lines: [String]) throws(FileSystemError) {
         for line in lines { try print(line) }
     }
 
-    func print(_ line: String) throws(FileSystemError) { try print(bytes: line.utf8) }
+    func print(_ line: String) throws(FileSystemError) { try print(verbatim: line.escapedForTerminal.utf8) }
 
-    /// Prints the bytes of a path verbatim.
-    func print(_ path: FilePath) throws(FileSystemError) { try print(bytes: path.bytes) }
-
-    private func print(bytes: some Sequence<UInt8>) throws(FileSystemError) {
-        pending += bytes
+    func print(verbatim line: some Sequence<UInt8>) throws(FileSystemError) {
+        pending += line
         pending.append(UInt8(ascii: "\n"))
         if pending.count >= 64 << 10 { try flush() }
     }
 
-    /// Prints one JSON object on several lines.
-    func print(json object: JSONObject) throws { try print(JSON.document(object, isPretty: true)) }
-
-    /// Prints one JSON object on one line.
-    func print(jsonLine object: JSONObject) throws {
-        try print(JSON.document(object, isPretty: false))
+    /// - Parameter isPretty: Whether the object takes several lines.
+    func print(json object: JSONObject, isPretty: Bool = true) throws {
+        try print(verbatim: JSON.document(object, isPretty: isPretty).utf8)
     }
 
     /// Prints a JSON object that contains an array, streaming the elements, which may not fit into memory.
     ///
-    /// - Parameters:
-    ///   - name: The name of the array.
-    ///   - head: An object whose members precede the array.
+    /// - Parameter head: An object whose members precede the array.
     func print(
         json objects: some Collection<JSONObject>, as name: String, behind head: JSONObject = [:]
     ) throws {
@@ -67,7 +71,8 @@ final class Output {
             separator = ",\n"
             if pending.count >= 64 << 10 { try flush() }
         }
-        try print((objects.isEmpty ? "" : "\n") + "],\n\"schemaVersion\" : \(JSON.schemaVersion)\n}")
+        let end = (objects.isEmpty ? "" : "\n") + "],\n\"schemaVersion\" : \(JSON.schemaVersion)\n}"
+        try print(verbatim: end.utf8)
     }
 
     func flush() throws(FileSystemError) {
@@ -80,5 +85,74 @@ final class Output {
             guard error.errno == .brokenPipe, !stopsOnBrokenPipe else { throw error }
             hasReader = false
         }
+    }
+}
+
+enum StandardStreams {
+    /// Makes writing to the standard streams safe.
+    ///
+    /// Ignores `SIGPIPE`, so that writing to a closed pipe fails instead of killing the process before it can close
+    /// the cache. If one of the three descriptors is closed, opens `/dev/null` in its place, in the wrong direction
+    /// so that using it fails: otherwise the next opened file, perhaps a database, would get that number and receive
+    /// the output.
+    static func prepare() {
+        signal(SIGPIPE, SIG_IGN)
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) == -1 {
+            _ = open("/dev/null", (number == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
+        }
+    }
+
+    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Whether standard output is a terminal that supports cursor control.
+    static var isOutputScreen: Bool {
+        isatty(STDOUT_FILENO) == 1
+            && ![nil, "", "dumb"].contains(ProcessInfo.processInfo.environment["TERM"])
+    }
+
+    /// Whether colours are wanted (no-color.org).
+    static var isColoured: Bool { [nil, ""].contains(ProcessInfo.processInfo.environment["NO_COLOR"]) }
+
+    static func write(_ text: String) throws(FileSystemError) {
+        try Array(text.utf8).withBytes { bytes throws(FileSystemError) in try write(bytes) }
+    }
+
+    static func write(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
+        do {
+            try FileDescriptor.standardOutput.writeAll(bytes)
+        } catch {
+            throw FileSystemError("write", path: "standard output", errno: error as? Errno ?? .ioError)
+        }
+    }
+
+    /// Writes one line, escaped, to standard error.
+    static func writeError(_ line: String) { writeErrorVerbatim(line.escapedForTerminal + "\n") }
+
+    /// Writes text that may contain terminal controls.
+    static func writeErrorVerbatim(_ text: String) {
+        do {
+            try FileDescriptor.standardError.writeAll(text.utf8)
+        } catch {
+            // There is nowhere left to report this.
+        }
+    }
+}
+
+/// Writes the library's log to standard error, one escaped line per event.
+struct StandardErrorLog: LogHandler {
+    var logLevel = Logger.Level.error
+    var metadata = Logger.Metadata()
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let metadata = metadata.merging(event.metadata ?? [:]) { _, own in own }.sorted { $0.key < $1.key }
+        let text = metadata.reduce(event.message.description) { $0 + " \($1.key)=\($1.value)" }
+        StandardStreams.writeError("cachectl: \(event.level): \(text)")
     }
 }

@@ -1,11 +1,6 @@
+internal import Foundation
 internal import PrefetchCaching
 internal import Synchronization
-
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
 
 /// A progress line on a terminal, cleared when the work is done.
 struct ProgressLine {
@@ -63,14 +58,11 @@ final class WorkProgress: Sendable {
     }
 
     func show(_ progress: VerificationProgress) {
-        if let total = progress.totalBytes {
-            show("verifying", progress.bytes, of: total)
-        } else {
-            show("verifying", Int64(progress.files), of: Int64(progress.totalFiles))
-        }
+        let done = progress.totalBytes == nil ? Int64(progress.files) : progress.bytes
+        show("verifying", done, of: progress.totalBytes ?? Int64(progress.totalFiles))
     }
 
-    private func show(_ label: String, _ done: Int64, of total: Int64) {
+    func show(_ label: String, _ done: Int64, of total: Int64) {
         guard total > 0 else { return }
         current.withLock { current in
             var line =
@@ -91,7 +83,7 @@ final class WorkProgress: Sendable {
 
 /// A stack of progress bars on a terminal for concurrent work, redrawn in place and cleared when the work is done.
 struct ProgressBoard {
-    private struct Bar {
+    private struct Job {
         let id: Int
         let label: String
         var done: Int64
@@ -101,7 +93,7 @@ struct ProgressBoard {
     /// Faster updates would be unreadable.
     static let interval = Duration.milliseconds(100)
 
-    private var bars: [Bar] = []
+    private var jobs: [Job] = []
     private var drawnLines = 0
     private var lastDrawn: ContinuousClock.Instant?
     private let now: () -> ContinuousClock.Instant
@@ -126,15 +118,14 @@ struct ProgressBoard {
     }
 
     mutating func show(_ id: Int, _ label: String, _ done: Int64, of total: Int64?) {
-        if let index = bars.firstIndex(where: { $0.id == id }) {
-            bars[index].done = done
-            bars[index].total = total
+        if let index = jobs.firstIndex(where: { $0.id == id }) {
+            (jobs[index].done, jobs[index].total) = (done, total)
         } else {
-            bars.append(Bar(id: id, label: label.escapedForTerminal, done: done, total: total))
+            jobs.append(Job(id: id, label: label.escapedForTerminal, done: done, total: total))
         }
     }
 
-    mutating func remove(_ id: Int) { bars.removeAll { $0.id == id } }
+    mutating func remove(_ id: Int) { jobs.removeAll { $0.id == id } }
 
     /// Draws all bars and a footer, at most once per ``interval``.
     mutating func draw(footer: String) {
@@ -144,7 +135,7 @@ struct ProgressBoard {
         let size = size()
         // Lines that wrap or scroll off the screen cannot be redrawn.
         let texts =
-            bars.prefix(max(0, size.lines - 2)).map { Self.text($0, columns: size.columns - 1) }
+            jobs.prefix(max(0, size.lines - 2)).map { Self.text($0, columns: size.columns - 1) }
             + [footer.prefix(columns: size.columns - 1)]
         write(toTop + texts.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J")
         drawnLines = texts.count
@@ -160,16 +151,12 @@ struct ProgressBoard {
 
     private var toTop: String { drawnLines > 0 ? "\u{1B}[\(drawnLines)A\r" : "" }
 
-    private static func text(_ bar: Bar, columns: Int) -> String {
-        let done = Size.text(bar.done)
+    private static func text(_ job: Job, columns: Int) -> String {
+        let done = Size.text(job.done)
         let rest =
-            if let total = bar.total {
-                " \(cachectl.Bar.text(bar.done, of: total)), \(done) of \(Size.text(total))"
-            } else {
-                " \(done)"
-            }
+            job.total.map { " \(Bar.text(job.done, of: $0)), \(done) of \(Size.text($0))" } ?? " \(done)"
         // The end of a URL is more informative than its start.
-        let label = bar.label.suffix(columns: max(8, columns - rest.count))
+        let label = job.label.suffix(columns: max(8, columns - rest.count))
         return (label + rest).prefix(columns: columns)
     }
 }

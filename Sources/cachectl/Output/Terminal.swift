@@ -1,13 +1,9 @@
+internal import Foundation
 internal import PrefetchFileSystem
 internal import Synchronization
+internal import SystemPackage
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
-/// A terminal's alternate screen, with unbuffered keys, no echo and a hidden cursor.
+/// The alternate screen of the terminal behind standard output, with unbuffered keys, no echo and a hidden cursor.
 ///
 /// ``leave()`` restores the terminal. It is idempotent, and may be called from any thread.
 final class TerminalScreen: Sendable {
@@ -16,32 +12,24 @@ final class TerminalScreen: Sendable {
     private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J"
     private static let leave = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
-    private let descriptor: CInt
-    /// The settings to restore; `nil` when not on the alternate screen. `settings` is `nil` if unavailable.
-    private let taken = Mutex<Saved?>(nil)
+    /// The settings to restore; `nil` when not on the alternate screen.
+    private let saved = Mutex<termios?>(nil)
 
-    private struct Saved: Sendable {
-        let settings: termios?
-    }
-
-    /// - Parameter descriptor: The descriptor of a terminal.
-    init(_ descriptor: CInt) { self.descriptor = descriptor }
-
-    var size: TerminalSize { TerminalSize(of: descriptor) }
+    var size: TerminalSize { TerminalSize(of: STDOUT_FILENO) }
 
     func enter() throws(FileSystemError) {
         do throws(FileSystemError) {
-            try taken.withLock { taken throws(FileSystemError) in
-                guard taken == nil else { return }
+            try saved.withLock { saved throws(FileSystemError) in
+                if saved != nil { return }
                 var settings = termios()
-                let isKnown = tcgetattr(descriptor, &settings) == 0
-                taken = Saved(settings: isKnown ? settings : nil)
-                if isKnown {
-                    // Keep signals (`ISIG`) and newline translation (`ONLCR`).
-                    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-                    _ = tcsetattr(descriptor, TCSADRAIN, &settings)
+                guard tcgetattr(STDOUT_FILENO, &settings) == 0 else {
+                    throw FileSystemError("tcgetattr", path: "standard output", errno: Errno(rawValue: errno))
                 }
-                try StandardStreams.write(Self.enter, to: descriptor)
+                saved = settings
+                // Keep signals (`ISIG`) and newline translation (`ONLCR`).
+                settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+                _ = tcsetattr(STDOUT_FILENO, TCSADRAIN, &settings)
+                try StandardStreams.write(Self.enter)
             }
         } catch {
             leave()
@@ -50,23 +38,22 @@ final class TerminalScreen: Sendable {
     }
 
     func leave() {
-        taken.withLock { saved in
-            guard let last = saved else { return }
+        saved.withLock { saved in
+            guard var settings = saved else { return }
             saved = nil
             do throws(FileSystemError) {
-                try StandardStreams.write(Self.leave, to: descriptor)
+                try StandardStreams.write(Self.leave)
             } catch {
                 // The terminal is gone.
             }
-            guard var settings = last.settings else { return }
-            _ = tcsetattr(descriptor, TCSADRAIN, &settings)
+            _ = tcsetattr(STDOUT_FILENO, TCSADRAIN, &settings)
         }
     }
 
     /// Draws lines from the top, and clears the rest of the screen.
     func draw(_ lines: [String]) throws(FileSystemError) {
         let frame = "\u{1B}[H" + lines.map { "\u{1B}[2K\($0)" }.joined(separator: "\r\n") + "\u{1B}[J"
-        try StandardStreams.write(frame, to: descriptor)
+        try StandardStreams.write(frame)
     }
 }
 
@@ -85,21 +72,15 @@ extension TerminalSize {
     }
 }
 
-/// A line for a terminal, made of styled runs.
+/// A line made of styled runs.
 struct StyledLine {
     /// The raw value is the parameter of "Select Graphic Rendition" (ECMA-48, 8.3.117). Only the eight basic colours
     /// are used: they are legible on light and dark terminals.
     enum Style: Int {
-        case plain = 0
-        case bold = 1
-        case dim = 2
-        case bad = 31
-        case good = 32
-        case warning = 33
-        case accent = 36
+        case plain = 0, bold = 1, dim = 2, bad = 31, good = 32, warning = 33, accent = 36
     }
 
-    private(set) var parts: [(text: String, style: Style)] = []
+    private var parts: [(text: String, style: Style)] = []
 
     init(_ text: String = "", _ style: Style = .plain) {
         if !text.isEmpty { parts = [(text, style)] }
@@ -110,9 +91,6 @@ struct StyledLine {
         sum.parts += right.parts
         return sum
     }
-
-    /// The text without its styles.
-    var text: String { parts.map(\.text).joined() }
 
     /// The text with escape sequences, truncated to `columns` columns.
     func rendered(columns: Int, isColoured: Bool) -> String {
@@ -125,5 +103,58 @@ struct StyledLine {
             left = shown.count < text.count ? 0 : left - shown.columns
         }
         return rendered
+    }
+}
+
+/// Handles signals on a dispatch queue instead of letting them end the process. Only the second terminating signal
+/// still does.
+final class SignalHandler {
+    private final class FirstSignal: Sendable {
+        let value = Mutex<CInt?>(nil)
+
+        /// - Returns: Whether `number` is the first signal.
+        func note(_ number: CInt) -> Bool {
+            value.withLock { value in
+                defer { value = value ?? number }
+                return value == nil
+            }
+        }
+    }
+
+    private let numbers: [CInt]
+    private let sources: [any DispatchSourceSignal]
+    private let first = FirstSignal()
+
+    /// - Parameters:
+    ///   - urgent: Called at the second terminating signal, just before the process ends.
+    ///   - body: Called at every other signal.
+    init(
+        _ numbers: [CInt], urgent: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (CInt) -> Void
+    ) {
+        let queue = DispatchQueue(label: "cachectl.signals")
+        self.numbers = numbers
+        sources = numbers.map { [first] number in
+            // Dispatch sources receive signals even if they are ignored.
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler {
+                if [SIGINT, SIGTERM, SIGHUP].contains(number), !first.note(number) {
+                    urgent()
+                    _exit(128 + number)
+                }
+                body(number)
+            }
+            source.resume()
+            return source
+        }
+    }
+
+    var firstSignal: CInt? { first.value.withLock(\.self) }
+
+    /// Restores the default actions of the signals: from now on, any of them ends the process.
+    func end() {
+        for source in sources { source.cancel() }
+        for number in numbers { signal(number, SIG_DFL) }
     }
 }

@@ -9,42 +9,7 @@ extension Unicode.Scalar {
         default: false
         }
     }
-}
 
-extension String {
-    /// The string for a terminal: on one line, with every hazard written as `\u{…}`.
-    var escapedForTerminal: String {
-        replacing({ $0.isTerminalHazard }) { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }
-    }
-
-    /// The string with each scalar for which `isReplaced` is true replaced by `text`.
-    func replacing(
-        _ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String
-    ) -> String {
-        guard unicodeScalars.contains(where: isReplaced) else { return self }
-        var replaced = UnicodeScalarView()
-        for scalar in unicodeScalars {
-            if isReplaced(scalar) {
-                replaced.append(contentsOf: text(scalar).unicodeScalars)
-            } else {
-                replaced.append(scalar)
-            }
-        }
-        return String(replaced)
-    }
-}
-
-extension Character {
-    /// The width on a terminal, 0 to 2 columns, by East Asian Width (UAX #11). Emoji are two columns wide.
-    var columns: Int {
-        if isASCII { return 1 }
-        var columns = 0
-        for scalar in unicodeScalars { columns = max(columns, scalar.columns) }
-        return columns
-    }
-}
-
-extension Unicode.Scalar {
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
         0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x1F1E6...0x1F1FF,
@@ -62,13 +27,21 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The width of the text in columns.
+    /// The string for a terminal: on one line, with every hazard written as `\u{…}`.
+    var escapedForTerminal: String {
+        replacing({ $0.isTerminalHazard }) { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }
+    }
+
+    /// The string with each scalar for which `isReplaced` is true replaced by `text`.
+    func replacing(_ isReplaced: (Unicode.Scalar) -> Bool, with text: (Unicode.Scalar) -> String) -> String {
+        guard unicodeScalars.contains(where: isReplaced) else { return self }
+        return unicodeScalars.map { isReplaced($0) ? text($0) : String($0) }.joined()
+    }
+
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// The longest prefix that fits into `columns`.
     func prefix(columns: Int) -> String { String(prefix(Self.count(of: self, fitting: columns))) }
 
-    /// The longest suffix that fits into `columns`.
     func suffix(columns: Int) -> String {
         String(suffix(Self.count(of: reversed(), fitting: columns)))
     }
@@ -94,26 +67,61 @@ extension String {
     }
 }
 
-/// Escapes text for an HTML page.
-enum HTML {
-    /// Escapes markup, control characters and bidirectional controls in untrusted text.
-    static func text(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.escapedForTerminal.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            // Noncharacters are not allowed in HTML.
-            case "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+extension Character {
+    /// The width on a terminal, 0 to 2 columns, by East Asian Width (UAX #11). Emoji are two columns wide.
+    var columns: Int {
+        isASCII ? 1 : unicodeScalars.lazy.map(\.columns).max() ?? 0
+    }
+}
+
+/// Rows of text in aligned columns, escaped for a terminal. The last column is not padded, so long texts belong there.
+struct TextTable {
+    enum Alignment { case left, right }
+
+    /// Longer text is printed in full, and only shifts the rest of its own row.
+    static let widestPadding = 40
+
+    private let columns: [Alignment]
+    private var widths: [Int]
+    private var rows: [[String]] = []
+
+    init(_ columns: [Alignment]) {
+        self.columns = columns
+        widths = columns.map { _ in 0 }
     }
 
-    /// Escapes an untrusted name, and isolates its writing direction from the surrounding text.
-    static func name(_ name: String) -> String { "<bdi>\(text(name))</bdi>" }
+    /// A two-column table of names and values, without the names that have no value.
+    init(_ pairs: KeyValuePairs<String, String?>) {
+        self.init([.left, .left])
+        for case (let name, let value?) in pairs { add([name, value]) }
+    }
+
+    mutating func add(_ row: [String]) {
+        measure(row)
+        rows.append(row)
+    }
+
+    /// Widens the columns for a row without storing it, for tables that do not fit into memory: each row is created
+    /// twice, once to be measured and once to be printed.
+    mutating func measure(_ row: [String]) {
+        for (column, text) in row.enumerated() {
+            let width = text.escapedForTerminal.columns
+            if width <= Self.widestPadding { widths[column] = max(widths[column], width) }
+        }
+    }
+
+    var lines: [String] { rows.map(line) }
+
+    func line(of row: [String]) -> String {
+        var line = ""
+        for (column, text) in row.enumerated() {
+            let text = text.escapedForTerminal
+            let padding = String(repeating: " ", count: max(0, widths[column] - text.columns))
+            if column > 0 { line += "  " }
+            if columns[column] == .right { line += padding }
+            line += text
+            if columns[column] == .left, column < row.count - 1 { line += padding }
+        }
+        return line
+    }
 }

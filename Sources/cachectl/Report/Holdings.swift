@@ -2,7 +2,6 @@ internal import PrefetchCaching
 
 /// The bytes of a cache, broken down in several ways. A pure function of the cache's state.
 struct Holdings {
-    /// One part of a breakdown.
     struct Part: Hashable {
         let name: String
         let bytes: Int64
@@ -27,7 +26,6 @@ struct Holdings {
     let sources: [Part]
     let ages: [Part]
     let encodings: [Part]
-    /// The items with the largest charges.
     let largest: [CachedItem]
     /// The largest promoted files that are still at their destinations.
     let files: [PromotedFile]
@@ -41,34 +39,27 @@ struct Holdings {
     ) {
         let present = promoted.filter { $0.presentBytes != nil }
         movedFiles = promoted.count - present.count
-        files = Array(
-            present.sorted { ($0.presentBytes ?? 0, $1.key.string) > ($1.presentBytes ?? 0, $0.key.string) }
-                .prefix(Self.maximumRows))
-        largest = Array(
-            items.sorted { ($0.chargedBytes, $1.key.string) > ($1.chargedBytes, $0.key.string) }
-                .prefix(Self.maximumRows))
+        let byLength = present.sorted {
+            ($0.presentBytes ?? 0, $1.key.string) > ($1.presentBytes ?? 0, $0.key.string)
+        }
+        files = Array(byLength.prefix(Self.maximumRows))
+        let byCharge = items.sorted { ($0.chargedBytes, $1.key.string) > ($1.chargedBytes, $0.key.string) }
+        largest = Array(byCharge.prefix(Self.maximumRows))
         areas = Self.areas(present, items.count + partials.count + damagedItems, chargedBytes + catalogBytes)
         sources = Self.sources(items)
         ages = Self.ages(items, now: now)
-        encodings = Self.encodings(items)
+        let byEncoding = Self.sum(items, by: \.encoding)
+        encodings = [
+            Part("compressed (LZ4)", byEncoding[.lz4]), Part("as it came (identity)", byEncoding[.identity]),
+        ]
     }
 
     private static func areas(_ files: [PromotedFile], _ cached: Int, _ cachedBytes: Int64) -> [Part] {
         let promoted = [Area.documents, .applicationSupport, .iCloudDrive].map { area in
             let lengths = files.lazy.filter { $0.location.area == area }.map { $0.presentBytes ?? 0 }
-            return Part(title(of: area), (lengths.reduce(0, +), lengths.count))
+            return Part(area.title, (lengths.reduce(0, +), lengths.count))
         }
-        return [Part(title(of: .caches), (cachedBytes, cached))] + promoted
-    }
-
-    private static func title(of area: Area) -> String {
-        switch area {
-        case .documents: "Documents"
-        case .applicationSupport: "Application Support"
-        case .caches: "Caches"
-        case .temporary: "tmp"
-        case .iCloudDrive: "iCloud Drive"
-        }
+        return [Part(Area.caches.title, (cachedBytes, cached))] + promoted
     }
 
     private static func sources(_ items: [CachedItem]) -> [Part] {
@@ -97,13 +88,6 @@ struct Holdings {
             return limits.firstIndex { age < $0.end } ?? limits.count - 1
         }
         return limits.enumerated().map { Part($1.name, byAge[$0]) }
-    }
-
-    private static func encodings(_ items: [CachedItem]) -> [Part] {
-        let byEncoding = sum(items, by: \.encoding)
-        return [
-            Part("compressed (LZ4)", byEncoding[.lz4]), Part("as it came (identity)", byEncoding[.identity]),
-        ]
     }
 
     private static func sum<Key: Hashable>(

@@ -3,7 +3,6 @@ internal import SystemPackage
 
 /// An HTML page that shows where the bytes of a cache are. A single file without external resources.
 struct ReportPage {
-    /// The cache, as the user named it.
     let name: String
     /// Milliseconds since 1970.
     let time: Int64
@@ -32,16 +31,16 @@ struct ReportPage {
             </header>
             <main>
             """
-        let areas = breakdown(
-            "area", "By area", holdings.areas,
-            "Caches holds data that may vanish: items, interrupted items and the catalog. The rest was handed over, "
-                + "and is the user’s.")
-        let ages = breakdown("age", "By age", holdings.ages, "Cached items, by when they were stored.")
-        let sources = breakdown(
-            "source", "By source", holdings.sources, "Cached items, by the feed or server they come from.")
         return [
-            head, summary, budget, volume, "<div class=\"grid\">", areas, ages, "</div>", sources, encodings,
-            items + files + footer,
+            head, summary, budget, volume, "<div class=\"grid\">",
+            breakdown(
+                "area", "By area", holdings.areas,
+                "Caches holds data that may vanish: items, interrupted items and the catalog. The rest was handed "
+                    + "over, and is the user’s."),
+            breakdown("age", "By age", holdings.ages, "Cached items, by when they were stored."), "</div>",
+            breakdown(
+                "source", "By source", holdings.sources,
+                "Cached items, by the feed or server they come from."), encodings, items + files + footer,
         ].joined(separator: "\n")
     }
 
@@ -124,9 +123,13 @@ struct ReportPage {
             <section class="card" aria-labelledby="\(id)-h">
             <h2 id="\(id)-h">\(title)</h2><p>\(HTML.text(summary))</p>
             \(picture.svg(id: id))
-            <ul class="legend">\(legend.joined())</ul>\(remark.map { "<p class=\"note\">\(HTML.text($0))</p>" } ?? "")
+            <ul class="legend">\(legend.joined())</ul>\(note(remark))
             </section>
             """
+    }
+
+    private func note(_ remark: String?) -> String {
+        remark.map { "<p class=\"note\">\(HTML.text($0))</p>" } ?? ""
     }
 
     /// A table with a bar in each row.
@@ -149,7 +152,7 @@ struct ReportPage {
         }
         let body =
             total == 0 && parts.allSatisfy { $0.count == 0 }
-            ? "<p class=\"empty\">Nothing here.</p>"
+            ? Self.nothing
             : """
             <table class="rows"><thead><tr><th scope="col">\(id)</th><th scope="col">files</th>\
             <th scope="col">bytes</th><th scope="col">share</th><th scope="col" class="picture"></th></tr></thead>
@@ -159,10 +162,12 @@ struct ReportPage {
             <section class="card" aria-labelledby="\(id)-h">
             <h2 id="\(id)-h">\(title)</h2>
             \(body)
-            <p class="note">\(HTML.text(remark))</p>
+            \(note(remark))
             </section>
             """
     }
+
+    private static let nothing = "<p class=\"empty\">Nothing here.</p>"
 
     /// Rounded to nearest, so that the parts add up to about 100 %.
     private static func share(_ part: Int64, of whole: Int64) -> String {
@@ -189,13 +194,11 @@ struct ReportPage {
 
     private var items: String {
         table(
-            "items", "The largest items",
-            ["key", "source", "stored", "encoding", "content", "charged"],
+            "items", "The largest items", ["key", "source", "stored", "encoding", "content", "charged"],
             holdings.largest.map { item in
                 [
-                    HTML.name(item.key.string), HTML.name(item.source),
-                    Self.date(item.storedAt), item.encoding.name,
-                    Size.text(item.contentBytes), Size.text(item.chargedBytes),
+                    HTML.name(item.key.string), HTML.name(item.source), Self.date(item.storedAt),
+                    item.encoding.name, Size.text(item.contentBytes), Size.text(item.chargedBytes),
                 ]
             },
             remark: statistics.items > holdings.largest.count
@@ -203,29 +206,24 @@ struct ReportPage {
     }
 
     private var files: String {
-        let moved =
-            holdings.movedFiles == 0
-            ? nil
-            : "\(holdings.movedFiles) more were moved or deleted by the user."
-        return table(
+        table(
             "files", "The largest opened files", ["key", "file", "opened", "backup", "bytes"],
             holdings.files.map { file in
                 [
                     HTML.name(file.key.string),
                     HTML.name("\(file.location.area.name)/\(file.location.relative.string)"),
-                    Self.date(file.openedAt), file.backup.name,
-                    Size.text(file.presentBytes ?? 0),
+                    Self.date(file.openedAt), file.backup.name, Size.text(file.presentBytes ?? 0),
                 ]
-            }, remark: moved)
+            },
+            remark: holdings.movedFiles > 0
+                ? "\(holdings.movedFiles) more were moved or deleted by the user." : nil)
     }
 
     private func table(_ id: String, _ title: String, _ heads: [String], _ rows: [[String]], remark: String?)
         -> String
     {
-        let note = remark.map { "<p class=\"note\">\(HTML.text($0))</p>" } ?? ""
         guard !rows.isEmpty else {
-            return
-                "<section class=\"card\"><h2>\(title)</h2><p class=\"empty\">Nothing here.</p>\(note)</section>\n"
+            return "<section class=\"card\"><h2>\(title)</h2>\(Self.nothing)\(note(remark))</section>\n"
         }
         let head = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
         let body = rows.map { row in
@@ -235,7 +233,7 @@ struct ReportPage {
             <section class="card" aria-labelledby="\(id)-h">
             <h2 id="\(id)-h">\(title)</h2>
             <table class="list"><thead><tr>\(head)</tr></thead>
-            <tbody>\(body.joined(separator: "\n"))</tbody></table>\(note)
+            <tbody>\(body.joined(separator: "\n"))</tbody></table>\(note(remark))
             </section>
 
             """
@@ -249,55 +247,5 @@ struct ReportPage {
         </body>
         </html>
         """
-    }
-}
-
-/// A bar as SVG that fills the width of its container.
-///
-/// It contains no visible text: its title and description are for screen readers.
-struct BarPicture {
-    struct Segment {
-        /// A CSS class.
-        let style: String
-        let amount: Int64
-    }
-
-    let title: String
-    let description: String
-    let segments: [Segment]
-    /// The amount that corresponds to the full width.
-    let whole: Int64
-    /// The amounts at which lines are drawn across the bar.
-    var marks: [Int64] = []
-
-    private static let width = 10_000
-
-    /// - Parameter id: Unique on the page.
-    func svg(id: String) -> String {
-        var start = 0
-        var shapes = ""
-        for segment in segments where segment.amount > 0 {
-            // Small amounts get a minimum width, so that they stay visible.
-            let width = min(max(position(segment.amount), 30), Self.width - start)
-            guard width > 0 else { break }
-            shapes +=
-                "<rect class=\"\(segment.style)\" x=\"\(start)\" y=\"0\" width=\"\(width)\" height=\"10\"/>"
-            start += width
-        }
-        for mark in marks {
-            shapes +=
-                "<rect class=\"mark\" x=\"\(max(0, position(mark) - 12))\" y=\"0\" width=\"24\" height=\"10\"/>"
-        }
-        return """
-            <svg class="bar" viewBox="0 0 \(Self.width) 10" preserveAspectRatio="none" role="img" \
-            aria-labelledby="\(id)-t \(id)-d"><title id="\(id)-t">\(HTML.text(title))</title>\
-            <desc id="\(id)-d">\(HTML.text(description))</desc>\
-            <rect class="track" x="0" y="0" width="\(Self.width)" height="10"/>\(shapes)</svg>
-            """
-    }
-
-    private func position(_ amount: Int64) -> Int {
-        guard whole > 0 else { return 0 }
-        return Int(Int128(min(max(amount, 0), whole)) * Int128(Self.width) / Int128(whole))
     }
 }

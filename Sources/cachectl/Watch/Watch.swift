@@ -1,16 +1,10 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 struct Watch: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch",
         abstract: "Shows the cache live, while an app uses it in another process.",
         discussion: """
             On a terminal it takes the whole screen, until q is pressed or a signal arrives. In a pipe, and with \
@@ -41,46 +35,39 @@ struct Watch: CacheCommand {
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
     }
 
-    func perform(in session: Session) async throws {
-        session.output.stopsOnBrokenPipe = true
-        let isScreen = StandardStreams.isOutputScreen && !session.output.isJSON
-        let screen = isScreen ? TerminalScreen(STDOUT_FILENO) : nil
-        let signals = try SignalPipe(WatchWait.signals) { screen?.leave() }
-        let wait = WatchWait(signals, isScreen: isScreen)
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        output.stopsOnBrokenPipe = true
+        let screen = StandardStreams.isOutputScreen && !output.isJSON ? TerminalScreen() : nil
+        let wait = try WatchWait(screen)
         try screen?.enter()
         defer { screen?.leave() }
-        let end = try await loop(in: session, screen, wait).run()
-        // Before a failure is thrown, so that it is reported on the terminal's primary screen.
-        screen?.leave()
-        if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
-    }
-
-    private func loop(in session: Session, _ screen: TerminalScreen?, _ wait: WatchWait) -> WatchLoop {
         let start = ContinuousClock.now
-        let uptime = { start.duration(to: .now) }
-        var sampler = CacheSampler(session.cache, now: { Timestamp.now }, uptime: uptime)
+        var sampler = CacheSampler(cache)
+        let isColoured = StandardStreams.isColoured
         let title = "cachectl \(shared.placeName)"
         let draw = { (sample: CacheSample, all: [WatchEvent]) in
             guard let screen else { return }
             let size = screen.size
             let shown = WatchScreen(title: title, interval: interval.duration, sample: sample, events: all)
             try screen.draw(
-                shown.lines(size).map {
-                    $0.rendered(columns: size.columns, isColoured: StandardStreams.isColoured)
-                })
+                shown.lines(size).map { $0.rendered(columns: size.columns, isColoured: isColoured) })
         }
-        return WatchLoop(
-            interval: interval.duration, count: count, uptime: uptime, sample: { try await sampler.sample() },
+        let loop = WatchLoop(
+            interval: interval.duration, count: count, uptime: { start.duration(to: .now) },
+            sample: { try await sampler.sample() },
             show: { sample, events, all in
                 if screen != nil { return try draw(sample, all) }
-                try session.output.print(jsonLine: sample.json(events))
-                try session.output.flush()
-            },
-            redraw: draw, wait: wait.wait,
+                try output.print(json: sample.json(events), isPretty: false)
+                try output.flush()
+            }, redraw: draw, wait: wait.wait,
             suspend: {
                 screen?.leave()
                 kill(getpid(), SIGSTOP)
                 try screen?.enter()
             })
+        let end = try await loop.run()
+        // Before a failure is thrown, so that it is reported on the terminal's primary screen.
+        screen?.leave()
+        if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
     }
 }

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+internal import Foundation
 
 /// The main loop of `cachectl watch`: sample, show, wait.
 ///
@@ -14,7 +10,6 @@ struct WatchLoop {
         case signal(CInt)
     }
 
-    /// The maximum number of events kept.
     static let maximumEvents = 200
 
     let interval: Duration
@@ -24,7 +19,6 @@ struct WatchLoop {
     let sample: () async throws -> CacheSample
     /// Shows a sample, the events since the previous one, and all events kept.
     let show: (CacheSample, [WatchEvent], _ all: [WatchEvent]) throws -> Void
-    /// Shows the last sample again.
     let redraw: (CacheSample, _ all: [WatchEvent]) throws -> Void
     let wait: (Duration) -> WatchWake
     /// Suspends the process (`SIGSTOP`) until it is continued.
@@ -81,26 +75,47 @@ enum WatchWake: Hashable {
     case brokenPipe
 }
 
-/// Waits for the next sample, a key, a signal, or a closed pipe.
+/// Waits for the next sample, a key, a signal, or a closed pipe. Signals arrive through a pipe, so that one `poll` waits
+/// for all of them.
 final class WatchWait {
-    static let signals = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP]
-
-    private let signals: SignalPipe
+    private let readEnd: CInt
+    private let signals: SignalHandler
     private let isScreen: Bool
     private var readsKeys: Bool
 
-    /// - Parameter isScreen: Whether standard output is a terminal; otherwise its reader may close the pipe.
-    init(_ signals: SignalPipe, isScreen: Bool) {
-        self.signals = signals
-        self.isScreen = isScreen
+    /// - Parameter screen: Standard output if it is a terminal; otherwise its reader may close the pipe.
+    init(_ screen: TerminalScreen?) throws(CommandFailure) {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw CommandFailure(.inputOutput, "cannot create a pipe: \(String(cString: strerror(errno)))")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        let writeEnd = ends[1]
+        readEnd = ends[0]
+        let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP]
+        signals = SignalHandler(numbers, urgent: { screen?.leave() }) { number in
+            var byte = UInt8(truncatingIfNeeded: number)
+            // A failed write to a full pipe is harmless: the reader wakes anyway.
+            _ = write(writeEnd, &byte, 1)
+        }
+        isScreen = screen != nil
         readsKeys = isScreen && StandardStreams.isInputTerminal
+    }
+
+    deinit {
+        signals.end()
+        // The write end stays open: a handler may still be using it.
+        close(readEnd)
     }
 
     func wait(for duration: Duration) -> WatchWake {
         if let wake = nextSignal() { return wake }
         // `poll` ignores negative descriptors.
         var polled = [
-            pollfd(fd: signals.readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
             pollfd(fd: readsKeys ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
             pollfd(fd: isScreen ? -1 : STDOUT_FILENO, events: 0, revents: 0),
         ]
@@ -108,26 +123,24 @@ final class WatchWait {
         guard count > 0 else { return .due }
         if polled[0].revents != 0, let wake = nextSignal() { return wake }
         if polled[2].revents != 0 { return .brokenPipe }
-        if polled[1].revents != 0 { return takeKey() ?? wait(for: .zero) }
+        if polled[1].revents != 0 { return takeKey() }
         return .due
     }
 
     private func nextSignal() -> WatchWake? {
-        switch signals.next() {
-        case nil: nil
-        case SIGWINCH?: .resized
-        case SIGTSTP?: .suspend
-        case let signal?: .signal(signal)
+        var signal: UInt8 = 0
+        guard read(readEnd, &signal, 1) == 1 else { return nil }
+        return switch CInt(signal) {
+        case SIGWINCH: .resized
+        case SIGTSTP: .suspend
+        case let signal: .signal(signal)
         }
     }
 
-    private func takeKey() -> WatchWake? {
+    private func takeKey() -> WatchWake {
         var key: UInt8 = 0
-        guard read(STDIN_FILENO, &key, 1) == 1 else {
-            // End of input.
-            readsKeys = false
-            return .resized
-        }
-        return [UInt8(ascii: "q"), UInt8(ascii: "Q")].contains(key) ? .quit : .resized
+        // At the end of input, there are no more keys.
+        readsKeys = read(STDIN_FILENO, &key, 1) == 1
+        return readsKeys && [UInt8(ascii: "q"), UInt8(ascii: "Q")].contains(key) ? .quit : .resized
     }
 }

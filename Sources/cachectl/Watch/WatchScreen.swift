@@ -2,7 +2,6 @@ internal import PrefetchCaching
 
 /// The screen of `cachectl watch`: a pure function of a sample, the events and the size of the terminal.
 struct WatchScreen {
-    /// The cache, as the user named it.
     let title: String
     let interval: Duration
     let sample: CacheSample
@@ -21,6 +20,8 @@ struct WatchScreen {
         return lines
     }
 
+    private var statistics: CacheStatistics { sample.statistics }
+
     private func heading(_ columns: Int) -> StyledLine {
         let end = "\(Timestamp.time(of: sample.time)) UTC, every \(Self.text(interval)), q quits"
         // The end of a path is more informative than its start.
@@ -32,19 +33,18 @@ struct WatchScreen {
     }
 
     private func budget(_ columns: Int) -> StyledLine {
-        let (charged, budget) = (sample.statistics.chargedBytes, sample.statistics.budgetBytes)
+        let (charged, budget) = (statistics.chargedBytes, statistics.budgetBytes)
         let percent = Bar.percent(charged, of: budget)
         let cells = max(6, min(40, columns - 46))
         let filled = percent >= 100 ? cells : min(Int(percent) * cells / 100, cells - 1)
         let style: StyledLine.Style = percent >= 95 ? .warning : .good
-        return label("budget") + StyledLine("[")
-            + StyledLine(String(repeating: "#", count: filled), style)
+        return label("budget") + StyledLine("[") + StyledLine(String(repeating: "#", count: filled), style)
             + StyledLine(String(repeating: "-", count: cells - filled), .dim)
             + StyledLine("] \(percent) %, \(Size.text(charged)) of \(Size.text(budget))")
     }
 
     private var volume: StyledLine {
-        let level = sample.statistics.pressure
+        let level = statistics.pressure
         let style: StyledLine.Style =
             switch level {
             case .normal: .good
@@ -57,7 +57,6 @@ struct WatchScreen {
     }
 
     private var items: StyledLine {
-        let statistics = sample.statistics
         var text =
             "\(statistics.items), \(Size.text(statistics.contentBytes)) as \(Size.text(statistics.storedBytes))"
         if statistics.partials > 0 {
@@ -68,7 +67,6 @@ struct WatchScreen {
     }
 
     private var counters: StyledLine {
-        let statistics = sample.statistics
         let refusals = statistics.refusals.values.reduce(0, +)
         return label("so far")
             + StyledLine(

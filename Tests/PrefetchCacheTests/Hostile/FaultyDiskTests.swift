@@ -27,24 +27,24 @@ import Testing
         .ioError, .noSpace, .tooManyOpenFiles, .permissionDenied, .readOnlyFileSystem,
     ]
 
-    /// - Parameter shapes: Of all calls of a sound run.
-    private static func faults(_ shapes: [String], seed: UInt64) -> [Fault] {
+    /// - Parameter calls: Those of a sound run, of which each can fail with only some errors.
+    private static func faults(_ calls: [FileSystemTestSupport.Operation], seed: UInt64) -> [Fault] {
         var random = SeededGenerator(seed: seed)
         let all = errors.flatMap { errno in
-            shapes.indices.flatMap { call in
+            calls.indices.filter { calls[$0].canFail(errno) }.flatMap { call in
                 [false, true].map { Fault(errno: errno, call: call, isSticky: $0) }
             }
         }
         return Array(
-            spread(all, overShapes: { shapes[$0.call] }, using: &random)
+            spread(all, overShapes: { calls[$0.call].shape }, using: &random)
                 .prefix(TestRun.count(short: 12, long: all.count)))
     }
 
     /// What came of a work on a disk of which calls fail.
     private struct Run {
         let work: AttackedWork
-        /// Of all calls, in their order.
-        let shapes: [String]
+        /// All of them, in their order.
+        let calls: [FileSystemTestSupport.Operation]
         /// The first that failed.
         let failed: FileSystemTestSupport.Operation?
     }
@@ -54,12 +54,12 @@ import Testing
     private static func run(_ container: TemporaryContainer, _ fault: Fault?, isSwallowing: Bool = false)
         -> Run
     {
-        let shapes = Mutex<[String]>([])
+        let calls = Mutex<[FileSystemTestSupport.Operation]>([])
         let failed = Mutex<FileSystemTestSupport.Operation?>(nil)
         let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
-            let number = shapes.withLock { shapes in
-                shapes.append(operation.shape)
-                return shapes.count - 1
+            let number = calls.withLock { calls in
+                calls.append(operation)
+                return calls.count - 1
             }
             guard let fault, fault.hits(operation, number) else { return }
             failed.withLock { $0 = $0 ?? operation }
@@ -70,16 +70,16 @@ import Testing
         work.run(on: fileSystem)
         // Its locks go with the process that could not close it.
         fileSystem.die()
-        return Run(work: work, shapes: shapes.withLock { $0 }, failed: failed.withLock { $0 })
+        return Run(work: work, calls: calls.withLock { $0 }, failed: failed.withLock { $0 })
     }
 
     @Test func nothingIsLostOrWrongAndItWorksAgain() throws {
         let seed = TestRun.seed
         let sound = Self.run(try TemporaryContainer(in: .fastTemporaryFolder), nil)
         #expect(sound.work.failures == [])
-        #expect(sound.shapes.count > 300)
+        #expect(sound.calls.count > 300)
         var record = AttackRecord("disk.faults", of: "runs of everything of which a call fails")
-        for fault in Self.faults(sound.shapes, seed: seed) {
+        for fault in Self.faults(sound.calls, seed: seed) {
             let container = try TemporaryContainer(in: .fastTemporaryFolder)
             let sentinels = try Sentinels(in: container, named: ["text"])
             let run = Self.run(container, fault)
@@ -123,7 +123,7 @@ import Testing
 
     /// Negative control: whoever goes on as if nothing had failed is seen, whether calls go on failing or one alone has.
     @Test func aSwallowedFaultIsNoticed() throws {
-        let calls = Self.run(try TemporaryContainer(in: .fastTemporaryFolder), nil).shapes.count
+        let calls = Self.run(try TemporaryContainer(in: .fastTemporaryFolder), nil).calls.count
         for isSticky in [true, false] {
             let isNoticed = try stride(from: 20, to: calls, by: 7).contains { call in
                 let fault = Fault(errno: .ioError, call: call, isSticky: isSticky)

@@ -50,16 +50,17 @@ final class StressProcess: Sendable {
         }
     }
 
-    /// Waits for its end. What it prints is short enough for a pipe.
+    /// Waits for its end.
     func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in
+                // First, since it cannot end while what it prints fills the pipe.
+                let output = output.fileHandleForReading.readDataToEndOfFile()
                 ended.wait()
                 continuation.resume(
                     returning: Outcome(
                         status: process.terminationStatus,
-                        wasKilled: process.terminationReason == .uncaughtSignal,
-                        output: output.fileHandleForReading.readDataToEndOfFile()))
+                        wasKilled: process.terminationReason == .uncaughtSignal, output: output))
             }
         }
     }

@@ -32,7 +32,7 @@ import Testing
 
     /// What needs a cache, and what it prints where the cache is empty.
     private static let looks: [([String], String)] = [
-        (["verify"], "verified  0 items, 1 opened files"),
+        (["verify"], "verified  0 items, 1 opened file"),
         (["verify", "--sample", "3"], "verified  0 items"),
         (["repair", "--dry-run"], "nothing to repair"),
         (["evict", "--all", "--dry-run"], "nothing would be evicted"),
@@ -111,7 +111,7 @@ import Testing
             !FileManager.default.fileExists(atPath: left.path), "and otherwise it would have been removed")
     }
 
-    @Test func theStandInIsTidiedAway() throws {
+    @Test func theTemporaryFoldersAreRemoved() throws {
         let temporary = container.folder.url.appending(path: "temporary")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         let outcome = try Tool.run(

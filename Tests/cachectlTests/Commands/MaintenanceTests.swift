@@ -19,7 +19,7 @@ import Testing
         for key in ["a", "b"] { try container.succeed("put", key, "-", input: text) }
         try container.succeed("open", "a")
         let text = try container.succeed("verify").text
-        #expect(text.contains("verified  1 items, 1 opened files"))
+        #expect(text.contains("verified  1 item, 1 opened file"))
         let record = try container.json("verify", "--sample", "1", "--seed", "4")
         #expect(record["schemaVersion"] as? Int == 1)
         #expect(record["seed"] as? Int == 4)

@@ -1,3 +1,73 @@
+enum HTML {
+    /// Escapes markup, control characters and bidirectional controls in untrusted text.
+    static func text(_ text: String) -> String {
+        text.escapedForTerminal.unicodeScalars.map { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "\"": "&quot;"
+            case "'": "&#39;"
+            // Noncharacters are not allowed in HTML.
+            case "\u{FFFE}", "\u{FFFF}": "\u{FFFD}"
+            default: String(scalar)
+            }
+        }.joined()
+    }
+
+    /// Escapes an untrusted name, and isolates its writing direction from the surrounding text.
+    static func name(_ name: String) -> String { "<bdi>\(text(name))</bdi>" }
+}
+
+/// A bar as SVG that fills the width of its container.
+///
+/// It contains no visible text: its title and description are for screen readers.
+struct BarPicture {
+    struct Segment {
+        let style: String
+        let amount: Int64
+    }
+
+    let title: String
+    let description: String
+    let segments: [Segment]
+    /// The amount that corresponds to the full width.
+    let whole: Int64
+    /// The amounts at which lines are drawn across the bar.
+    var marks: [Int64] = []
+
+    private static let width = 10_000
+
+    /// - Parameter id: Unique on the page.
+    func svg(id: String) -> String {
+        var start = 0
+        var shapes = ""
+        for segment in segments where segment.amount > 0 {
+            // Small amounts get a minimum width, so that they stay visible.
+            let width = min(max(position(segment.amount), 30), Self.width - start)
+            guard width > 0 else { break }
+            shapes +=
+                "<rect class=\"\(segment.style)\" x=\"\(start)\" y=\"0\" width=\"\(width)\" height=\"10\"/>"
+            start += width
+        }
+        for mark in marks {
+            shapes +=
+                "<rect class=\"mark\" x=\"\(max(0, position(mark) - 12))\" y=\"0\" width=\"24\" height=\"10\"/>"
+        }
+        return """
+            <svg class="bar" viewBox="0 0 \(Self.width) 10" preserveAspectRatio="none" role="img" \
+            aria-labelledby="\(id)-t \(id)-d"><title id="\(id)-t">\(HTML.text(title))</title>\
+            <desc id="\(id)-d">\(HTML.text(description))</desc>\
+            <rect class="track" x="0" y="0" width="\(Self.width)" height="10"/>\(shapes)</svg>
+            """
+    }
+
+    private func position(_ amount: Int64) -> Int {
+        guard whole > 0 else { return 0 }
+        return Int(Int128(min(max(amount, 0), whole)) * Int128(Self.width) / Int128(whole))
+    }
+}
+
 /// The style sheet of a report: follows the browser's light or dark mode, and fits any width and print.
 enum ReportStyle {
     /// Segment colours have a contrast of 3:1 against the page and are safe for red-green colour blindness. Names and
