@@ -337,7 +337,10 @@ struct Migrator {
             let entry: LedgerEntry
             var isInPlace = false
             do throws(CacheError) {
-                entry = try promoter.publisher.publish(intent, in: place.folder) { entry throws(CacheError) in
+                // The file can stay: a second copy of one that may be identical would be worse.
+                entry = try promoter.publisher.publish(
+                    intent, in: place.folder, passingOverUnreadable: false
+                ) { entry throws(CacheError) in
                     let placing = try original.move(to: entry, in: place.folder)
                     guard case .isTaken = placing else { return placing }
                     isInPlace = try original.isInPlace(as: entry.name, in: place.folder)

@@ -16,7 +16,7 @@ struct Publisher: Sendable {
     func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> LedgerEntry
     {
-        try publish(intent, in: folder) { entry throws(CacheError) in
+        try publish(intent, in: folder, passingOverUnreadable: true) { entry throws(CacheError) in
             try publishOnce(entry, from: staging, in: folder)
         } discard: { () throws(CacheError) in
             try files.discard(FilePath(intent.stagedName), in: staging)
@@ -26,10 +26,11 @@ struct Publisher: Sendable {
     /// Publishes a file from anywhere, as ``publish(_:from:in:)`` does one from staging.
     ///
     /// - Parameters:
+    ///   - passesOverUnreadable: Whether a file that cannot be compared counts as another one. Otherwise the call fails.
     ///   - rename: Gives the file the name of an entry.
     ///   - discard: Removes the file when another one with its content was adopted, before the commit.
     func publish(
-        _ intent: LedgerEntry, in folder: Directory,
+        _ intent: LedgerEntry, in folder: Directory, passingOverUnreadable passesOverUnreadable: Bool,
         _ rename: (LedgerEntry) throws(CacheError) -> Placing,
         discard: () throws(CacheError) -> Void = {}
     ) throws(CacheError) -> LedgerEntry {
@@ -38,7 +39,7 @@ struct Publisher: Sendable {
         while true {
             let tried = entry
             let outcome = try destinations.coordinated(.publish, tried) { () throws(CacheError) in
-                try putInPlace(tried, in: folder, rename, discard)
+                try putInPlace(tried, in: folder, passesOverUnreadable, rename, discard)
             }
             var failure: CacheError?
             switch outcome {
@@ -86,14 +87,14 @@ struct Publisher: Sendable {
 
     /// Publishes the file under the entry's name, or adopts the file that has it.
     private func putInPlace(
-        _ entry: LedgerEntry, in folder: Directory, _ rename: (LedgerEntry) throws(CacheError) -> Placing,
-        _ discard: () throws(CacheError) -> Void
+        _ entry: LedgerEntry, in folder: Directory, _ passesOverUnreadable: Bool,
+        _ rename: (LedgerEntry) throws(CacheError) -> Placing, _ discard: () throws(CacheError) -> Void
     ) throws(CacheError) -> Placing {
         let outcome = try rename(entry)
         guard case .isTaken = outcome else { return outcome }
         do {
             guard try files.isIdentical(entry, in: folder) else { return .isTaken(nil) }
-        } catch .destination(_, let error) where error.isNotPermitted {
+        } catch .destination(_, let error) where passesOverUnreadable && error.isNotPermitted {
             // A file that is not readable cannot be adopted.
             return .isTaken(nil)
         }
