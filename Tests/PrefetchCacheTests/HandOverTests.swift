@@ -147,6 +147,25 @@ import Testing
         }
         #expect(!isFree)
     }
+
+    @Test func aLockFileThatIsRemovedAgainAndAgainEndsTheCall() throws {
+        let hash = ItemKey("k").hash
+        let support = try SupportFolders(areas: container.areas(), fileSystem: LiveFileSystem())
+        let file = container.support.appending(path: "staging/\(CacheLayout.keyLock(of: hash))")
+        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+            guard operation.kind == .lock else { return }
+            do { try FileManager.default.removeItem(at: file) } catch { Issue.record(error) }
+        }
+        let staging = Directory(
+            try fileSystem.open(
+                FilePath(container.support.appending(path: "staging").path), in: .workingDirectory, .directory
+            ),
+            of: fileSystem)
+        #expect(throws: CacheError.self) {
+            try KeyLock(staging: staging, Patience()).hold(hash) { () throws(CacheError) in }
+        }
+        withExtendedLifetime(support) {}
+    }
 }
 
 extension Engine {

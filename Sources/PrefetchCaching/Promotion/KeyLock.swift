@@ -9,6 +9,9 @@ internal import SystemPackage
 ///
 /// Threads of one process queue for as long as it takes; waits for other processes are limited by ``Patience``.
 final class KeyLock: Sendable {
+    /// Retries for a lock file that was replaced before it was locked.
+    private static let attempts = 100
+
     private let staging: Directory
     private let patience: Patience
     /// The waiting threads, by the name of each lock that this process uses.
@@ -60,7 +63,7 @@ final class KeyLock: Sendable {
         try onFiles { () throws(FileSystemError) in
             let fileSystem = staging.fileSystem
             var isFree = true
-            while isFree {
+            for _ in 0..<Self.attempts where isFree {
                 let locked = try fileSystem.open(
                     name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions)
                 ) { file throws(FileSystemError) in
@@ -71,6 +74,8 @@ final class KeyLock: Sendable {
                 }
                 if let locked { return locked }
             }
+            // Something replaces it all the time, or the volume has no stable inodes.
+            if isFree { throw FileSystemError("flock", path: name, errno: .staleNFSFileHandle) }
             return nil
         }
     }
