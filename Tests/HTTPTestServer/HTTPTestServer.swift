@@ -18,14 +18,15 @@ public final class HTTPTestServer: Sendable {
         var hasSentAll = false
     }
 
-    public let port: UInt16
+    private let reserved: ReservedPort
     private let listener: Int32
     private let handler: Handler
     private let state = Mutex(State())
 
     public init(_ handler: @escaping Handler) throws {
         self.handler = handler
-        (listener, port) = try Socket.listen()
+        reserved = try ReservedPort()
+        listener = try Socket.listen(on: reserved.number)
         let (listener, weakSelf) = (listener, WeakServer(self))
         Thread.detachNewThread {
             while let connection = Socket.accept(on: listener) {
@@ -35,6 +36,8 @@ public final class HTTPTestServer: Sendable {
                 }
                 Thread.detachNewThread { server.serve(connection) }
             }
+            // Here, as its number may be another server's as soon as it is closed.
+            Socket.close(listener)
         }
     }
 
@@ -42,7 +45,7 @@ public final class HTTPTestServer: Sendable {
         close()
     }
 
-    /// Breaks all connections, and takes no new ones.
+    /// Breaks all connections, and refuses new ones.
     public func close() {
         let (isFirst, connections) = state.withLock { state in
             defer { state.isClosed = true }
@@ -51,8 +54,9 @@ public final class HTTPTestServer: Sendable {
         guard isFirst else { return }
         for connection in connections { Socket.shutDown(connection) }
         Socket.shutDown(listener)
-        Socket.close(listener)
     }
+
+    public var port: UInt16 { reserved.number }
 
     public func url(_ path: String = "/file", host: String = "127.0.0.1") -> URL {
         guard let url = URL(string: "http://\(host):\(port)\(path)") else {

@@ -41,7 +41,7 @@ public final class Nginx {
     /// What is served.
     public let files: URL
     private let folder: URL
-    private let port: UInt16
+    private let port: ReservedPort
     private let process = Process()
     private let ended = DispatchSemaphore(value: 0)
     private var isRunning = true
@@ -52,12 +52,9 @@ public final class Nginx {
             path: "nginx-\(UUID().uuidString)", directoryHint: .isDirectory)
         files = folder.appending(path: "files", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-        // A port that was free a moment ago.
-        let placeholder = try HTTPTestServer { _ in TestAnswer() }
-        port = placeholder.port
-        placeholder.close()
+        port = try ReservedPort()
         let configuration = folder.appending(path: "nginx.conf")
-        try Data(Self.configuration(folder.path, port).utf8).write(to: configuration)
+        try Data(Self.configuration(folder.path, port.number).utf8).write(to: configuration)
         process.executableURL = URL(filePath: program)
         process.arguments = ["-p", folder.path, "-c", configuration.path, "-e", "stderr"]
         let messages = Pipe()
@@ -109,7 +106,7 @@ public final class Nginx {
     }
 
     public func url(_ name: String, isSlow: Bool = false) -> String {
-        "http://127.0.0.1:\(port)/\(isSlow ? "slow/" : "")\(name)"
+        "http://127.0.0.1:\(port.number)/\(isSlow ? "slow/" : "")\(name)"
     }
 
     /// The requests so far, in the order of their ends. The log is written with every request.

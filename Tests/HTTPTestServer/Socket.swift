@@ -30,23 +30,34 @@ enum Socket {
         private static let sendFlags = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Listens on a free port of 127.0.0.1.
-    static func listen() throws -> (socket: Int32, port: UInt16) {
-        let listener = socket(AF_INET, stream, 0)
+    /// Binds a new socket to a port of 127.0.0.1, which sockets bound by this share.
+    ///
+    /// - Parameter port: 0 for one that nobody has.
+    static func bind(to port: UInt16) throws -> (socket: Int32, port: UInt16) {
+        let bound = socket(AF_INET, stream, 0)
+        set(SO_REUSEADDR, 1, on: bound)
+        #if canImport(Darwin)
+            set(SO_REUSEPORT, 1, on: bound)
+        #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, length) == 0 && getsockname(listener, address, &length) == 0
+                Self.bind(bound, address, length) == 0 && getsockname(bound, address, &length) == 0
             }
         }
+        guard bound >= 0, isBound else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return (bound, UInt16(bigEndian: address.sin_port))
+    }
+
+    static func listen(on port: UInt16) throws -> Int32 {
+        let listener = try bind(to: port).socket
         set(SO_SNDBUF, bufferLength, on: listener)
-        guard listener >= 0, isListening, Self.listen(listener, 128) == 0 else {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        }
-        return (listener, UInt16(bigEndian: address.sin_port))
+        guard listen(listener, 128) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return listener
     }
 
     private static func listen(_ listener: Int32, _ backlog: Int32) -> Int32 {
@@ -56,6 +67,18 @@ enum Socket {
             Musl.listen(listener, backlog)
         #else
             Darwin.listen(listener, backlog)
+        #endif
+    }
+
+    private static func bind(
+        _ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
+    ) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.bind(socket, address, length)
+        #elseif canImport(Musl)
+            Musl.bind(socket, address, length)
+        #else
+            Darwin.bind(socket, address, length)
         #endif
     }
 
