@@ -140,6 +140,26 @@ enum CacheLayout {
     }
 }
 
+extension AreaPath {
+    static let staging = ours(CacheLayout.staging, in: .applicationSupport)
+    static let incoming = ours(CacheLayout.incoming, in: .caches)
+    static let quarantine = ours(CacheLayout.quarantine, in: .caches)
+    static let catalog = ours(FilePath(CacheLayout.catalog), in: .caches)
+
+    /// The location of an item's file.
+    static func item(_ hash: KeyHash) -> AreaPath {
+        ours(CacheLayout.items.pushing(CacheLayout.file(of: hash)), in: .caches)
+    }
+
+    /// A location below our root in an area.
+    static func ours(_ path: FilePath, in area: Area) -> AreaPath {
+        guard let location = AreaPath(area: area, relative: CacheLayout.root.pushing(path)) else {
+            preconditionFailure("digits and plain names make no component '..'")
+        }
+        return location
+    }
+}
+
 extension UInt8 {
     var isDecimal: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
     var isLowercaseHexadecimal: Bool { isDecimal || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self) }

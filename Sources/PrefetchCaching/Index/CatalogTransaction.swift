@@ -113,7 +113,7 @@ extension CatalogTransaction {
 
     func deleteRow(_ hash: KeyHash) throws { try change("DELETE FROM item WHERE hash = ?", [hash.data]) }
 
-    /// Deletes damaged rows, which no file can have.
+    /// Deletes rows whose hash is damaged: no file belongs to them.
     func deleteRowsWithoutHash() throws {
         try database.execute(sql: "DELETE FROM item WHERE length(hash) IS NOT 16")
     }

@@ -37,7 +37,7 @@ extension Engine {
         _ entry: LedgerEntry, unusedSince time: Int64, isDryRun: Bool, _ report: inout PurgeReport
     ) throws(CacheError) {
         guard let folder = try destinations.existingFolder(of: entry),
-            let file = try openWithoutAccessTime(entry, in: folder)
+            let file = try files.openWithoutAccessTime(entry, in: folder)
         else { return }
         defer { environment.fileSystem.close(file) }
         let found = try files.attributes(of: file)
@@ -75,20 +75,6 @@ extension Engine {
             try environment.fileSystem.synchronize(folder.descriptor)
         }
         try ledger.remove(entry)
-    }
-
-    private func openWithoutAccessTime(_ entry: LedgerEntry, in folder: Directory) throws(CacheError)
-        -> Descriptor?
-    {
-        do {
-            return try environment.fileSystem.open(
-                entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else {
-                throw .destination(destinations.path(of: entry), error)
-            }
-            return nil
-        }
     }
 
     /// Whether a file is the one that was promoted, with unchanged content.

@@ -296,7 +296,7 @@ extension Repair {
         }
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
             guard entry.isExcluded else { return }
-            let place = engine.destinations.location(of: entry)
+            let place = entry.location
             log.attempt(place) { () throws(CacheError) in
                 try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
                     try renewMark(of: entry, at: place)
@@ -306,16 +306,9 @@ extension Repair {
     }
 
     private func renewMark(of entry: LedgerEntry, at place: AreaPath) throws(CacheError) {
-        guard let folder = try engine.destinations.existingFolder(of: entry) else { return }
-        let file: Descriptor
-        do {
-            file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else {
-                throw .destination(engine.destinations.path(of: entry), error)
-            }
-            return
-        }
+        guard let folder = try engine.destinations.existingFolder(of: entry),
+            let file = try engine.files.openWithoutAccessTime(entry, in: folder)
+        else { return }
         defer { fileSystem.close(file) }
         let attributes = try engine.files.attributes(of: file)
         guard attributes.kind == .regular, attributes.length == entry.contentBytes,

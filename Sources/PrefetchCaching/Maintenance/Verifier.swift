@@ -202,7 +202,7 @@ final class Verifier: Sendable {
         guard let verdict else { return result.withLock { $0.report.verifiedFiles += 1 } }
         note(
             VerificationFinding(
-                key: entry.key, location: engine.destinations.location(of: entry),
+                key: entry.key, location: entry.location,
                 isPromoted: true, verdict: verdict))
     }
 

@@ -127,14 +127,10 @@ struct Destinations: Sendable {
         path(of: entry.area, entry.folder).pushing(entry.name.path)
     }
 
-    func location(of entry: LedgerEntry) -> AreaPath {
-        entry.location
-    }
-
     /// - Parameter presentBytes: The current length of the file; `nil` when it is not there.
     func promotedFile(_ entry: LedgerEntry, presentBytes: Int64?, isFirstOpen: Bool = false) -> PromotedFile {
         PromotedFile(
-            key: entry.key, path: path(of: entry), location: location(of: entry), folder: entry.folder,
+            key: entry.key, path: path(of: entry), location: entry.location, folder: entry.folder,
             backup: entry.backup, contentBytes: entry.contentBytes, openedAt: entry.openedAt,
             presentBytes: presentBytes, isFirstOpen: isFirstOpen)
     }

@@ -102,6 +102,20 @@ final class PromotedFiles: Sendable {
         }
     }
 
+    /// Opens the file of an entry to examine it, which does not count as a use where the system allows that.
+    ///
+    /// - Returns: `nil` when there is none, as for ``withFile(of:in:_:)``.
+    func openWithoutAccessTime(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Descriptor? {
+        do {
+            return try fileSystem.open(entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
+        } catch {
+            guard error.isNotFound || error.isNotRegularFile else {
+                throw .destination(destinations.path(of: entry), error)
+            }
+            return nil
+        }
+    }
+
     // MARK: Marks and flushes
 
     /// Sets the backup mark of a file before it is published. A file system that does not support the mark does not

@@ -46,7 +46,7 @@ struct Recovery: Sendable {
         var intents: [LedgerEntry] = []
         log.attempt(.staging) { () throws(CacheError) in intents = try ledger.intents() }
         for intent in intents {
-            log.attempt(destinations.location(of: intent)) { () throws(CacheError) in
+            log.attempt(intent.location) { () throws(CacheError) in
                 // A held lock means that a living process is working on it.
                 try leftovers.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
                     try resolve(intent.key, log)
@@ -64,10 +64,10 @@ struct Recovery: Sendable {
 
     private func resolve(_ key: ItemKey, _ log: RepairLog) throws(CacheError) {
         guard let intent = try ledger.entry(for: key), intent.state == .intent else { return }
-        let place = destinations.location(of: intent)
+        let place = intent.location
         guard !log.isDryRun else { return log.note(.promotionResolved, place, key: key) }
         if let committed = try complete(intent) {
-            log.note(.promotionResolved, destinations.location(of: committed), key: key, "completed")
+            log.note(.promotionResolved, committed.location, key: key, "completed")
         } else {
             log.note(.promotionResolved, place, key: key, "taken back")
         }

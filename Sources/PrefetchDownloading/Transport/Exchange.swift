@@ -101,6 +101,7 @@ final class Exchange: Sendable {
                 var seen = self.state.withLock { $0.waits }
                 while true {
                     do {
+                        // Injected: a timer, which a test advances.
                         try await sleep(timeout)
                     } catch {
                         // Cancelled: the exchange is over.

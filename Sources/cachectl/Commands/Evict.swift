@@ -131,30 +131,3 @@ struct Evict: CacheCommand {
         return false
     }
 }
-
-struct Trim: CacheCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Evicts items that the cache should no longer hold, as a running app does.",
-        discussion: """
-            Evicts expired items, then the coldest items for as long as too little of the budget is free or the \
-            volume is short of space. Items that an app has pinned, or is reading or opening, stay.
-
-            EXAMPLES:
-              # Trim the cache now
-              cachectl trim --app org.example.podcasts
-            """)
-
-    @OptionGroup var shared: SharedOptions
-
-    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        try await cache.trim()
-        let report = try await cache.capacity()
-        let (charged, budget) = (report.chargedBytes, report.budgetBytes)
-        try output.report(
-            ["chargedBytes": charged, "budgetBytes": budget, "pressure": report.pressure.rawValue],
-            TextTable([
-                "charged": "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))",
-                "pressure": report.pressure.rawValue,
-            ]).lines, isConfirmation: true)
-    }
-}

@@ -1,6 +1,5 @@
 public import PrefetchItemFormat
 public import PrefetchStorageAreas
-internal import SystemPackage
 
 /// What a repair did, or would do, file by file.
 public struct RepairReport: Hashable, Sendable {
@@ -85,25 +84,5 @@ final class RepairLog {
         } catch {
             note(error, location)
         }
-    }
-}
-
-extension AreaPath {
-    static let staging = ours(CacheLayout.staging, in: .applicationSupport)
-    static let incoming = ours(CacheLayout.incoming, in: .caches)
-    static let quarantine = ours(CacheLayout.quarantine, in: .caches)
-    static let catalog = ours(FilePath(CacheLayout.catalog), in: .caches)
-
-    /// The location of an item's file.
-    static func item(_ hash: KeyHash) -> AreaPath {
-        ours(CacheLayout.items.pushing(CacheLayout.file(of: hash)), in: .caches)
-    }
-
-    /// A location below our root in an area.
-    static func ours(_ path: FilePath, in area: Area) -> AreaPath {
-        guard let location = AreaPath(area: area, relative: CacheLayout.root.pushing(path)) else {
-            preconditionFailure("digits and plain names make no component '..'")
-        }
-        return location
     }
 }
