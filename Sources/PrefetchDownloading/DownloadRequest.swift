@@ -57,10 +57,16 @@ public struct DownloadRequest: Sendable {
     public var expirationDate: Date?
     /// Application-defined bytes, see ``ItemMetadata/attributes``.
     public var attributes: [UInt8]
+    /// A URL to keep with the item, and with its file once it was opened, from which the content can be downloaded
+    /// again; `nil` (the default) keeps none. It is stored as it is, and must work without secrets: see
+    /// ``ItemMetadata/url``.
+    public var recordedURL: URL?
     /// What to do if the key is already cached.
     public var whenCached: WhenCached
     /// What to do if the key was already opened.
     public var whenPromoted: WhenPromoted
+    /// The checksum that the cache had recorded of the content, in place of a digest.
+    var checksum: UInt64?
 
     /// Creates a request.
     ///
@@ -72,8 +78,8 @@ public struct DownloadRequest: Sendable {
         _ urlRequest: URLRequest, key: ItemKey, source: String? = nil, destination: Destination? = nil,
         intent: Intent = .opportunistic, priority: Float = 0,
         expecting expectations: [ContentExpectation] = [],
-        expirationDate: Date? = nil, attributes: [UInt8] = [], whenCached: WhenCached = .revalidate,
-        whenPromoted: WhenPromoted = .leave
+        expirationDate: Date? = nil, attributes: [UInt8] = [], recordedURL: URL? = nil,
+        whenCached: WhenCached = .revalidate, whenPromoted: WhenPromoted = .leave
     ) {
         self.urlRequest = urlRequest
         self.key = key
@@ -84,6 +90,7 @@ public struct DownloadRequest: Sendable {
         self.expectations = expectations
         self.expirationDate = expirationDate
         self.attributes = attributes
+        self.recordedURL = recordedURL
         self.whenCached = whenCached
         self.whenPromoted = whenPromoted
     }
@@ -94,20 +101,21 @@ public struct DownloadRequest: Sendable {
         _ url: URL, key: ItemKey, source: String? = nil, destination: Destination? = nil,
         intent: Intent = .opportunistic, priority: Float = 0,
         expecting expectations: [ContentExpectation] = [],
-        expirationDate: Date? = nil, attributes: [UInt8] = [], whenCached: WhenCached = .revalidate,
-        whenPromoted: WhenPromoted = .leave
+        expirationDate: Date? = nil, attributes: [UInt8] = [], recordedURL: URL? = nil,
+        whenCached: WhenCached = .revalidate, whenPromoted: WhenPromoted = .leave
     ) {
         self.init(
             URLRequest(url: url), key: key, source: source, destination: destination, intent: intent,
             priority: priority, expecting: expectations, expirationDate: expirationDate,
-            attributes: attributes, whenCached: whenCached, whenPromoted: whenPromoted)
+            attributes: attributes, recordedURL: recordedURL, whenCached: whenCached,
+            whenPromoted: whenPromoted)
     }
 
-    /// The metadata of the item. Contains neither the URL nor request headers.
+    /// The metadata of the item. Contains neither the requested URL nor request headers.
     func metadata(_ validator: Validator) -> ItemMetadata {
         ItemMetadata(
             key: key, source: source, intent: intent, destination: destination, validator: validator,
-            priority: priority, expirationDate: expirationDate, attributes: attributes)
+            priority: priority, expirationDate: expirationDate, attributes: attributes, url: recordedURL)
     }
 
     /// Whether a partial begun as `item` can be resumed for this request: everything that determines its identity and
@@ -124,7 +132,7 @@ public struct DownloadRequest: Sendable {
         key == other.key && urlRequest.url == other.urlRequest.url
             && urlRequest.allHTTPHeaderFields ?? [:] == other.urlRequest.allHTTPHeaderFields ?? [:]
             && intent == other.intent && metadata(Validator()).isSameItem(as: other.metadata(Validator()))
-            && Expectations(expectations) == Expectations(other.expectations)
+            && Expectations(of: self) == Expectations(of: other)
             && whenCached == other.whenCached && whenPromoted == other.whenPromoted
     }
 }
@@ -156,15 +164,21 @@ public enum ContentExpectation: Hashable, Sendable {
 struct Expectations: Hashable, Sendable {
     var digest: [UInt8]?
     var length: Int64?
+    /// Whether the digest is a checksum of the cache rather than SHA-256.
+    var isChecksum = false
 }
 
 extension Expectations {
-    init(_ expectations: [ContentExpectation]) {
-        for expectation in expectations {
+    init(of request: DownloadRequest) {
+        for expectation in request.expectations {
             switch expectation {
             case .sha256(let bytes): digest = bytes
             case .length(let bytes): length = bytes
             }
+        }
+        if digest == nil, let checksum = request.checksum {
+            digest = checksum.bigEndianBytes
+            isChecksum = true
         }
     }
 }

@@ -38,7 +38,7 @@ struct DownloadRun: Sendable {
 
     private var request: DownloadRequest { job.request }
     private var origin: Origin? { request.urlRequest.url.flatMap(Origin.init) }
-    private var expected: Expectations { Expectations(request.expectations) }
+    private var expected: Expectations { Expectations(of: request) }
     private var forgetsPromotion: Bool { request.whenPromoted == .storeAgain }
 
     /// Attempts the download until it succeeds, is stopped, or another attempt is pointless.
@@ -156,11 +156,11 @@ struct DownloadRun: Sendable {
         guard let cached = try await cache.description(of: request.key),
             expected.length ?? cached.contentBytes == cached.contentBytes
         else { return nil }
-        guard let expected = expected.digest else { return cached.metadata }
-        let digest = ContentDigest(isWanted: true)
+        guard let wanted = expected.digest else { return cached.metadata }
+        let digest = ContentDigest(for: expected)
         do {
             let isIntact = try await cache.check(request.key, with: { digest.update($0) }).value != nil
-            return isIntact && digest.finalize() == expected ? cached.metadata : nil
+            return isIntact && digest.finalize() == wanted ? cached.metadata : nil
         } catch CacheError.item {
             // The item is damaged, and has been quarantined.
             return nil
@@ -212,7 +212,7 @@ struct DownloadRun: Sendable {
             switch begun {
             case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
             case .writer(let writer):
-                let digest = ContentDigest(isWanted: expected.digest != nil)
+                let digest = ContentDigest(for: expected)
                 let content = ContentWriter(
                     writer: writer, isResumed: false, digest: digest, expected: expected)
                 return try await receive(exchange, into: content, announced: length)
@@ -275,7 +275,7 @@ struct DownloadRun: Sendable {
     private func resume(
         _ partial: ResumablePartial, _ body: (ContentWriter) async throws -> DownloadOutcome
     ) async throws -> DownloadOutcome {
-        let digest = ContentDigest(isWanted: expected.digest != nil)
+        let digest = ContentDigest(for: expected)
         switch try await cache.resumeStoring(
             partial, forgettingPromotion: forgetsPromotion, replay: { digest.update($0) })
         {

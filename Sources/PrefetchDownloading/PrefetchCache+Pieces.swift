@@ -39,7 +39,8 @@ extension PrefetchCache {
         forgettingPromotion: Bool = false, isolation: isolated (any Actor)? = #isolation,
         progress: (DownloadProgress) -> Void = { _ in }, from pieces: (Int64) async throws -> Pieces
     ) async throws -> StoreOutcome where Pieces.Element == Data {
-        var digest = ContentDigest(isWanted: sha256 != nil)
+        let expected = Expectations(digest: sha256, length: expectedLength)
+        var digest = ContentDigest(for: expected)
         var resumed = ResumedStoring.gone
         if keepingPartial, let partial = try await partial(of: metadata.key),
             partial.continues(metadata, expectedLength: expectedLength, isVerified: sha256 != nil)
@@ -53,7 +54,7 @@ extension PrefetchCache {
         case .refused(let refusal): return .refused(refusal)
         case .gone:
             // The old one may include content of the partial.
-            digest = ContentDigest(isWanted: sha256 != nil)
+            digest = ContentDigest(for: expected)
             switch try await beginStoring(
                 metadata, expectedLength: expectedLength, encoding: encoding,
                 keepingPartial: keepingPartial, forgettingPromotion: forgettingPromotion)
@@ -64,7 +65,7 @@ extension PrefetchCache {
         }
         let content = ContentWriter(
             writer: writer, isResumed: writer.contentBytes > 0, digest: digest,
-            expected: Expectations(digest: sha256, length: expectedLength))
+            expected: expected)
         do {
             var iterator = try await pieces(writer.contentBytes).makeAsyncIterator()
             return try await content.writeAll(announced: expectedLength, progress: progress) {
@@ -149,23 +150,41 @@ struct ContentWriter: Sendable {
     }
 }
 
-/// An incremental SHA-256 digest of content being stored; a no-op if the digest is not needed.
+/// An incremental digest of content being stored; a no-op if none is expected.
 ///
-/// Uses swift-crypto, which is CryptoKit on Apple platforms and BoringSSL elsewhere: with the processor's SHA
+/// SHA-256 uses swift-crypto, which is CryptoKit on Apple platforms and BoringSSL elsewhere: with the processor's SHA
 /// instructions it keeps up with any disk, which plain Swift does not.
 final class ContentDigest: Sendable {
-    private let state: Mutex<SHA256?>
+    private struct State {
+        var sha256: SHA256?
+        var checksum: ContentChecksum?
+    }
 
-    init(isWanted: Bool) {
-        state = Mutex(isWanted ? SHA256() : nil)
+    private let state: Mutex<State>
+
+    init(for expected: Expectations) {
+        let isWanted = expected.digest != nil
+        state = Mutex(
+            State(
+                sha256: isWanted && !expected.isChecksum ? SHA256() : nil,
+                checksum: isWanted && expected.isChecksum ? ContentChecksum() : nil))
     }
 
     func update(_ bytes: UnsafeRawBufferPointer) {
-        state.withLock { $0?.update(bufferPointer: bytes) }
+        state.withLock {
+            $0.sha256?.update(bufferPointer: bytes)
+            $0.checksum?.update(bytes)
+        }
     }
 
-    /// Returns the digest; `nil` if it is not needed.
+    /// Returns the digest; `nil` if none is expected.
     func finalize() -> [UInt8]? {
-        state.withLock { $0?.finalize() }.map(Array.init)
+        state.withLock { state in
+            state.sha256.map { Array($0.finalize()) } ?? state.checksum?.finalize().bigEndianBytes
+        }
     }
+}
+
+extension UInt64 {
+    var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian, Array.init) }
 }

@@ -29,7 +29,7 @@ public final class PrefetchDownloader: Sendable {
     }
 
     private let configuration: DownloaderConfiguration
-    private let cache: PrefetchCache
+    let cache: PrefetchCache
     private let environment: DownloaderEnvironment
     private let slots: TransferSlots
     private let state = Mutex(State())

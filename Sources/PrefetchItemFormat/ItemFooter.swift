@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PrefetchFileSystem
 internal import PrefetchStorageAreas
 
@@ -123,6 +124,7 @@ enum FieldTag {
     static let attributes: UInt16 = 6
     static let chunkTable: UInt16 = 7
     static let boot: UInt16 = 9
+    static let url: UInt16 = 11
     /// Critical, since a reader that ignores it would promote the item to the wrong folder.
     static let destinationFolder: UInt16 = critical | 8
     /// Has an empty value. Critical, since a reader that ignores it would expect a destination.
@@ -134,7 +136,7 @@ enum FieldTag {
         switch tag {
         case key...chunkTable: 1 << tag
         case destinationFolder: 1 << 8
-        case boot: 1 << boot
+        case boot, url: 1 << tag
         case noDestination: 1 << 10
         default: nil
         }
@@ -217,6 +219,7 @@ extension ItemFooter {
             (FieldTag.entityTag, metadata.validator.entityTag ?? ""),
             (FieldTag.lastModified, metadata.validator.lastModified ?? ""),
             (FieldTag.destinationFolder, metadata.destination?.folder?.string ?? ""),
+            (FieldTag.url, metadata.url?.absoluteString ?? ""),
         ].filter { !$0.1.isEmpty }
     }
 }
@@ -264,6 +267,8 @@ extension ItemFooter {
 
     private static func metadata(_ head: Head, _ fields: Fields) throws(ItemFormatError) -> ItemMetadata {
         do {
+            let url = fields.texts[FieldTag.url].map(URL.init(string:))
+            guard url != .some(nil) else { throw ItemFormatError.unsuitableURL }
             let metadata = ItemMetadata(
                 key: try ItemKey(fields.texts[FieldTag.key] ?? ""),
                 source: fields.texts[FieldTag.source] ?? "",
@@ -275,7 +280,7 @@ extension ItemFooter {
                 priority: head.priority,
                 storedAt: head.storedAt,
                 expiresAt: head.expiresAt == .max ? nil : head.expiresAt,
-                attributes: fields.attributes)
+                attributes: fields.attributes, url: url ?? nil)
             try metadata.validate()
             return metadata
         } catch {
@@ -368,7 +373,7 @@ private struct Fields {
 
             switch tag {
             case FieldTag.key, FieldTag.source, FieldTag.destinationName, FieldTag.entityTag,
-                FieldTag.lastModified, FieldTag.destinationFolder:
+                FieldTag.lastModified, FieldTag.destinationFolder, FieldTag.url:
                 guard let text = String(validating: value, as: UTF8.self) else {
                     throw .damaged(.footerFields)
                 }

@@ -18,6 +18,8 @@ public enum ItemFormatError: Error, Hashable, Sendable {
     case destinationMissing
     /// The priority is outside 0…1.
     case priorityOutOfRange(Float)
+    /// The URL is not one of `http` or `https`, names no host, or contains a user or a password.
+    case unsuitableURL
     /// The range is not within the content.
     case rangeOutOfBounds(Range<Int64>, contentBytes: Int64)
     /// A system call failed.
@@ -55,6 +57,7 @@ extension ItemFormatError: CustomStringConvertible {
         case .metadataContainsNUL(let field): "the \(field) contains a NUL character"
         case .destinationMissing: "a user-requested item needs a destination; specify one"
         case .priorityOutOfRange(let priority): "the priority \(priority) is not between 0 and 1"
+        case .unsuitableURL: "an item's URL needs http or https and a host, and may have no user or password"
         case .rangeOutOfBounds(let range, let contentBytes):
             "the range \(range) is not within the \(contentBytes) bytes of the item"
         case .fileSystem(let error): error.description

@@ -44,22 +44,26 @@ public struct ItemMetadata: Hashable, Sendable {
     package var expiresAt: Int64?
     /// Application-defined bytes, returned unchanged.
     public var attributes: [UInt8]
+    /// An `http` or `https` URL from which the content can be downloaded again, recorded with the item and, once it was
+    /// opened, with its file; `nil` for none. It must work without secrets, since it is stored as it is: it may have no
+    /// user and no password, and its query should have no token.
+    public var url: URL?
 
     /// Creates the metadata of an item. Bounds are not checked until ``validate()``.
     public init(
         key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination? = nil,
         validator: Validator = Validator(), priority: Float = 0, expirationDate: Date? = nil,
-        attributes: [UInt8] = []
+        attributes: [UInt8] = [], url: URL? = nil
     ) {
         self.init(
             key: key, source: source, intent: intent, destination: destination, validator: validator,
-            priority: priority, expiresAt: expirationDate?.milliseconds, attributes: attributes)
+            priority: priority, expiresAt: expirationDate?.milliseconds, attributes: attributes, url: url)
     }
 
     package init(
         key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination? = nil,
         validator: Validator = Validator(), priority: Float = 0, storedAt: Int64 = 0, expiresAt: Int64?,
-        attributes: [UInt8] = []
+        attributes: [UInt8] = [], url: URL? = nil
     ) {
         self.key = key
         self.source = source
@@ -70,6 +74,7 @@ public struct ItemMetadata: Hashable, Sendable {
         self.storedAt = storedAt
         self.expiresAt = expiresAt
         self.attributes = attributes
+        self.url = url
     }
 
     /// When the item expires; `nil` for never.
@@ -87,18 +92,19 @@ public struct ItemMetadata: Hashable, Sendable {
         return expiresAt <= now()
     }
 
-    /// Checks the lengths of the fields, the range of the priority, that a user-requested item has a destination, and
-    /// that no text contains NUL, which would terminate it in a database.
+    /// Checks the lengths of the fields, the range of the priority, the form of the URL, that a user-requested item has
+    /// a destination, and that no text contains NUL, which would terminate it in a database.
     ///
     /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)``,
-    ///   ``ItemFormatError/metadataContainsNUL(field:)``, ``ItemFormatError/priorityOutOfRange(_:)`` or
-    ///   ``ItemFormatError/destinationMissing``.
+    ///   ``ItemFormatError/metadataContainsNUL(field:)``, ``ItemFormatError/priorityOutOfRange(_:)``,
+    ///   ``ItemFormatError/destinationMissing`` or ``ItemFormatError/unsuitableURL``.
     public func validate() throws(ItemFormatError) {
         let fields = [
             ("source", source.utf8.count, ItemLimits.sourceBytes),
             ("entity tag", validator.entityTag?.utf8.count ?? 0, ItemLimits.validatorBytes),
             ("last-modified date", validator.lastModified?.utf8.count ?? 0, ItemLimits.validatorBytes),
             ("attributes", attributes.count, ItemLimits.attributesBytes),
+            ("URL", url?.absoluteString.utf8.count ?? 0, ItemLimits.urlBytes),
         ]
         for (field, bytes, limit) in fields where bytes > limit {
             throw .metadataTooLong(field: field, bytes: bytes, limit: limit)
@@ -110,6 +116,11 @@ public struct ItemMetadata: Hashable, Sendable {
         for (field, text) in texts where text.utf8.contains(0) { throw .metadataContainsNUL(field: field) }
         guard (0...1).contains(priority) else { throw .priorityOutOfRange(priority) }
         guard destination != nil || intent == .opportunistic else { throw .destinationMissing }
+        if let url {
+            guard ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false,
+                url.user() == nil, url.password() == nil
+            else { throw .unsuitableURL }
+        }
     }
 }
 
@@ -155,6 +166,8 @@ public enum ItemLimits {
     public static let sourceBytes = 1024
     /// The longest entity tag or date of a validator, in bytes of UTF-8.
     public static let validatorBytes = 4096
+    /// The longest URL, in bytes.
+    public static let urlBytes = 4096
     /// The longest attributes of an item, in bytes: 64 KiB.
     public static let attributesBytes = 1 << 16
 

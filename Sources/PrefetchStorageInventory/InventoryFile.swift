@@ -30,7 +30,7 @@ package struct InventoryFile: Sendable {
     /// What the cache's records say about a file.
     package struct Facts: Sendable, Hashable {
         package let key: String
-        /// `nil` if not recorded, as for promoted files.
+        /// `nil` if not recorded.
         package let source: String?
         package let isUserRequested: Bool?
         /// When it was stored or opened, in milliseconds since 1970.

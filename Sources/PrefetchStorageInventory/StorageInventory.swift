@@ -166,7 +166,8 @@ extension StorageInventory {
             files[index].kind = .promoted
             files[index].isBackupIntended = files[index].isBackupIntended && !entry.isExcluded
             files[index].facts = InventoryFile.Facts(
-                key: entry.key.string, source: nil, isUserRequested: nil, since: entry.openedAt,
+                key: entry.key.string, source: entry.provenance?.source,
+                isUserRequested: entry.provenance.map { $0.intent == .userRequested }, since: entry.openedAt,
                 contentBytes: entry.contentBytes, ledgerEntry: number)
         }
     }

@@ -179,7 +179,7 @@ enum ExitCode: CInt, CaseIterable {
                 ExitCode(error)
             case .areas(.invalidApplicationID), .areas(.emptyContainerPath), .noDestination,
                 .item(.metadataTooLong), .item(.metadataContainsNUL), .item(.priorityOutOfRange),
-                .item(.destinationMissing), .item(.rangeOutOfBounds):
+                .item(.destinationMissing), .item(.unsuitableURL), .item(.rangeOutOfBounds):
                 .usage
             case .item(.damaged), .item(.newerVersion), .item(.contentTooLong): .damaged
             case .item(.purged), .movedOrDeleted, .notARegularFile: .notFound

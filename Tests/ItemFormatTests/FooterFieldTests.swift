@@ -1,3 +1,4 @@
+import Foundation
 import ItemFormatTestSupport
 import PrefetchItemFormat
 import PrefetchStorageAreas
@@ -71,12 +72,30 @@ import Testing
             validator: Validator(
                 entityTag: String(repeating: "e", count: ItemLimits.validatorBytes),
                 lastModified: String(repeating: "l", count: ItemLimits.validatorBytes)),
-            priority: 1, attributes: Sample.noise(ItemLimits.attributesBytes))
+            priority: 1, attributes: Sample.noise(ItemLimits.attributesBytes),
+            url: URL(string: "https://e/" + String(repeating: "u", count: ItemLimits.urlBytes - 10)))
         for content in [[], Sample.text(1000), Sample.noise(1000), Sample.text(2 * Sample.mebibyte)] {
             let item = try read(image(of: content, metadata))
             #expect(item.footer.metadata == metadata)
             #expect(areSame(item.content, content))
         }
+    }
+
+    /// A reader that does not know the field may pass over it: the item is the same.
+    @Test func theURLIsAFieldThatMayBePassedOver() throws {
+        var forged = ForgedItem(content: Sample.text(100))
+        forged.fields.insert(.init(tag: 11, value: Array("https://example.org/a?b=c".utf8)), at: 2)
+        var metadata = ItemMetadata.plain()
+        metadata.url = URL(string: "https://example.org/a?b=c")
+        #expect(try read(forged.image).footer.metadata == metadata)
+        #expect(try image(of: Sample.text(100), metadata, encoding: .forced(.identity)) == forged.image)
+    }
+
+    @Test(arguments: ["https://user@example.org/", "file:///etc/passwd", "", "http://"])
+    func aURLThatCouldNotHaveBeenWrittenIsDamage(url: String) throws {
+        var forged = ForgedItem(content: Sample.text(100))
+        forged.fields.insert(.init(tag: 11, value: Array(url.utf8)), at: 2)
+        #expect(throws: ItemFormatError.damaged(.footerFields)) { try read(forged.image) }
     }
 
     /// A reader that does not know the field must not take the item for one without it.

@@ -1,3 +1,4 @@
+import Foundation
 import ItemFormatTestSupport
 import PrefetchItemFormat
 import Testing
@@ -24,6 +25,23 @@ import Testing
     @Test func attributesThatAreTooLongAreRefused() throws {
         try expectRefusal(field: "attributes", limit: 65_536) { metadata, length in
             metadata.attributes = Array(repeating: 0, count: length)
+        }
+    }
+
+    @Test(arguments: [
+        "https://user@example.org/a", "https://user:word@example.org/a", "ftp://example.org/a",
+        "example.org/a",
+        "https:///a", "file:///etc/passwd",
+    ])
+    func aURLWithCredentialsOrOfNoServerIsRefused(url: String) {
+        var metadata = ItemMetadata.plain()
+        metadata.url = URL(string: url)
+        #expect(throws: ItemFormatError.unsuitableURL) { try metadata.validate() }
+    }
+
+    @Test func aURLThatIsTooLongIsRefused() throws {
+        try expectRefusal(field: "URL", limit: 4096) { metadata, length in
+            metadata.url = URL(string: "https://e/" + String(repeating: "u", count: length - 10))
         }
     }
 

@@ -71,8 +71,12 @@ extension Engine {
                 let destination = Destination(
                     area: entry.area, name: entry.plainName, in: entry.folder, backup: entry.backup)
             else { return }
-            try restoreToCache(
-                file, entry.contentBytes, as: ItemMetadata(key: entry.key, destination: destination))
+            let provenance = entry.provenance
+            let metadata = ItemMetadata(
+                key: entry.key, source: provenance?.source ?? "", destination: destination,
+                validator: provenance?.validator ?? Validator(), attributes: provenance?.attributes ?? [],
+                url: provenance?.url)
+            try restoreToCache(file, entry.contentBytes, as: metadata)
         }
         if wasKnown { events.send(.forgotten(key)) }
         return wasKnown

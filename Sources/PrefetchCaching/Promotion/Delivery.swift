@@ -206,12 +206,14 @@ final class Delivery: StoreUnderWay {
     }
 
     private func entry() throws(CacheError) -> LedgerEntry {
-        LedgerEntry(
+        let now = engine.environment.now()
+        return LedgerEntry(
             key: metadata.key, state: .intent, mode: .decode, area: target.area,
             folder: path, name: target.name,
             plainName: target.name, backup: target.backup, contentBytes: length,
             contentChecksum: checksum.finalize(), stagedName: name,
             inode: try engine.files.attributes(of: file).identity.inode,
-            birthTime: try engine.files.birthTime(of: file), openedAt: engine.environment.now())
+            birthTime: try engine.files.birthTime(of: file), openedAt: now,
+            provenance: Provenance(metadata, storedAt: now))
     }
 }

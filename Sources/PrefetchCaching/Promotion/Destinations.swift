@@ -131,8 +131,10 @@ struct Destinations: Sendable {
     func promotedFile(_ entry: LedgerEntry, presentBytes: Int64?, isFirstOpen: Bool = false) -> PromotedFile {
         PromotedFile(
             key: entry.key, path: path(of: entry), location: entry.location, folder: entry.folder,
-            backup: entry.backup, contentBytes: entry.contentBytes, openedAt: entry.openedAt,
-            presentBytes: presentBytes, isFirstOpen: isFirstOpen)
+            name: entry.name, backup: entry.backup, contentBytes: entry.contentBytes,
+            contentChecksum: entry.contentChecksum, openedAt: entry.openedAt,
+            provenance: entry.provenance, isAdopted: entry.isAdopted, presentBytes: presentBytes,
+            isFirstOpen: isFirstOpen)
     }
 
     /// The file of a promotion that was just committed.

@@ -86,7 +86,7 @@ final class Ledger: PromotionLedger {
                     database,
                     sql: LedgerEntry.select + " WHERE state = ? AND hash > ? ORDER BY hash LIMIT ?",
                     arguments: [LedgerEntry.State.committed.rawValue, last, limit])
-                guard let next = try rows.last?.value(14, as: Data.self) else { break }
+                guard let next = try rows.last?.value(0, as: Data.self) else { break }
                 entries = rows.compactMap(LedgerEntry.init)
                 last = next
             }

@@ -57,6 +57,8 @@ package struct LedgerEntry: Sendable, Hashable {
     /// When the item was opened, in milliseconds since 1970.
     package var openedAt: Int64
     var origin = Origin.written
+    /// `nil` for a file that was migrated, or promoted by a version that did not record it.
+    package var provenance: Provenance?
 
     /// The location of the file.
     package var location: AreaPath { .promoted(name, in: area, folder) }
@@ -64,6 +66,9 @@ package struct LedgerEntry: Sendable, Hashable {
     /// Whether the file must not be in backups. One that was adopted is the user's, and the item's policy does not
     /// apply to it.
     package var isExcluded: Bool { backup == .exclude && origin != .adopted }
+
+    /// Whether the file was there already; `nil` where unknown.
+    package var isAdopted: Bool? { origin == .unknown ? nil : origin == .adopted }
 }
 
 extension AreaPath {
@@ -81,36 +86,60 @@ extension LedgerEntry {
     /// In bytes. No volume is larger, and sums of it do not overflow.
     private static let longestContent: Int64 = 1 << 60
 
-    static let select = """
-        SELECT key, state, mode, area, name, backup, contentLength, contentChecksum, stagedName,
-            inode, openedAt, folder, plainName, birthTime, hash, origin
-        FROM promotion
+    /// In the order of the values below, in every statement.
+    private static let columns = [
+        "hash", "key", "state", "mode", "area", "folder", "name", "plainName", "backup", "contentLength",
+        "contentChecksum", "stagedName", "inode", "birthTime", "openedAt", "origin", "storedAt", "source",
+        "intent", "entityTag", "lastModified", "url", "attributes",
+    ]
+
+    static let select = "SELECT \(columns.joined(separator: ", ")) FROM promotion"
+
+    private static let upsert = """
+        INSERT INTO promotion (\(columns.joined(separator: ", ")))
+        VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
+        ON CONFLICT (hash) DO UPDATE SET
+            \(columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+        WHERE ? OR (promotion.stagedName = ? AND promotion.state = ?)
         """
+
+    private var values: [(any DatabaseValueConvertible)?] {
+        let attributes = provenance?.attributes ?? []
+        return [
+            key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue),
+            folder?.string ?? "", name.string, plainName.string, Int(backup.rawValue), contentBytes,
+            Int64(bitPattern: contentChecksum), stagedName, Int64(bitPattern: inode), birthTime, openedAt,
+            origin.rawValue, provenance?.storedAt, provenance?.source ?? "",
+            Int((provenance?.intent ?? .opportunistic).rawValue), provenance?.validator.entityTag ?? "",
+            provenance?.validator.lastModified ?? "", provenance?.url?.absoluteString ?? "",
+            attributes.isEmpty ? nil : Data(attributes),
+        ]
+    }
 
     /// - Returns: `nil` for an invalid row, one that this code could not have written. The ledger may come from a
     ///   backup, and names and lengths in it are acted upon: a staged file is removed by its name.
     init?(_ row: Row) {
         do {
-            let key = try ItemKey(try row.value(0))
-            let name = try FileName(try row.value(4))
-            let folder = try FolderPath?(stored: try row.value(11))
-            let plainName: String = try row.value(12)
-            let contentBytes: Int64 = try row.value(6)
-            let stagedName: String = try row.value(8)
-            guard let state = State(rawValue: try row.value(1)), let mode = Mode(rawValue: try row.value(2)),
-                let area = Area(rawValue: try row.value(3)),
+            let key = try ItemKey(try row.value(1))
+            let plainName: String = try row.value(7)
+            let name = try FileName(try row.value(6))
+            let contentBytes: Int64 = try row.value(9)
+            let stagedName: String = try row.value(11)
+            guard let state = State(rawValue: try row.value(2)), let mode = Mode(rawValue: try row.value(3)),
+                let area = Area(rawValue: try row.value(4)),
+                let backup = BackupPolicy(rawValue: try row.value(8)),
                 let origin = Origin(rawValue: try row.value(15)),
-                let backup = BackupPolicy(rawValue: try row.value(5)),
                 (0...Self.longestContent).contains(contentBytes),
                 let component = FilePath.Component(stagedName),
                 CacheLayout.hash(ofStaged: component) == key.hash
             else { return nil }
             self.init(
-                key: key, state: state, mode: mode, area: area, folder: folder, name: name,
-                plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
-                contentBytes: contentBytes, contentChecksum: UInt64(bitPattern: try row.value(7)),
-                stagedName: stagedName, inode: UInt64(bitPattern: try row.value(9)),
-                birthTime: try row.value(13), openedAt: try row.value(10), origin: origin)
+                key: key, state: state, mode: mode, area: area,
+                folder: try FolderPath?(stored: try row.value(5)), name: name, plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
+                contentBytes: contentBytes, contentChecksum: UInt64(bitPattern: try row.value(10)),
+                stagedName: stagedName, inode: UInt64(bitPattern: try row.value(12)),
+                birthTime: try row.value(13), openedAt: try row.value(14), origin: origin,
+                provenance: try Provenance(row))
         } catch {
             return nil
         }
@@ -136,28 +165,11 @@ extension LedgerEntry {
     }
 
     private func write(over old: LedgerEntry?, isForced: Bool, to database: Database) throws -> Bool {
-        try database.cachedStatement(
-            sql: """
-                INSERT INTO promotion (hash, key, state, mode, area, name, backup, contentLength,
-                    contentChecksum, stagedName, inode, openedAt, folder, plainName, birthTime, origin)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (hash) DO UPDATE SET
-                    key = excluded.key, state = excluded.state, mode = excluded.mode,
-                    area = excluded.area, name = excluded.name, backup = excluded.backup,
-                    contentLength = excluded.contentLength, contentChecksum = excluded.contentChecksum,
-                    stagedName = excluded.stagedName, inode = excluded.inode,
-                    openedAt = excluded.openedAt, folder = excluded.folder,
-                    plainName = excluded.plainName, birthTime = excluded.birthTime,
-                    origin = excluded.origin
-                WHERE ? OR (promotion.stagedName = ? AND promotion.state = ?)
-                """
-        ).execute(
-            arguments: [
-                key.hash.data, key.string, state.rawValue, mode.rawValue, Int(area.rawValue), name.string,
-                Int(backup.rawValue), contentBytes, Int64(bitPattern: contentChecksum), stagedName,
-                Int64(bitPattern: inode), openedAt, folder?.string ?? "", plainName.string,
-                birthTime, origin.rawValue, isForced, old?.stagedName ?? "", old?.state.rawValue ?? 0,
-            ])
+        let condition: [(any DatabaseValueConvertible)?] = [
+            isForced, old?.stagedName ?? "", old?.state.rawValue ?? 0,
+        ]
+        try database.cachedStatement(sql: Self.upsert)
+            .execute(arguments: StatementArguments(values + condition))
         // No staged file has an empty name, so that without `old` only a new row is written.
         return database.changesCount > 0
     }
@@ -170,6 +182,29 @@ extension LedgerEntry {
             sql: "DELETE FROM promotion WHERE hash = ? AND stagedName = ? AND state = ?",
             arguments: [key.hash.data, stagedName, state.rawValue])
         return database.changesCount > 0
+    }
+}
+
+extension Provenance {
+    /// - Returns: `nil` if none was recorded. An unusable URL counts as none.
+    fileprivate init?(_ row: Row) throws {
+        guard let storedAt = try row.value(16, as: Int64?.self),
+            let intent = Intent(rawValue: try row.value(18))
+        else { return nil }
+        self.storedAt = storedAt
+        self.intent = intent
+        source = try row.value(17)
+        validator = Validator(entityTag: try row.text(19), lastModified: try row.text(20))
+        url = try row.text(21).flatMap(URL.init(string:))
+        attributes = try row.value(22, as: Data?.self).map(Array.init) ?? []
+    }
+}
+
+extension Row {
+    /// A text, or `nil` if it is empty.
+    fileprivate func text(_ index: Int) throws -> String? {
+        let text: String = try value(index)
+        return text.isEmpty ? nil : text
     }
 }
 

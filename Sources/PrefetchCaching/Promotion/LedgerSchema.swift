@@ -36,6 +36,16 @@ enum LedgerSchema {
         """
         ALTER TABLE promotion ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
         """,
+        // Version 3 did not record where the content came from (without a time nothing is known).
+        """
+        ALTER TABLE promotion ADD COLUMN storedAt INTEGER;
+        ALTER TABLE promotion ADD COLUMN source TEXT NOT NULL DEFAULT '';
+        ALTER TABLE promotion ADD COLUMN intent INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE promotion ADD COLUMN entityTag TEXT NOT NULL DEFAULT '';
+        ALTER TABLE promotion ADD COLUMN lastModified TEXT NOT NULL DEFAULT '';
+        ALTER TABLE promotion ADD COLUMN url TEXT NOT NULL DEFAULT '';
+        ALTER TABLE promotion ADD COLUMN attributes BLOB;
+        """,
     ]
 
     /// - Throws: ``CacheError/newerLedger(version:)``; nothing was written in that case.

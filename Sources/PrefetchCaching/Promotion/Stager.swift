@@ -111,7 +111,7 @@ struct Stager: Sendable {
             plainName: target.name, backup: target.backup, contentBytes: footer.contentBytes,
             contentChecksum: footer.contentChecksum, stagedName: files.nextStagedName(key),
             inode: item.identity.inode, birthTime: isRenamed ? try files.birthTime(of: file) : nil,
-            openedAt: environment.now())
+            openedAt: environment.now(), provenance: Provenance(footer.metadata))
         return (entry, item)
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
 
@@ -20,7 +21,7 @@ struct Show: CacheCommand {
         switch try await cache.status(of: key) {
         case .cached(let item): try output.report(item.json(in: place), table(item, in: place))
         case .promoted(let file):
-            try output.report(file.jsonAsOpened.adding(["status": "promoted"]), table(file))
+            try output.report(file.jsonAsShown.adding(["status": "promoted"]), table(file))
         case nil:
             guard let partial = try await cache.partials().first(where: { $0.key == key }) else {
                 throw CommandFailure(.absent, of: key)
@@ -69,8 +70,16 @@ struct Show: CacheCommand {
             "content": Size.exactText(file.contentBytes),
             "area": file.location.area.name,
             "folder": file.folder?.string,
-            "name": file.fileName,
+            "name": file.name.string,
+            "backup": file.backup.name,
             "opened at": Timestamp.text(milliseconds: file.openedAt),
+            "file": file.isAdopted.map { $0 ? "was there already" : "written by the cache" },
+            "source": file.provenance?.source,
+            "intent": file.provenance?.intent.name,
+            "stored at": file.provenance.map { Timestamp.text(milliseconds: $0.storedAt) },
+            "entity tag": file.provenance?.validator.entityTag,
+            "last modified": file.provenance?.validator.lastModified,
+            "url": file.provenance?.url?.absoluteString,
             "path": file.path.displayText,
         ]).lines
     }

@@ -58,6 +58,13 @@ struct Fetch: CacheCommand {
     @Flag(help: "What to do with an item that is already stored (default: --revalidate).")
     var whenCached = DownloadRequest.WhenCached.revalidate
 
+    @Flag(
+        help: """
+            Keep the URL with each item, so that 'rehydrate' can download an opened file again. Not for URLs \
+            whose query contains a secret.
+            """)
+    var recordUrl = false
+
     @Flag(help: "Store opened items again; their files stay.")
     var anew = false
 
@@ -103,28 +110,10 @@ struct Fetch: CacheCommand {
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        output.stopsOnBrokenPipe = true
         let targets = try targets()
-        let downloader = PrefetchDownloader(
-            cache: cache, configuration: configuration(for: targets), logger: shared.logger)
-        let signals = SignalHandler([SIGINT, SIGTERM]) { _ in Task { await downloader.cancelAll() } }
-        defer { signals.end() }
-        var report = FetchReport(
-            targets, to: output,
-            board: output.isJSON || output.isQuiet || shared.verbose ? nil : ProgressBoard.onTerminal())
-        defer { report.clear() }
-        let downloads = targets.map { downloader.prefetch(request(for: $0)) }
-        do {
-            for await (index, event) in events(of: downloads, withProgress: report.showsProgress) {
-                try report.take(event, of: index)
-            }
-        } catch {
-            // Standard output was closed by its reader.
-            await downloader.cancelAll()
-            throw error
-        }
-        if let signal = signals.firstSignal { throw CommandFailure(.ended(by: signal), nil) }
-        if let failure = report.failure { throw failure }
+        try await DownloadSession(
+            cache: cache, configuration: configuration(for: targets), shared: shared
+        ).run(targets.map { ($0, request(for: $0)) }, to: output)
     }
 
     private func targets() throws -> [FetchTarget] {
@@ -152,26 +141,8 @@ struct Fetch: CacheCommand {
             intent: item.requested ? .userRequested : .opportunistic,
             priority: item.priority ?? 0, expecting: target.digest.map { [.sha256($0)] } ?? [],
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
+            recordedURL: recordUrl ? target.url : nil,
             whenCached: whenCached, whenPromoted: anew ? .storeAgain : .leave)
-    }
-
-    /// The events of several downloads in one stream, which ends when all of them have ended.
-    private func events(of downloads: [Download], withProgress: Bool) -> AsyncStream<(Int, DownloadEvent)> {
-        let (events, continuation) = AsyncStream.makeStream(of: (Int, DownloadEvent).self)
-        Task {
-            await withTaskGroup(of: Void.self) { group in
-                for (index, download) in downloads.enumerated() {
-                    group.addTask {
-                        for await event in download.events {
-                            if case .progress = event, !withProgress { continue }
-                            continuation.yield((index, event))
-                        }
-                    }
-                }
-            }
-            continuation.finish()
-        }
-        return events
     }
 }
 

@@ -90,11 +90,28 @@ extension PartialItem {
 
 extension PromotedFile {
     func json(in place: Place) -> JSONObject {
-        [
+        let object: JSONObject = [
             "status": "promoted", "key": key.string, "area": location.area.name,
             "path": place.relativePath(location), "backup": backup.name, "contentBytes": contentBytes,
             // `null` if the file no longer exists or cannot be accessed.
             "presentBytes": presentBytes.orNull, "openedAtMilliseconds": openedAt,
+        ]
+        return object.adding(history)
+    }
+
+    /// As `show` prints it.
+    var jsonAsShown: JSONObject {
+        jsonAsOpened.adding(["backup": backup.name, "openedAtMilliseconds": openedAt]).adding(history)
+    }
+
+    /// Where the file came from; empty if that was not recorded.
+    private var history: JSONObject {
+        let attributes = provenance?.attributes ?? []
+        return [
+            "adopted": isAdopted, "source": provenance?.source, "intent": provenance?.intent.name,
+            "storedAtMilliseconds": provenance?.storedAt, "entityTag": provenance?.validator.entityTag,
+            "lastModified": provenance?.validator.lastModified, "url": provenance?.url?.absoluteString,
+            "attributes": attributes.isEmpty ? nil : Data(attributes).base64EncodedString(),
         ]
     }
 
@@ -102,11 +119,9 @@ extension PromotedFile {
     var jsonAsOpened: JSONObject {
         [
             "key": key.string, "path": path.json, "area": location.area.name, "folder": folder?.string,
-            "name": fileName, "contentBytes": contentBytes,
+            "name": name.string, "contentBytes": contentBytes,
         ]
     }
-
-    var fileName: String { location.relative.lastComponent?.string ?? "" }
 }
 
 extension Destination {

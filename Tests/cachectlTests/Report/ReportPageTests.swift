@@ -28,8 +28,8 @@ import Testing
     private func file(_ key: String, in area: Area, length: Int64?) throws -> PromotedFile {
         PromotedFile(
             key: try ItemKey(key), path: "/x", location: try #require(AreaPath(area: area, relative: "x")),
-            folder: nil, backup: .include, contentBytes: 9, openedAt: 0, presentBytes: length,
-            isFirstOpen: false)
+            folder: nil, name: "x", backup: .include, contentBytes: 9, contentChecksum: 0, openedAt: 0,
+            provenance: nil, isAdopted: nil, presentBytes: length, isFirstOpen: false)
     }
 
     private func page(_ items: [CachedItem], name: String = "./AppData") -> String {

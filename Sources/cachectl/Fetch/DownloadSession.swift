@@ -1,0 +1,54 @@
+internal import Foundation
+internal import PrefetchCaching
+internal import PrefetchDownloading
+
+/// Downloads, reported as they proceed, until all have ended or a signal interrupts them.
+struct DownloadSession {
+    let cache: PrefetchCache
+    let configuration: DownloaderConfiguration
+    let shared: SharedOptions
+
+    /// - Throws: ``CommandFailure`` if a download failed or a signal came, and what writing to `output` throws.
+    func run(_ downloads: [(target: FetchTarget, request: DownloadRequest)], to output: Output) async throws {
+        output.stopsOnBrokenPipe = true
+        let downloader = PrefetchDownloader(
+            cache: cache, configuration: configuration, logger: shared.logger)
+        let signals = SignalHandler([SIGINT, SIGTERM]) { _ in Task { await downloader.cancelAll() } }
+        defer { signals.end() }
+        var report = FetchReport(
+            downloads.map(\.target), to: output,
+            board: output.isJSON || output.isQuiet || shared.verbose ? nil : ProgressBoard.onTerminal())
+        defer { report.clear() }
+        let handles = downloader.prefetch(downloads.map(\.request))
+        do {
+            for await (index, event) in events(of: handles, withProgress: report.showsProgress) {
+                try report.take(event, of: index)
+            }
+        } catch {
+            // Standard output was closed by its reader.
+            await downloader.cancelAll()
+            throw error
+        }
+        if let signal = signals.firstSignal { throw CommandFailure(.ended(by: signal), nil) }
+        if let failure = report.failure { throw failure }
+    }
+
+    /// The events of several downloads in one stream, which ends when all of them have ended.
+    private func events(of downloads: [Download], withProgress: Bool) -> AsyncStream<(Int, DownloadEvent)> {
+        let (events, continuation) = AsyncStream.makeStream(of: (Int, DownloadEvent).self)
+        Task {
+            await withTaskGroup(of: Void.self) { group in
+                for (index, download) in downloads.enumerated() {
+                    group.addTask {
+                        for await event in download.events {
+                            if case .progress = event, !withProgress { continue }
+                            continuation.yield((index, event))
+                        }
+                    }
+                }
+            }
+            continuation.finish()
+        }
+        return events
+    }
+}
