@@ -135,7 +135,8 @@ extension LedgerEntry {
             else { return nil }
             self.init(
                 key: key, state: state, mode: mode, area: area,
-                folder: try FolderPath?(stored: try row.value(5)), name: name, plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
+                folder: try FolderPath?(stored: try row.value(5)), name: name,
+                plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
                 contentBytes: contentBytes, contentChecksum: UInt64(bitPattern: try row.value(10)),
                 stagedName: stagedName, inode: UInt64(bitPattern: try row.value(12)),
                 birthTime: try row.value(13), openedAt: try row.value(14), origin: origin,
