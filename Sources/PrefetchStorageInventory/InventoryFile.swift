@@ -110,6 +110,8 @@ package struct InventoryFolder: Sendable {
     package var exclusions: Exclusions = []
     /// Whether all marks and tags of the folder and its parents could be read, so that ``exclusions`` is complete.
     package var areMarksKnown = true
+    /// Whether the folder has a valid `CACHEDIR.TAG`, whether that counts or not.
+    package var isTagged = false
     /// Whether the folder itself has a mark or tag that excludes its content.
     package var isExcludedItself = false
 }

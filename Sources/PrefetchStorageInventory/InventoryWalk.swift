@@ -25,12 +25,15 @@ struct InventoryWalk {
     let fileSystem: any FileSystem
     private var frames: [Frame] = []
     private let inner: [FilePath: Area]
+    /// The exclusions that count; no others are recorded.
+    private let honoured: Exclusions
     private var counted: Set<FileAttributes.Identity> = []
 
     init(_ inventory: StorageInventory, _ fileSystem: any FileSystem) {
         self.inventory = inventory
         self.fileSystem = fileSystem
         inner = inventory.place.inner
+        honoured = inventory.place.backupTool.honoured
     }
 
     /// Walks a folder that is not yet in the inventory, recursively.
@@ -145,7 +148,7 @@ struct InventoryWalk {
     }
 
     private func exclusions(of area: Area?) -> Exclusions {
-        guard inventory.place.isBackupDecidedByArea, let area else { return [] }
+        guard honoured.contains(.area), inventory.place.isBackupDecidedByArea, let area else { return [] }
         return area.promise.backup == .backedUp ? [] : .area
     }
 
@@ -160,9 +163,10 @@ struct InventoryWalk {
 
     private mutating func add(_ entry: InventoryFolder, _ folder: Directory) -> Int32 {
         var entry = entry
-        if entry.exclusions.isEmpty {
+        if entry.exclusions.isEmpty, !honoured.isDisjoint(with: .marks) {
             do {
                 let marks = try Exclusions(markedOn: folder.descriptor, in: fileSystem)
+                    .intersection(honoured)
                 entry.exclusions = marks
                 entry.isExcludedItself = !marks.isEmpty
             } catch {
@@ -180,7 +184,12 @@ struct InventoryWalk {
         let entry = inventory.folders[Int(number)]
         if entries.contains(where: { FilePath(root: nil, [$0.name]) == CacheDirectoryTag.name }) {
             do {
-                if try CacheDirectoryTag.isTagged(folder.descriptor, of: fileSystem) {
+                let followsLinks = inventory.place.backupTool.followsLinkedTags
+                if try CacheDirectoryTag.isTagged(
+                    folder.descriptor, of: fileSystem, followingLinks: followsLinks)
+                {
+                    inventory.folders[Int(number)].isTagged = true
+                    guard honoured.contains(.cacheTag) else { return }
                     if entry.exclusions.isEmpty { inventory.folders[Int(number)].isExcludedItself = true }
                     inventory.folders[Int(number)].exclusions.insert(.cacheTag)
                 }
@@ -222,13 +231,13 @@ struct InventoryWalk {
             modified: attributes.modified / 1_000_000,
             area: outer.area, exclusions: outer.exclusions, areMarksKnown: outer.areMarksKnown,
             isBackupIntended: outer.area.map { $0.promise.backup == .backedUp } ?? true)
-        if kind == .tag, let parent = outer.parent {
+        if isTag(name, in: outer) {
             file.exclusions.remove(.cacheTag)
-            file.exclusions.formUnion(inventory.folders[Int(parent)].exclusions.intersection(.cacheTag))
-        } else if kind == .tag {
-            file.exclusions.remove(.cacheTag)
+            if let parent = outer.parent {
+                file.exclusions.formUnion(inventory.folders[Int(parent)].exclusions.intersection(.cacheTag))
+            }
         }
-        if file.exclusions.isEmpty, attributes.kind == .regular {
+        if file.exclusions.isEmpty, attributes.kind == .regular, !honoured.isDisjoint(with: .marks) {
             if let marks = marks(of: name, in: number, folder) {
                 file.exclusions = marks
             } else {
@@ -268,9 +277,11 @@ struct InventoryWalk {
         case .configuration: return .configuration
         case nil: break
         }
-        let isTag =
-            folder.exclusions.contains(.cacheTag) && FilePath(root: nil, [name]) == CacheDirectoryTag.name
-        return isTag ? .tag : .foreign
+        return isTag(name, in: folder) ? .tag : .foreign
+    }
+
+    private func isTag(_ name: FilePath.Component, in folder: InventoryFolder) -> Bool {
+        folder.isTagged && FilePath(root: nil, [name]) == CacheDirectoryTag.name
     }
 
     /// - Returns: `nil` if the marks cannot be read.
@@ -278,9 +289,10 @@ struct InventoryWalk {
         -> Exclusions?
     {
         do {
-            let fileSystem = fileSystem
+            let (fileSystem, honoured) = (fileSystem, honoured)
             return try fileSystem.withFile(FilePath(root: nil, [name]), in: folder.descriptor, .read) {
-                file throws(FileSystemError) in try Exclusions(markedOn: file, in: fileSystem)
+                file throws(FileSystemError) in
+                try Exclusions(markedOn: file, in: fileSystem).intersection(honoured)
             }
         } catch {
             if !error.isNotFound { note(error, at: number, name) }

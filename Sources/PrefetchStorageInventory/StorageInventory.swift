@@ -187,13 +187,16 @@ package struct InventoryPlace: Sendable {
     package let areas: StorageAreas
     /// The container, which is examined completely; `nil` for an application, of which only the areas are examined.
     package let container: FilePath?
+    /// What takes the backup that is predicted.
+    package let backupTool: BackupTool
 
-    package init(areas: StorageAreas, container: FilePath?) {
+    package init(areas: StorageAreas, container: FilePath?, backupTool: BackupTool = .system) {
         self.areas = areas
         self.container = container
+        self.backupTool = backupTool
     }
 
-    /// Whether areas determine what is backed up. For an application on Linux, only marks and tags do.
+    /// Whether the platform's backup depends on areas. For an application on Linux, it depends on marks and tags only.
     var isBackupDecidedByArea: Bool {
         #if canImport(Darwin)
             true

@@ -11,6 +11,7 @@ struct Inventory: Command {
         usage: """
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
             cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
+            cachectl inventory --container <dir> --exclude-list [--backup-tool <tool>]
             cachectl inventory --rules
             """,
         discussion: """
@@ -20,6 +21,12 @@ struct Inventory: Command {
             Without --files it prints totals by area and kind, as in the system's storage settings, and for a \
             backup. BACKED UP shows the effect of marks and tags, which may differ from the intention: --files \
             shows both.
+
+            Few backup tools honour all marks. --backup-tool shows what tar --exclude-caches, restic backup \
+            --exclude-caches, borg create --exclude-caches --keep-exclude-tags --exclude-nodump, or a tool \
+            without exclusions backs up. --exclude-list prints what a tool has to leave out besides, one absolute \
+            path per line, for tar --anchored -X, restic backup --exclude-file or borg create \
+            --exclude-from.
 
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
             exits with 1 if there are any.
@@ -31,6 +38,8 @@ struct Inventory: Command {
               cachectl inventory --container Podcasts.xcappdata --files --area documents --older-than 90d
               # Foreign files as a table
               cachectl inventory --container ./AppData --csv --kind foreign >foreign.csv
+              # List what restic has to leave out: restic backup --exclude-file list "$PWD"
+              cachectl inventory --container "$PWD" --exclude-list --backup-tool restic >list
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
             """)
@@ -46,6 +55,15 @@ struct Inventory: Command {
 
     @Flag(help: "List the rules.")
     var rules = false
+
+    @Flag(help: "List the excluded paths, for a backup tool that reads such a list.")
+    var excludeList = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Predict the backup of this tool instead of the system's: tar, restic, borg or none.",
+            valueName: "tool"))
+    var backupTool = BackupTool.system
 
     @Option(
         help: ArgumentHelp("The app's Info.plist, for --check.", valueName: "file"),
@@ -79,8 +97,14 @@ struct Inventory: Command {
     var needsPlace: Bool { !rules }
 
     func validate() throws {
-        guard [files, csv, check, rules].count(where: \.self) <= 1 else {
-            throw ValidationError("give one of --files, --csv, --check and --rules")
+        guard [files, csv, check, rules, excludeList].count(where: \.self) <= 1 else {
+            throw ValidationError("give one of --files, --csv, --check, --rules and --exclude-list")
+        }
+        if excludeList, shared.json || isFiltered {
+            throw ValidationError("--exclude-list covers all files, and prints lines")
+        }
+        if check || rules, backupTool != .system {
+            throw ValidationError("the rules are about the system's backup: omit --backup-tool")
         }
         if csv, shared.json { throw ValidationError("give either --csv or --json") }
         if check || rules, isFiltered {
@@ -111,7 +135,16 @@ struct Inventory: Command {
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
         let place = try shared.place()
         let inventory = try StorageInventory(
-            of: InventoryPlace(areas: place.areas, container: place.container), in: fileSystem)
+            of: InventoryPlace(
+                areas: place.areas, container: place.container,
+                // The list makes up for what the tool does not know.
+                backupTool: excludeList ? .system : backupTool),
+            in: fileSystem)
+        if excludeList {
+            try printExcludeList(of: inventory, to: output)
+            inventory.problems.warn()
+            return false
+        }
         if check {
             var options = Checkup.Options(now: Timestamp.now, settings: settings)
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
@@ -135,6 +168,19 @@ struct Inventory: Command {
         }
         inventory.problems.warn()
         return false
+    }
+
+    private func printExcludeList(of inventory: StorageInventory, to output: Output) throws {
+        let list = ExcludeList(tool: backupTool)
+        for excluded in inventory.excludedPaths {
+            if let line = list.line(excluding: excluded.path) {
+                try output.print(verbatim: line)
+            } else {
+                StandardStreams.writeError(
+                    "cachectl: warning: \(excluded.path.displayText) cannot be listed: its name is not representable"
+                )
+            }
+        }
     }
 
     private var isFiltered: Bool {
@@ -162,6 +208,7 @@ struct AreaChoice: ExpressibleByArgument {
 }
 
 extension FileKind: ExpressibleByArgument {}
+extension BackupTool: ExpressibleByArgument {}
 
 extension Area? {
     /// The name in arguments and in output.

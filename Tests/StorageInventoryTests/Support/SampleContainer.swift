@@ -118,6 +118,11 @@ enum Command {
 
     @discardableResult
     static func run(_ program: String, _ arguments: String...) throws -> String {
+        try run(program, arguments)
+    }
+
+    @discardableResult
+    static func run(_ program: String, _ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
