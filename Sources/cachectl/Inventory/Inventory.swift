@@ -12,6 +12,7 @@ struct Inventory: Command {
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
             cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
             cachectl inventory --container <dir> --exclude-list [--backup-tool <tool>]
+            cachectl inventory --container <dir> --save <file> | --diff <file>
             cachectl inventory --rules
             """,
         discussion: """
@@ -40,6 +41,9 @@ struct Inventory: Command {
               cachectl inventory --container ./AppData --csv --kind foreign >foreign.csv
               # List what restic has to leave out: restic backup --exclude-file list "$PWD"
               cachectl inventory --container "$PWD" --exclude-list --backup-tool restic >list
+              # See what a feature of the app writes
+              cachectl inventory --container ./AppData --save before.json
+              cachectl inventory --container ./AppData --diff before.json
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
             """)
@@ -58,6 +62,16 @@ struct Inventory: Command {
 
     @Flag(help: "List the excluded paths, for a backup tool that reads such a list.")
     var excludeList = false
+
+    @Option(
+        help: ArgumentHelp("Save the list of files, for a later --diff.", valueName: "file"),
+        completion: .file(), transform: FilePath.parse)
+    var save: FilePath?
+
+    @Option(
+        help: ArgumentHelp("Show what has changed since --save.", valueName: "file"), completion: .file(),
+        transform: FilePath.parse)
+    var diff: FilePath?
 
     @Option(
         help: ArgumentHelp(
@@ -97,8 +111,13 @@ struct Inventory: Command {
     var needsPlace: Bool { !rules }
 
     func validate() throws {
-        guard [files, csv, check, rules, excludeList].count(where: \.self) <= 1 else {
-            throw ValidationError("give one of --files, --csv, --check, --rules and --exclude-list")
+        let modes = [files, csv, check, rules, excludeList, save != nil, diff != nil]
+        guard modes.count(where: \.self) <= 1 else {
+            throw ValidationError(
+                "give one of --files, --csv, --check, --rules, --exclude-list, --save and --diff")
+        }
+        if save != nil || diff != nil, isFiltered {
+            throw ValidationError("--save and --diff cover all files and take no filters")
         }
         if excludeList, shared.json || isFiltered {
             throw ValidationError("--exclude-list covers all files, and prints lines")
@@ -132,6 +151,9 @@ struct Inventory: Command {
             try output.print(StorageRules.infos)
             return false
         }
+        // Before the walk, which may take long.
+        let saved = try diff.map { path throws(CommandFailure) in try SavedInventory(at: path) }
+        try save.map { path throws(CommandFailure) in try NewFile(path, replacing: true).check() }
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
         let place = try shared.place()
         let inventory = try StorageInventory(
@@ -151,6 +173,19 @@ struct Inventory: Command {
             let (findings, problems) = Checkup.run(on: inventory, options, in: fileSystem)
             try output.print(findings, problems: inventory.problems + problems, of: inventory)
             return !findings.isEmpty
+        }
+        if let save {
+            let text = try JSON.document(SavedInventory(of: inventory).json, isPretty: false)
+            try NewFile(save, replacing: true).write(text + "\n")
+            try output.confirm("saved \(inventory.files.count) files to \(save.displayText)")
+            inventory.problems.warn()
+            return false
+        }
+        if let saved {
+            let diff = InventoryDiff(from: saved, to: SavedInventory(of: inventory))
+            try output.report(diff.json, diff.lines)
+            inventory.problems.warn()
+            return false
         }
         let start = olderThan?.start(before: Timestamp.now)
         let isSelected = { (file: InventoryFile) in self.isSelected(file, storedBefore: start) }
