@@ -109,7 +109,8 @@ extension DownloadError.Reason: CustomStringConvertible {
         case .wrongLength(let expected, let actual):
             "the content has \(actual) bytes, but \(expected) were expected"
         case .wrongDigest(let expected, let actual):
-            "the content's SHA-256 is \(actual.hexadecimal), but \(expected.hexadecimal) was expected"
+            "the content's \(expected.count == 32 ? "SHA-256" : "checksum") is \(actual.hexadecimal), but "
+                + "\(expected.hexadecimal) was expected"
         case .undelimitedBody:
             "the response does not say where the content ends, so a truncated one would look complete; "
                 + "specify the expected length or SHA-256"
