@@ -192,9 +192,13 @@ if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
             name: "PrefetchDownloading", dependencies: ["PrefetchCaching"],
             path: "Sources/PrefetchDownloading/Headers"),
         .target(
-            name: "cachectl", dependencies: ["PrefetchCaching"],
+            name: "cachectl",
+            dependencies: [
+                "PrefetchCaching", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             sources: [
                 "Input/Quantities.swift", "Output/JSON.swift", "Output/Numbers.swift", "Output/Text.swift",
+                "Report/HTML.swift",
             ]),
     ]
     for target in package.targets where !others.contains(target.name) {
