@@ -10,7 +10,8 @@ struct Inventory: Command {
             "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
         usage: """
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
-            cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
+            cachectl inventory --container <dir> --check [--manifest <file>] [--plist <file>] [<options>]
+            cachectl inventory --container <dir> --draft-manifest
             cachectl inventory --rules
             """,
         discussion: """
@@ -24,6 +25,10 @@ struct Inventory: Command {
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
             exits with 1 if there are any.
 
+            A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the check \
+            reports what it does not explain, and what is not as it says. --draft-manifest prints a first version, \
+            made of what is there.
+
             EXAMPLES:
               # Print totals by area and kind
               cachectl inventory --app org.example.podcasts
@@ -33,6 +38,10 @@ struct Inventory: Command {
               cachectl inventory --container ./AppData --csv --kind foreign >foreign.csv
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
+              # Write the first version of a manifest
+              cachectl inventory --container ./AppData --draft-manifest >storage.json
+              # Check the files against it
+              cachectl inventory --container ./AppData --check --manifest storage.json
             """)
 
     @Flag(help: "List every file, largest first.")
@@ -46,6 +55,11 @@ struct Inventory: Command {
 
     @Flag(help: "List the rules.")
     var rules = false
+
+    @Flag(help: "Print a manifest of what is there, to be completed by hand.")
+    var draftManifest = false
+
+    @OptionGroup var purposes: ManifestOption
 
     @Option(
         help: ArgumentHelp("The app's Info.plist, for --check.", valueName: "file"),
@@ -79,15 +93,15 @@ struct Inventory: Command {
     var needsPlace: Bool { !rules }
 
     func validate() throws {
-        guard [files, csv, check, rules].count(where: \.self) <= 1 else {
-            throw ValidationError("give one of --files, --csv, --check and --rules")
+        guard [files, csv, check, rules, draftManifest].count(where: \.self) <= 1 else {
+            throw ValidationError("give one of --files, --csv, --check, --rules and --draft-manifest")
         }
         if csv, shared.json { throw ValidationError("give either --csv or --json") }
-        if check || rules, isFiltered {
-            throw ValidationError("--check and --rules cover all files and take no filters")
+        if check || rules || draftManifest, isFiltered {
+            throw ValidationError("--check, --rules and --draft-manifest cover all files and take no filters")
         }
-        if !check, plist != nil || unusedFor != nil {
-            throw ValidationError("--plist and --unused-for are for --check")
+        if !check, plist != nil || unusedFor != nil || purposes.manifest != nil {
+            throw ValidationError("--manifest, --plist and --unused-for are for --check")
         }
     }
 
@@ -109,15 +123,21 @@ struct Inventory: Command {
             return false
         }
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
+        let manifest = try purposes.read(in: fileSystem)
         let place = try shared.place()
         let inventory = try StorageInventory(
             of: InventoryPlace(areas: place.areas, container: place.container), in: fileSystem)
         if check {
-            var options = Checkup.Options(now: Timestamp.now, settings: settings)
+            var options = Checkup.Options(now: Timestamp.now, settings: settings, manifest: manifest)
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
             let (findings, problems) = Checkup.run(on: inventory, options, in: fileSystem)
             try output.print(findings, problems: inventory.problems + problems, of: inventory)
             return !findings.isEmpty
+        }
+        if draftManifest {
+            try output.print(StorageManifest(draftOf: inventory, app: shared.app))
+            inventory.problems.warn()
+            return false
         }
         let start = olderThan?.start(before: Timestamp.now)
         let isSelected = { (file: InventoryFile) in self.isSelected(file, storedBefore: start) }
