@@ -84,13 +84,15 @@ struct LocatedJSON {
         private mutating func value(depth: Int) throws(LocatedFault) -> LocatedJSON {
             skipBlanks()
             let start = offset
-            guard depth < Self.deepest else { throw fault("the values are nested too deeply") }
+            guard depth < Self.deepest else {
+                throw fault("the values are nested too deeply: a manifest has three levels")
+            }
             let value: Value
             switch next {
             case UInt8(ascii: "{"): value = .object(try members(depth: depth + 1))
             case UInt8(ascii: "["): value = .array(try elements(depth: depth + 1))
             case UInt8(ascii: "\""): value = .string(try string())
-            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): value = .number(try number())
+            case let byte? where "-0123456789".utf8.contains(byte): value = .number(try number())
             default: value = try word()
             }
             return LocatedJSON(value, start)
@@ -174,7 +176,7 @@ struct LocatedJSON {
         private mutating func number() throws(LocatedFault) -> Double {
             let start = offset
             while let byte = next, "+-.0123456789Ee".utf8.contains(byte) { offset += 1 }
-            return try decoded(start, "this is not a number of JSON")
+            return try decoded(start, "this is not a number of JSON: write for example 1")
         }
 
         /// Lets Foundation read what lies between `start` and here.

@@ -165,16 +165,13 @@ extension Checkup {
         _ message: (StorageManifest.Entry, Area?) -> String
     ) {
         guard let purposes else { return }
-        struct Group: Hashable {
-            let entry: Int
-            let area: UInt8
-        }
-        var groups: [Group: [Int32]] = [:]
+        var groups: [EntryInArea: [Int32]] = [:]
         for index in files(where: { _ in true }) {
             guard let entry = purposes[index] else { continue }
             let file = file(index)
             if isWrong(purposes.manifest.entries[entry], file, { accessTime(of: index) }) {
-                groups[Group(entry: entry, area: file.area?.rawValue ?? .max), default: []].append(index)
+                groups[EntryInArea(entry: entry, area: file.area?.rawValue ?? .max), default: []].append(
+                    index)
             }
         }
         for (group, members) in groups.sorted(by: {
@@ -204,4 +201,11 @@ extension Checkup {
         let path = common.last.map(inventory.path(ofFolder:)) ?? ""
         return path.isEmpty ? FilePath(entry.pattern.text) : path
     }
+}
+
+/// The files that make one finding.
+private struct EntryInArea: Hashable {
+    /// The number of the entry.
+    let entry: Int
+    let area: UInt8
 }

@@ -48,7 +48,7 @@ struct FileStory {
             default: sentences.append("It is a file that the cache did not create.")
             }
         }
-        sentences.append("It has \(Size.exactText(file.length)).")
+        sentences.append("Its length is \(Size.exactText(file.length)).")
         if let entry {
             sentences.append("The manifest calls it: \(Self.sentence(entry.what))")
         } else if hasManifest, !isOwn {
@@ -110,10 +110,7 @@ struct FileStory {
         if file.area == .iCloudDrive { return ["It is uploaded to iCloud Drive, and in no other backup."] }
         let origins = inventory.exclusionOrigins(of: file)
         guard !origins.isEmpty else {
-            return [
-                area.map { "It is backed up: nothing in \($0) that it lies in excludes it." }
-                    ?? "It is backed up: nothing excludes it."
-            ]
+            return ["It is backed up: nothing excludes it."]
         }
         let reasons = origins.map { origin in
             switch origin.exclusion {
