@@ -165,7 +165,7 @@ struct LocatedJSON {
                 hasEscapes = hasEscapes || isEscape
                 offset += isEscape ? 2 : 1
             }
-            guard next != nil else { throw LocatedFault(start, "this text has no closing quote") }
+            guard next != nil else { throw LocatedFault(start, "this text has no closing quote: add it") }
             offset += 1
             guard hasEscapes else {
                 return String(decoding: text[start + 1..<offset - 1], as: UTF8.self)

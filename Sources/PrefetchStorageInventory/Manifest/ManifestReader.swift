@@ -98,7 +98,7 @@ private struct ManifestReader {
             throw LocatedFault(
                 json.offset,
                 number > Double(version)
-                    ? "the manifest has a newer version, and this tool knows version \(version): update the tool"
+                    ? "this is a newer version, and this tool knows version \(version): update the tool"
                     : "there is no such version: write \(version)")
         }
     }

@@ -27,7 +27,7 @@ struct BackupContradictsManifest: StorageRule {
     // T8, G0b, G4c
     let info = RuleInfo(
         "backup-contradicts-manifest", .error, .optimizing,
-        "Backups contain a file that they must not, or lack one that they must, as its entry in the manifest says.",
+        "Backups contain a file and must not, or lack one that they must contain, by the manifest.",
         fix: "Mark it as excluded, or remove the mark; or correct the entry's `backup`.")
 
     func check(_ checkup: inout Checkup) {

@@ -8,12 +8,12 @@ struct Why: Command {
     static let configuration = CommandConfiguration(
         abstract: "Tells the story of one file: what it is, why it is there, and what will become of it.",
         discussion: """
-            Says where the file came from and when, who wanted it, whether it is backed up and what decides that, \
-            and what happens to it when space runs short, when the app is offloaded, and after a restore. It changes \
-            nothing.
+            Says where the file came from and when, who wanted it, whether it is backed up and what decides \
+            that, and what happens to it when space runs short, when the app is offloaded, and after a restore. \
+            It changes nothing.
 
-            A path is looked up in the container, or in the areas of the app, and then from the working directory. \
-            Anything else is the key of an item.
+            A path is looked up in the container, or in the areas of the app, and then from the working \
+            directory. Anything else is the key of an item.
 
             EXAMPLES:
               # Tell the story of a file

@@ -172,8 +172,8 @@ struct FileStory {
         let (before, others) = evictions
         return before == 0
             ? "It is the next to go of \(Count.text(others + 1, "item"))."
-            : "\(before) of \(Count.text(others, "other item")) go first: those of lower priority, and then those "
-                + "that were not used for longer."
+            : "\(before) of \(Count.text(others, "other item")) go first: those of lower priority, and then "
+                + "those that were not used for longer."
     }
 
     private var offload: [String] {

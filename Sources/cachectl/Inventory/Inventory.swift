@@ -25,9 +25,9 @@ struct Inventory: Command {
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
             exits with 1 if there are any.
 
-            A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the check \
-            reports what it does not explain, and what is not as it says. --draft-manifest prints a first version, \
-            made of what is there.
+            A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the \
+            check reports what it does not explain, and what is not as it says. --draft-manifest prints a first \
+            version, made of what is there.
 
             EXAMPLES:
               # Print totals by area and kind

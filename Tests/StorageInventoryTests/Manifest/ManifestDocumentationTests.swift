@@ -1,6 +1,7 @@
 import Foundation
 import PrefetchCaching
 import PrefetchFileSystem
+import SystemPackage
 import Testing
 
 @testable import PrefetchStorageInventory

@@ -126,7 +126,9 @@ import Testing
         Fault("{\"entries\": []}", 1, 1, "a manifest needs \"version\": the version of the format, 1"),
         Fault("{\"version\": 1}", 1, 1, "a manifest needs \"entries\": a list of what the app stores"),
         Fault("{\"version\": \"1\", \"entries\": []}", 1, 13, "\"version\" is the number 1, and not \"1\""),
-        Fault("{\"version\": 2, \"entries\": []}", 1, 13, "a newer version, and this tool knows version 1"),
+        Fault(
+            "{\"version\": 2, \"entries\": []}", 1, 13,
+            "this is a newer version, and this tool knows version 1"),
         Fault("{\"version\": 0.5, \"entries\": []}", 1, 13, "there is no such version: write 1"),
         Fault(
             "{\"version\": 1, \"entries\": {}}", 1, 27, "\"entries\" is a list in brackets, and not an object"
