@@ -213,7 +213,7 @@ import Testing
 
     @Test func aFileWithTwoNamesCountsOnceAgainstALimit() throws {
         let path = "Library/Application Support/Art/a.jpg"
-        try container.write(content("a").prefix(6000), to: path)
+        try container.write(content("photo").prefix(6000), to: path)
         try container.mark(.exclude, path)
         try FileManager.default.linkItem(
             at: container.url(path), to: container.url("Library/Application Support/Art/b.jpg"))
