@@ -125,6 +125,27 @@ import Testing
         #expect(found.map(\.path.string) == [fault.path])
     }
 
+    @Test(arguments: faults) func theFixThatARuleNamesMakesTheCheckClean(_ fault: Fault) throws {
+        try fault.plant(container)
+        let advice = try #require(StorageRules.infos.first { $0.name == fault.rule }).fix
+        let files = FileManager.default
+        switch fault.rule {
+        case "misplaced":
+            #expect(advice.hasPrefix("Move it"))
+            try files.moveItem(at: container.url(fault.path), to: container.url("Documents/moved"))
+        case "backup-contradicts-manifest":
+            #expect(advice.hasPrefix("Mark it as excluded, or remove the mark"))
+            try container.mark(fault.path.contains("/Art/") ? .exclude : .include, fault.path)
+        case "past-its-time", "unexplained":
+            #expect(advice.contains("elete it"))
+            try files.removeItem(at: container.url(fault.path))
+        default:
+            #expect(advice.hasPrefix("Let the app delete what it can do without"))
+            try files.removeItem(at: container.url("Library/Application Support/Art/c.jpg"))
+        }
+        #expect(try findings() == [])
+    }
+
     @Test(arguments: faults) func withoutAManifestNothingIsHeldAgainstIt(_ fault: Fault) throws {
         try fault.plant(container)
         let rules = Set(try container.findings().map(\.rule.name))
@@ -178,6 +199,18 @@ import Testing
                 "Documents/Films", "Documents/letter.txt",
                 "Library/Application Support/PrefetchCache/files", "Library/Preferences",
             ])
+    }
+
+    /// It has a budget and purges itself: an entry for a folder around it is about the other files there.
+    @Test func anEntryDoesNotJudgeWhatTheCacheKeepsForItself() throws {
+        let text = Self.text.replacing(
+            "\"entries\": [",
+            with: """
+                "entries": [
+                {"path": "Library/**", "what": "x", "why": "x", "area": "tmp", "backup": "system",
+                 "regenerable": false, "limit": "1 B", "unusedFor": "0s"},
+                """)
+        #expect(try findings(text) == [])
     }
 
     @Test func junkAmongTheCachesFilesIsOnlyAbandoned() throws {
