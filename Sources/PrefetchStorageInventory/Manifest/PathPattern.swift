@@ -28,7 +28,9 @@ package struct PathPattern: Sendable, Hashable {
         guard !text.hasPrefix("/") else { throw .absolute }
         guard !text.hasSuffix("/") else { throw .endsWithSlash }
         var parts: [Name?] = []
-        for part in text.split(separator: "/", omittingEmptySubsequences: false) {
+        // By scalars, as the system does: a slash and a combining character make one `Character`.
+        for scalars in text.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
+            let part = Substring(scalars)
             switch part {
             case "": throw .emptyPart
             case ".", "..": throw .dots

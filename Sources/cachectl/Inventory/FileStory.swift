@@ -170,6 +170,7 @@ struct FileStory {
             return "Items of lower priority go first, and then those that were not used for longer."
         }
         let (before, others) = evictions
+        if others == 0 { return "It is the only item." }
         return before == 0
             ? "It is the next to go of \(Count.text(others + 1, "item"))."
             : "\(before) of \(Count.text(others, "other item")) go first: those of lower priority, and then "

@@ -15,6 +15,7 @@ import Testing
         ("**", "a"), ("**/a", "a"), ("**/a", "b/c/a"), ("**/a/**/b", "a/a/c/b/b"),
         ("a/**/**/b", "a/b"), ("a*b*c", "abcabc"), ("*a*a*", "aa"), ("*?", "é"),
         ("Library/*/*/x", "Library/a/b/x"), ("a[b]{c}\\d", "a[b]{c}\\d"), ("*", "a*b"),
+        ("a/\u{301}b", "a/\u{301}b"), ("a/\u{301}*/**", "a/\u{301}b/c"),
     ])
     func aPatternMatches(_ pattern: String, _ path: String) throws {
         #expect(try PathPattern(pattern).matches(PatternPath(FilePath(path))))
