@@ -14,11 +14,17 @@ package struct Checkup {
         package var unusedFor: Int64
         /// The settings in the app's `Info.plist`.
         package var settings: AppSettings?
+        /// What the app's developers say about its files.
+        package var manifest: StorageManifest?
 
-        package init(now: Int64, unusedFor: Int64 = 30 * 86_400_000, settings: AppSettings? = nil) {
+        package init(
+            now: Int64, unusedFor: Int64 = 30 * 86_400_000, settings: AppSettings? = nil,
+            manifest: StorageManifest? = nil
+        ) {
             self.now = now
             self.unusedFor = unusedFor
             self.settings = settings
+            self.manifest = manifest
         }
     }
 
@@ -26,6 +32,8 @@ package struct Checkup {
     let options: Options
     let fileSystem: any FileSystem
     let codecs = CodecPool(parallelism: 1)
+    /// Which entries of the manifest explain the files, if there is a manifest.
+    let purposes: Purposes?
     private var reader: FileReader
     private var findings: [Finding] = []
     private var problems: [StorageInventory.Problem] = []
@@ -36,6 +44,7 @@ package struct Checkup {
         self.options = options
         self.fileSystem = fileSystem
         reader = FileReader(fileSystem)
+        purposes = options.manifest.map { Purposes(of: inventory, by: $0) }
     }
 
     /// Applies all rules in order.
@@ -133,14 +142,17 @@ package struct Checkup {
     }
 
     /// Reports several files as one finding.
+    ///
+    /// - Parameter isClaiming: Whether other rules do not report the files any more.
     mutating func report(
-        _ rule: some StorageRule, _ indices: [Int32], at path: FilePath, _ message: String
+        _ rule: some StorageRule, _ indices: [Int32], at path: FilePath, _ message: String,
+        isClaiming: Bool = true
     ) {
         let length = indices.reduce(0) { $0 + file($1).countedLength }
         findings.append(
             Finding(
                 rule: rule.info, path: path, message: message, files: indices.count, length: length))
-        claimed.formUnion(indices)
+        if isClaiming { claimed.formUnion(indices) }
     }
 
     /// Reports files grouped by their outermost parent folder that satisfies `isGroup`, and the others individually.
@@ -220,7 +232,10 @@ package struct RuleInfo: Sendable, Hashable {
 package enum StorageRules {
     static let all: [any StorageRule] = [
         OldFormat(), MissingCacheTag(), WrongPermissions(), EntryWithoutFile(), LostExclusionMark(),
-        Abandoned(), CachedDataBackedUp(), PurgeableUserData(), LeftInTemporary(), NoDocument(),
+        Abandoned(),
+        // What the app's developers say outweighs what a file looks like.
+        Misplaced(), BackupContradictsManifest(), PastItsTime(), Unexplained(), OverLimit(), PurposeToDo(),
+        CachedDataBackedUp(), PurgeableUserData(), LeftInTemporary(), NoDocument(),
         ExcludedUserData(), ExcludedUnused(), StoredAbsolutePath(), SameContentTwice(), FileSharing(),
     ]
 

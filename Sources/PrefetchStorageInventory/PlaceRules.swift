@@ -196,6 +196,8 @@ struct ExcludedUnused: StorageRule {
         }
         var unused: [Int32] = []
         for index in candidates where checkup.folder(of: checkup.file(index)).role != .staging {
+            // How long it may stay unused is what its entry in the manifest says: `PastItsTime`.
+            if checkup.entry(of: index)?.unusedFor != nil { continue }
             if let accessed = accessTime(index, &checkup), accessed >= before { continue }
             unused.append(index)
         }

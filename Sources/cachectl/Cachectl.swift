@@ -22,7 +22,7 @@ struct Cachectl: AsyncParsableCommand {
             Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self,
             Trim.self, CapacityCommand.self, Configure.self, Stats.self, Completions.self, Inventory.self,
             Manual.self, Migrate.self, Purge.self, Rehydrate.self, Repair.self, Report.self, Verify.self,
-            Watch.self,
+            Watch.self, Why.self,
         ])
 
     /// The commands that take the shared options.

@@ -29,10 +29,11 @@ struct CommandFailure: Error, Hashable {
         case is ByteRangeError: self.init(.usage, "\(error)")
         case is FetchTargetError, is ItemKeyError: self = .usage("\(error)")
         case InventoryError.missing, InventoryError.notAFolder: self.init(.notFound, "\(error)")
-        case InventoryError.unreadable(_, let errno), AppSettingsError.unreadable(_, let errno):
+        case InventoryError.unreadable(_, let errno), AppSettingsError.unreadable(_, let errno),
+            ManifestError.unreadable(_, let errno):
             let isMissing = errno == .noSuchFileOrDirectory
             self.init(isMissing ? .notFound : ExitCode(FileSystemError("open", errno: errno)), "\(error)")
-        case AppSettingsError.notAPropertyList: self.init(.damaged, "\(error)")
+        case AppSettingsError.notAPropertyList, ManifestError.invalid: self.init(.damaged, "\(error)")
         default: self.init(.software, "\(error)")
         }
     }

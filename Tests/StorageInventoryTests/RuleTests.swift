@@ -93,11 +93,12 @@ import Testing
         for fault in Self.faults { try fault.plant(container) }
         let settings = try settings("<key>UIFileSharingEnabled</key><false/>")
         let found = try container.findings(settings).map(\.rule.name)
-        #expect(found.sorted() == StorageRules.infos.map(\.name).sorted())
+        let rules = Set(StorageRules.infos.map(\.name)).subtracting(ManifestRuleTests.rules)
+        #expect(found.sorted() == rules.sorted())
     }
 
     @Test func everyRuleHasAFault() {
-        let tested = Set(Self.faults.map(\.rule) + ["file-sharing"])
+        let tested = Set(Self.faults.map(\.rule) + ["file-sharing"] + ManifestRuleTests.rules)
         #expect(tested == Set(StorageRules.infos.map(\.name)))
         #expect(StorageRules.infos.count == tested.count)
     }

@@ -206,7 +206,7 @@ import Testing
         #expect(
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
-                "repair", "verify", "inventory", "capacity",
+                "repair", "verify", "inventory", "why", "capacity",
                 "configure",
                 "stats", "report", "watch",
             ])

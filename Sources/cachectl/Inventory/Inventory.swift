@@ -10,7 +10,8 @@ struct Inventory: Command {
             "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
         usage: """
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
-            cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
+            cachectl inventory --container <dir> --check [--manifest <file>] [--plist <file>] [<options>]
+            cachectl inventory --container <dir> --draft-manifest
             cachectl inventory --container <dir> --exclude-list [--backup-tool <tool>]
             cachectl inventory --container <dir> --save <file> | --diff <file>
             cachectl inventory --rules
@@ -32,6 +33,10 @@ struct Inventory: Command {
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
             exits with 1 if there are any.
 
+            A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the \
+            check reports what it does not explain, and what is not as it says. --draft-manifest prints a first \
+            version, made of what is there.
+
             EXAMPLES:
               # Print totals by area and kind
               cachectl inventory --app org.example.podcasts
@@ -46,6 +51,10 @@ struct Inventory: Command {
               cachectl inventory --container ./AppData --diff before.json
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
+              # Write the first version of a manifest
+              cachectl inventory --container ./AppData --draft-manifest >storage.json
+              # Check the files against it
+              cachectl inventory --container ./AppData --check --manifest storage.json
             """)
 
     @Flag(help: "List every file, largest first.")
@@ -79,6 +88,11 @@ struct Inventory: Command {
             valueName: "tool"))
     var backupTool = BackupTool.system
 
+    @Flag(help: "Print a manifest of what is there, to be completed by hand.")
+    var draftManifest = false
+
+    @OptionGroup var purposes: ManifestOption
+
     @Option(
         help: ArgumentHelp("The app's Info.plist, for --check.", valueName: "file"),
         completion: .file(extensions: ["plist"]), transform: FilePath.parse)
@@ -111,10 +125,11 @@ struct Inventory: Command {
     var needsPlace: Bool { !rules }
 
     func validate() throws {
-        let modes = [files, csv, check, rules, excludeList, save != nil, diff != nil]
+        let modes = [files, csv, check, rules, draftManifest, excludeList, save != nil, diff != nil]
         guard modes.count(where: \.self) <= 1 else {
             throw ValidationError(
-                "give one of --files, --csv, --check, --rules, --exclude-list, --save and --diff")
+                "give one of --files, --csv, --check, --rules, --draft-manifest, --exclude-list, --save "
+                    + "and --diff")
         }
         if save != nil || diff != nil, isFiltered {
             throw ValidationError("--save and --diff cover all files and take no filters")
@@ -126,11 +141,11 @@ struct Inventory: Command {
             throw ValidationError("the rules are about the system's backup: omit --backup-tool")
         }
         if csv, shared.json { throw ValidationError("give either --csv or --json") }
-        if check || rules, isFiltered {
-            throw ValidationError("--check and --rules cover all files and take no filters")
+        if check || rules || draftManifest, isFiltered {
+            throw ValidationError("--check, --rules and --draft-manifest cover all files and take no filters")
         }
-        if !check, plist != nil || unusedFor != nil {
-            throw ValidationError("--plist and --unused-for are for --check")
+        if !check, plist != nil || unusedFor != nil || purposes.manifest != nil {
+            throw ValidationError("--manifest, --plist and --unused-for are for --check")
         }
     }
 
@@ -155,6 +170,7 @@ struct Inventory: Command {
         let saved = try diff.map { path throws(CommandFailure) in try SavedInventory(at: path) }
         try save.map { path throws(CommandFailure) in try NewFile(path, replacing: true).check() }
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
+        let manifest = try purposes.read(in: fileSystem)
         let place = try shared.place()
         let inventory = try StorageInventory(
             of: InventoryPlace(
@@ -168,11 +184,16 @@ struct Inventory: Command {
             return false
         }
         if check {
-            var options = Checkup.Options(now: Timestamp.now, settings: settings)
+            var options = Checkup.Options(now: Timestamp.now, settings: settings, manifest: manifest)
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
             let (findings, problems) = Checkup.run(on: inventory, options, in: fileSystem)
             try output.print(findings, problems: inventory.problems + problems, of: inventory)
             return !findings.isEmpty
+        }
+        if draftManifest {
+            try output.print(StorageManifest(draftOf: inventory, app: shared.app))
+            inventory.problems.warn()
+            return false
         }
         if let save {
             let text = try JSON.document(SavedInventory(of: inventory).json, isPretty: false)

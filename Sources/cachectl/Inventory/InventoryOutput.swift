@@ -157,7 +157,7 @@ extension InventoryFile {
         facts?.isUserRequested.map { ($0 ? Intent.userRequested : .opportunistic).name }
     }
 
-    fileprivate func json(in inventory: StorageInventory) -> JSONObject {
+    func json(in inventory: StorageInventory) -> JSONObject {
         [
             "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
             "bytes": length, "allocatedBytes": allocated,

@@ -1,0 +1,160 @@
+internal import PrefetchCaching
+internal import PrefetchFileSystem
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+extension StorageManifest {
+    /// A first version of a manifest, made of what there is: a check with it finds every file explained and in its place.
+    /// What the files are and why they are stored remains to be written.
+    ///
+    /// Files are put together by type, in each folder directly below an area or, if they are all in one folder, in that.
+    /// The same files give the same draft.
+    ///
+    /// - Parameter app: The identifier of the app, if known.
+    /// - Complexity: O(*nm*) in the numbers of files and entries.
+    package init(draftOf inventory: StorageInventory, app: String?) {
+        let patterns = DraftPatterns(of: inventory).patterns
+        // What an entry says follows from the files that it explains in the end: another pattern may be more specific.
+        let bare = StorageManifest(
+            app: app,
+            entries: patterns.map {
+                Entry(pattern: $0, what: "", why: "", area: nil, backup: .system, regenerable: .no)
+            })
+        let explained = Purposes(of: inventory, by: bare).files { _ in true }
+        self.init(
+            app: app,
+            entries: explained.map { entry, files in
+                Entry(draft: entry.pattern, for: files.map { inventory.files[Int($0)] }, app: app)
+            })
+    }
+}
+
+extension StorageManifest.Entry {
+    fileprivate init(draft pattern: PathPattern, for files: [InventoryFile], app: String?) {
+        let area = files.first?.area
+        let isIncluded = files.allSatisfy(\.isBackedUp)
+        let isExcluded = files.allSatisfy { !$0.isBackedUp }
+        let backup: StorageManifest.Backup =
+            switch area?.promise.backup ?? .backedUp {
+            case .backedUp where isIncluded: .include
+            case .backedUp where isExcluded: .exclude
+            case .backedUp, .notBackedUp, .uploaded: .system
+            }
+        let regenerable: StorageManifest.Regenerable =
+            switch area {
+            case .caches: .download
+            case .temporary: .derive
+            default: isExcluded || files.allSatisfy({ !$0.isBackupIntended }) ? .download : .no
+            }
+        self.init(
+            pattern: pattern, what: "\(Self.toDo): \(Self.description(of: files))",
+            why: "\(Self.toDo): who needs it, and what is lost without it?", area: area, backup: backup,
+            regenerable: regenerable)
+        owner = Self.owner(pattern, app)
+    }
+
+    /// What is known: `12 opened items of type mp3, from feeds.example.org`.
+    private static func description(of files: [InventoryFile]) -> String {
+        let isOpened = files.allSatisfy { $0.kind == .promoted }
+        let isLink = files.allSatisfy { $0.kind == .link }
+        let noun = isOpened ? "opened item" : isLink ? "symbolic link" : "file"
+        let types = Set(files.map(\.type))
+        let type = types.count == 1 ? types.first.flatMap(\.self).map { " of type \($0)" } ?? "" : ""
+        let sources = Set(files.compactMap { $0.facts?.source }.filter { !$0.isEmpty }).sorted()
+        let origin = sources.isEmpty ? "" : ", from \(sources.prefix(3).joined(separator: ", "))"
+        return "\(files.count) \(noun)\(files.count == 1 ? "" : "s")\(type)\(origin)"
+    }
+
+    /// A library that names its folder by its identifier owns what is in it.
+    private static func owner(_ pattern: PathPattern, _ app: String?) -> String {
+        let folders = pattern.text.split(separator: "/").dropLast()
+        let identifier = folders.first { $0.wholeMatch(of: /[a-z]{2,6}(?:\.[A-Za-z0-9_-]+){2,}/) != nil }
+        return identifier.map(String.init).flatMap { $0 == app ? nil : $0 } ?? us
+    }
+}
+
+extension InventoryFile {
+    /// The extension of the name, if it looks like the type of a file.
+    fileprivate var type: String? {
+        name.extension.flatMap { $0.wholeMatch(of: /[A-Za-z0-9_-]{1,12}/) == nil ? nil : $0 }
+    }
+}
+
+/// The patterns of a draft.
+private struct DraftPatterns {
+    private struct Group: Hashable {
+        /// The folder directly below an area, or the root of the area.
+        let unit: Int32
+        let type: String?
+    }
+
+    /// More files on their own than this, and they are explained together.
+    private static let singles = 8
+
+    private let inventory: StorageInventory
+    private var texts: Set<String> = []
+
+    /// In the order of their texts.
+    var patterns: [PathPattern] {
+        texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { text in
+            do {
+                return try PathPattern(text)
+            } catch {
+                preconditionFailure("a path without '*' is a pattern, also with a wildcard added: \(error)")
+            }
+        }
+    }
+
+    init(of inventory: StorageInventory) {
+        self.inventory = inventory
+        let units = Self.units(of: inventory)
+        var groups: [Group: [Int32]] = [:]
+        for (index, file) in inventory.files.enumerated() where file.kind.ownPurpose == nil {
+            groups[Group(unit: units[Int(file.folder)], type: file.type), default: []].append(Int32(index))
+        }
+        var single: [Int32: [Int32]] = [:]
+        for (group, files) in groups {
+            if files.count == 1, !inventory.files[Int(files[0])].isVisible {
+                single[group.unit, default: []].append(files[0])
+            } else {
+                // Users name their documents as they like: the next one has another name.
+                add(files, ending: group.type.map { "*.\($0)" } ?? "*")
+            }
+        }
+        for files in single.values {
+            if files.count > Self.singles {
+                add(files, ending: "*")
+            } else {
+                for file in files {
+                    texts.insert(PatternPath(inventory.containerPath(of: inventory.files[Int(file)])).pattern)
+                }
+            }
+        }
+    }
+
+    /// Adds the pattern of files that lie in one folder or in several.
+    private mutating func add(_ files: [Int32], ending: String) {
+        let folders = Set(files.map { inventory.files[Int($0)].folder })
+        let common = folders.map(inventory.lineage(ofFolder:)).reduce(nil as [Int32]?) { common, next in
+            guard let common else { return next }
+            return zip(common, next).prefix { $0 == $1 }.map(\.0)
+        }
+        guard let folder = common?.last else { return }
+        let path = PatternPath(inventory.containerPath(ofFolder: folder)).pattern
+        texts.insert((path.isEmpty ? "" : path + "/") + (folders.count == 1 ? "" : "**/") + ending)
+    }
+
+    /// For each folder, the one directly below an area that it is or lies in; outside the areas, one below `Library`.
+    private static func units(of inventory: StorageInventory) -> [Int32] {
+        var units: [Int32] = []
+        var depths: [Int] = []
+        for (number, folder) in inventory.folders.enumerated() {
+            let number = Int32(number)
+            let depth = inventory.isRootOfArea(number) ? 0 : folder.parent.map { depths[Int($0)] + 1 } ?? 0
+            depths.append(depth)
+            let isUnit = depth <= (folder.area == nil ? 2 : 1)
+            units.append(isUnit ? number : folder.parent.map { units[Int($0)] } ?? number)
+        }
+        return units
+    }
+}

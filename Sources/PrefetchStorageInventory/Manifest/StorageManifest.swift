@@ -1,0 +1,248 @@
+package import PrefetchCaching
+package import PrefetchStorageAreas
+package import SystemPackage
+
+/// What an app stores, where and why, as its developers say: a `storage.json`.
+///
+/// Paths are those in a container, also for an app whose areas are apart from each other, as on Linux.
+package struct StorageManifest: Sendable, Hashable {
+    /// The version of the format.
+    package static let version = 1
+
+    /// One answer to: what are these files, and why are they stored?
+    package struct Entry: Sendable, Hashable {
+        package let pattern: PathPattern
+        package let what: String
+        package let why: String
+        /// Where the files belong; `nil` for a place outside all areas.
+        package let area: Area?
+        package let backup: Backup
+        package var owner = Entry.us
+        package let regenerable: Regenerable
+        /// How much space the files may take together.
+        package var limit: Written<ByteCount>?
+        /// How long the files may stay unused.
+        package var unusedFor: Written<Lifetime>?
+
+        /// The owner of files that no third party wrote.
+        package static let us = "us"
+
+        /// Whether a purpose is still to be written, as in a draft.
+        var isToDo: Bool { what.hasPrefix(Self.toDo) || why.hasPrefix(Self.toDo) }
+
+        static let toDo = "TODO"
+    }
+
+    /// A quantity with the text that it was written as.
+    package struct Written<Value: Sendable & Hashable>: Sendable, Hashable {
+        package let text: String
+        package let value: Value
+    }
+
+    /// Whether backups contain the files. The raw values are those of the file format.
+    package enum Backup: String, Sendable, Hashable, CaseIterable {
+        /// They must.
+        case include
+        /// They must not.
+        case exclude
+        /// The area decides, and marks are not judged.
+        case system
+    }
+
+    /// Whether the files can be had again. The raw values are those of the file format, which writes `no` as `false`.
+    package enum Regenerable: String, Sendable, Hashable, CaseIterable {
+        case download, derive
+        case no = "false"
+    }
+
+    /// The identifier of the app.
+    package let app: String?
+    /// In the order of the file.
+    package let entries: [Entry]
+    /// The indices of the entries, the most specific first.
+    private let order: [Int]
+
+    init(app: String?, entries: [Entry]) {
+        self.app = app
+        self.entries = entries
+        order = entries.indices.sorted { left, right in
+            if entries[left].pattern.isMoreSpecific(than: entries[right].pattern) { return true }
+            return !entries[right].pattern.isMoreSpecific(than: entries[left].pattern) && left < right
+        }
+    }
+
+    /// The entry that explains a file: of those that match, the most specific; see
+    /// ``PathPattern/isMoreSpecific(than:)``. Of two that are alike in this, the one that stands first.
+    ///
+    /// - Parameter path: Relative to the container; see ``StorageInventory/containerPath(of:)``.
+    /// - Complexity: O(*n*) in the number of entries.
+    package func entry(for path: FilePath) -> Entry? { number(for: PatternPath(path)).map { entries[$0] } }
+
+    func number(for path: PatternPath) -> Int? { order.first { entries[$0].pattern.matches(path) } }
+}
+
+extension StorageManifest {
+    /// The names in an entry of the file.
+    enum Key: String, CaseIterable {
+        case path, what, why, area, backup, regenerable, owner, limit, unusedFor
+
+        var isRequired: Bool {
+            switch self {
+            case .owner, .limit, .unusedFor: false
+            default: true
+            }
+        }
+
+        var meaning: String {
+            switch self {
+            case .path: "the pattern of the files' paths, such as \"Documents/**/*.pdf\""
+            case .what: "what the files are"
+            case .why: "why they are stored, and what is lost without them"
+            case .area: "where they belong: \(StorageManifest.areaNames.alternatives)"
+            case .backup: "whether backups contain them: \(Backup.allCases.map(\.rawValue).alternatives)"
+            case .regenerable: "how they can be had again: \"download\", \"derive\" or, if they cannot, false"
+            case .owner: "who writes them: \"us\", which is the default, or the identifier of a library"
+            case .limit: "how much they may take together, such as \"200 MB\""
+            case .unusedFor: "how long they may stay unused, such as \"30d\""
+            }
+        }
+    }
+
+    /// The names of the areas in the file; `other` is for what lies outside all of them.
+    static let areaNames = Area.allCases.map(\.name) + [otherArea]
+    static let otherArea = "other"
+}
+
+extension Area? {
+    /// The name in a manifest.
+    var manifestName: String { self?.name ?? StorageManifest.otherArea }
+}
+
+extension [String] {
+    /// `a, b or c`
+    var alternatives: String {
+        guard let last, count > 1 else { return first ?? "" }
+        return dropLast().joined(separator: ", ") + " or " + last
+    }
+}
+
+// MARK: The files of an inventory
+
+extension StorageInventory {
+    /// The path of a file as a container has it, such as `Library/Caches/a`, also for an app whose areas are apart from
+    /// each other.
+    package func containerPath(of file: InventoryFile) -> FilePath {
+        containerPath(ofFolder: file.folder).appending(file.name)
+    }
+
+    /// See ``containerPath(of:)``.
+    func containerPath(ofFolder number: Int32) -> FilePath {
+        var names: [FilePath.Component] = []
+        var next = number
+        while !isRootOfArea(next), let parent = folders[Int(next)].parent {
+            names += folders[Int(next)].name.components
+            next = parent
+        }
+        return (folders[Int(next)].area?.folderInContainer ?? "").appending(names.reversed())
+    }
+
+    /// The folders above a folder, outermost first, and the folder itself.
+    func lineage(ofFolder number: Int32) -> [Int32] {
+        var lineage: [Int32] = []
+        var next: Int32? = number
+        while let number = next {
+            lineage.append(number)
+            next = folders[Int(number)].parent
+        }
+        return lineage.reversed()
+    }
+
+    func isRootOfArea(_ number: Int32) -> Bool {
+        let folder = folders[Int(number)]
+        guard let area = folder.area else { return false }
+        return folder.parent.map { folders[Int($0)].area != area } ?? true
+    }
+}
+
+extension Area {
+    /// Where a container has the area, see `StorageAreas.container(at:)`.
+    var folderInContainer: FilePath {
+        switch self {
+        case .documents: "Documents"
+        case .applicationSupport: "Library/Application Support"
+        case .caches: "Library/Caches"
+        case .temporary: "tmp"
+        case .iCloudDrive: "Library/Mobile Documents"
+        }
+    }
+}
+
+/// Which entry of a manifest explains each file of an inventory. What the cache keeps for itself needs none, see
+/// ``FileKind/ownPurpose``.
+struct Purposes: Sendable {
+    let manifest: StorageManifest
+    /// The numbers of the entries by file; -1 for none.
+    private let numbers: [Int32]
+
+    /// - Complexity: O(*nm*) in the numbers of files and entries.
+    init(of inventory: StorageInventory, by manifest: StorageManifest) {
+        self.manifest = manifest
+        // Files of one folder follow each other.
+        var last: (number: Int32, path: PatternPath)?
+        numbers = inventory.files.map { file in
+            guard file.kind.ownPurpose == nil else { return -1 }
+            let folder: PatternPath
+            if let last, last.number == file.folder {
+                folder = last.path
+            } else {
+                folder = PatternPath(inventory.containerPath(ofFolder: file.folder))
+                last = (file.folder, folder)
+            }
+            return manifest.number(for: PatternPath(folder, file.name)).map(Int32.init) ?? -1
+        }
+    }
+
+    /// The number of the entry that explains a file.
+    subscript(_ file: Int32) -> Int? {
+        let number = Int(numbers[Int(file)])
+        return number < 0 ? nil : number
+    }
+
+    /// The files that each entry explains.
+    func files(ofEntries isWanted: (StorageManifest.Entry) -> Bool) -> [(StorageManifest.Entry, [Int32])] {
+        var files = manifest.entries.map { _ in [Int32]() }
+        for (file, number) in numbers.enumerated()
+        where number >= 0 && isWanted(manifest.entries[Int(number)]) {
+            files[Int(number)].append(Int32(file))
+        }
+        return zip(manifest.entries, files).filter { isWanted($0) && !$1.isEmpty }.map { ($0, $1) }
+    }
+}
+
+extension FileKind {
+    /// What the files are that the cache keeps for itself, and why; no manifest needs to explain them. `nil` for all
+    /// others.
+    package var ownPurpose: (what: String, why: String)? {
+        switch self {
+        case .item:
+            (
+                "a cached item",
+                "the app stored it ahead, so that it is there when the user wants it"
+            )
+        case .partial:
+            (
+                "a part of an item",
+                "its download is under way, or was interrupted and can be continued"
+            )
+        case .journal: ("the journal beside a part of an item", "it says what the part holds")
+        case .quarantined: ("a damaged item", "the cache set it aside, so that it is never served")
+        case .staged: ("an opened item on its way", "it becomes the user's file when it is complete")
+        case .catalog: ("the cache's index", "it says what was used when; it is rebuilt if it is lost")
+        case .ledger: ("the cache's ledger", "it says which items were opened, and where their files are")
+        case .configuration: ("the cache's settings", "the app and cachectl agree on its limits by them")
+        case .lock: ("a lock file", "processes that use the cache agree by it")
+        case .tag: ("a cache directory tag", "it tells backup programs to leave the folder out")
+        case .promoted, .foreign, .link, .special: nil
+        }
+    }
+}
