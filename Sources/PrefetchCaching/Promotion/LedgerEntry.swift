@@ -24,7 +24,7 @@ package struct LedgerEntry: Sendable, Hashable {
 
     /// Where the file under the name comes from. A file that the cache did not write is never purged, marked or
     /// unmarked. The raw values are stored.
-    enum Origin: Int, Sendable {
+    package enum Origin: Int, Sendable {
         /// Promoted by a version that did not record the origin.
         case unknown = 0
         /// It is the staged file.
@@ -56,7 +56,7 @@ package struct LedgerEntry: Sendable, Hashable {
     var birthTime: Int64?
     /// When the item was opened, in milliseconds since 1970.
     package var openedAt: Int64
-    var origin = Origin.written
+    package var origin = Origin.written
 
     /// The location of the file.
     package var location: AreaPath { .promoted(name, in: area, folder) }
