@@ -10,7 +10,7 @@ struct Inventory: Command {
             "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
         usage: """
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
-            cachectl inventory --container <dir> --check [--plist <file>] [--unused-for <duration>]
+            cachectl inventory --container <dir> --check [--sarif] [--plist <file>] [--unused-for <duration>]
             cachectl inventory --rules
             """,
         discussion: """
@@ -22,7 +22,7 @@ struct Inventory: Command {
             shows both.
 
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
-            exits with 1 if there are any.
+            exits with 1 if there are any. With --sarif it prints a log that code review tools show.
 
             EXAMPLES:
               # Print totals by area and kind
@@ -33,6 +33,8 @@ struct Inventory: Command {
               cachectl inventory --container ./AppData --csv --kind foreign >foreign.csv
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
+              # The findings for a code review
+              cachectl inventory --container ./AppData --check --sarif >storage.sarif
             """)
 
     @Flag(help: "List every file, largest first.")
@@ -43,6 +45,9 @@ struct Inventory: Command {
 
     @Flag(help: "Check the files against the rules.")
     var check = false
+
+    @Flag(help: "Print what --check finds as SARIF 2.1.0.")
+    var sarif = false
 
     @Flag(help: "List the rules.")
     var rules = false
@@ -83,11 +88,12 @@ struct Inventory: Command {
             throw ValidationError("give one of --files, --csv, --check and --rules")
         }
         if csv, shared.json { throw ValidationError("give either --csv or --json") }
+        if sarif, shared.json { throw ValidationError("give either --sarif or --json") }
         if check || rules, isFiltered {
             throw ValidationError("--check and --rules cover all files and take no filters")
         }
-        if !check, plist != nil || unusedFor != nil {
-            throw ValidationError("--plist and --unused-for are for --check")
+        if !check, sarif || plist != nil || unusedFor != nil {
+            throw ValidationError("--sarif, --plist and --unused-for are for --check")
         }
     }
 
@@ -116,7 +122,13 @@ struct Inventory: Command {
             var options = Checkup.Options(now: Timestamp.now, settings: settings)
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
             let (findings, problems) = Checkup.run(on: inventory, options, in: fileSystem)
-            try output.print(findings, problems: inventory.problems + problems, of: inventory)
+            let unread = inventory.problems + problems
+            if sarif {
+                try output.print(verbatim: SARIF.log(of: findings, problems: unread).utf8)
+                unread.warn()
+            } else {
+                try output.print(findings, problems: unread, of: inventory)
+            }
             return !findings.isEmpty
         }
         let start = olderThan?.start(before: Timestamp.now)
