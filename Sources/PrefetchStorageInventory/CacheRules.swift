@@ -7,7 +7,7 @@ internal import SystemPackage
 /// A catalog or ledger with an older format version.
 struct OldFormat: StorageRule {
     let info = RuleInfo(
-        "old-format", .note, .package,
+        "old-format", .note, [.t33, .t34],
         "Stored data has the format of an older version of this package.",
         fix: "Open the cache once: the ledger is migrated, and the catalog rebuilt.")
 
@@ -28,7 +28,7 @@ struct OldFormat: StorageRule {
 /// A ledger entry whose file is missing.
 struct EntryWithoutFile: StorageRule {
     let info = RuleInfo(
-        "ledger-entry-without-file", .note, .package,
+        "ledger-entry-without-file", .note, [],
         "The ledger has an entry whose file was moved or deleted.",
         fix: "Put the file back, or `cachectl forget` its key.")
 
@@ -68,7 +68,7 @@ struct EntryWithoutFile: StorageRule {
 /// Files that should be excluded from backups, but are not.
 struct LostExclusionMark: StorageRule {
     let info = RuleInfo(
-        "exclusion-mark-lost", .warning, .storage,
+        "exclusion-mark-lost", .warning, [.t8],
         "A file that should be excluded from backups has lost its mark.",
         fix:
             "`cachectl repair` restores the mark; some ways of saving a file, or of copying a container, lose it."
@@ -94,7 +94,7 @@ struct LostExclusionMark: StorageRule {
 /// A cache root that backup programs do not recognise.
 struct MissingCacheTag: StorageRule {
     let info = RuleInfo(
-        "missing-cache-tag", .warning, .cacheTag,
+        "missing-cache-tag", .warning, [.t25],
         "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",
         fix: "Delete a CACHEDIR.TAG that is invalid. Open the cache once: it creates the tag.")
 
@@ -112,7 +112,7 @@ struct MissingCacheTag: StorageRule {
 /// A root folder of the cache that another user owns or can write to.
 struct WrongPermissions: StorageRule {
     let info = RuleInfo(
-        "wrong-permissions", .error, .package,
+        "wrong-permissions", .error, [],
         "A root of the cache belongs to another user, or others may write to it: it is not opened.",
         fix: "`chown` it to the owner of the folder around it, and `chmod 700` it.")
 
@@ -136,7 +136,7 @@ struct WrongPermissions: StorageRule {
 /// A file in a folder of the cache that is unknown, or left over from abandoned work.
 struct Abandoned: StorageRule {
     let info = RuleInfo(
-        "abandoned", .warning, .fileSystem,
+        "abandoned", .warning, [.t6],
         "A file in a folder of the cache is not one of its files, or is left over from abandoned work.",
         fix: "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers.")
 

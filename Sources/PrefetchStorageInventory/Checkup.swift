@@ -38,19 +38,30 @@ package struct Checkup {
     private var findings: [Finding] = []
     private var problems: [StorageInventory.Problem] = []
     private var claimed: Set<Int32> = []
+    /// For each folder, the document that it is part of, such as `Novel.pages`, whose content is its own affair.
+    let packages: [Int32?]
+    /// The types of files that the cache did not create. Everything in a package has the type of the package.
+    private let types: [FileType?]
 
     private init(_ inventory: StorageInventory, _ options: Options, _ fileSystem: any FileSystem) {
         self.inventory = inventory
         self.options = options
         self.fileSystem = fileSystem
         reader = FileReader(fileSystem)
+        let packages = inventory.namedFolders { FileType($0)?.isDocument == true }
+        self.packages = packages
+        types = inventory.files.map { file in
+            guard file.kind == .foreign || file.kind == .promoted else { return nil }
+            guard let package = packages[Int(file.folder)] else { return FileType(file.name) }
+            return inventory.folders[Int(package)].name.lastComponent.flatMap(FileType.init)
+        }
         purposes = options.manifest.map { Purposes(of: inventory, by: $0) }
     }
 
     /// Applies all rules in order.
     ///
-    /// - Complexity: O(n) in the number of files. Files in Documents are opened, and files of equal length, of at least
-    ///   4 KiB, are read completely.
+    /// - Complexity: O(*n*) in the number of files. Files in Documents and foreign files in Caches are opened, and files
+    ///   of equal length that begin alike are read completely.
     ///
     /// - Returns: The findings in the order of the rules, and the files that could not be read.
     package static func run(
@@ -68,17 +79,13 @@ package struct Checkup {
     }
 
     func file(_ index: Int32) -> InventoryFile { inventory.files[Int(index)] }
+    func type(of index: Int32) -> FileType? { types[Int(index)] }
     func folder(of file: InventoryFile) -> InventoryFolder { inventory.folders[Int(file.folder)] }
 
-    /// The parent folders of a file, outermost first.
-    func folders(above file: InventoryFile) -> [Int32] {
-        var folders: [Int32] = []
-        var next: Int32? = file.folder
-        while let number = next {
-            folders.append(number)
-            next = inventory.folders[Int(number)].parent
-        }
-        return folders.reversed()
+    /// The paths of files in an order that does not depend on the walk: by area, Documents first, then by path.
+    func pathsInOrder(of indices: [Int32]) -> [FilePath] {
+        indices.map { (area: file($0).area?.rawValue ?? .max, path: inventory.path(of: file($0))) }
+            .sorted { ($0.area, $0.path.string) < ($1.area, $1.path.string) }.map(\.path)
     }
 
     /// The first `count` bytes of a file, or `nil` if it cannot be read.
@@ -107,6 +114,17 @@ package struct Checkup {
         }
     }
 
+    /// Whether a folder contains nothing but folders now. One that cannot be listed is not known to be empty.
+    mutating func isStillWithoutFiles(_ folder: Int32) -> Bool {
+        do {
+            let entries = try reader.entries(ofFolder: folder, of: inventory)
+            return entries?.allSatisfy { $0.kind == .directory } ?? false
+        } catch {
+            if !error.isNotFound { note(error, at: inventory.path(ofFolder: folder)) }
+            return false
+        }
+    }
+
     /// Whether the file of a ledger entry exists now: it may have been published after the walk. Returns `true` if this
     /// cannot be determined.
     func hasFile(_ entry: LedgerEntry, in area: FilePath) -> Bool {
@@ -122,14 +140,12 @@ package struct Checkup {
     }
 
     private mutating func note(_ error: FileSystemError, at index: Int32) {
-        let path = inventory.path(of: file(index))
-        let problem = StorageInventory.Problem(path: path, reason: "\(error.operation): \(error.errno)")
-        if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
+        note(error, at: inventory.path(of: file(index)))
     }
 
-    /// Whether a file is an SQLite database, by its magic header (sqlite.org/fileformat.html).
-    mutating func isDatabase(_ index: Int32) -> Bool {
-        beginning(of: index, count: 16) == Array("SQLite format 3\0".utf8)
+    private mutating func note(_ error: FileSystemError, at path: FilePath) {
+        let problem = StorageInventory.Problem(path: path, reason: "\(error.operation): \(error.errno)")
+        if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
     }
 
     mutating func report(_ rule: some StorageRule, _ path: FilePath, _ message: String) {
@@ -155,22 +171,21 @@ package struct Checkup {
         if isClaiming { claimed.formUnion(indices) }
     }
 
-    /// Reports files grouped by their outermost parent folder that satisfies `isGroup`, and the others individually.
+    /// Reports the files of each group as one finding, and those without a group individually.
+    ///
+    /// - Parameter groups: The folder that stands for the files of each folder; see ``outermostFolders(where:)``.
     mutating func report(
-        _ rule: some StorageRule, _ indices: [Int32], byFolder isGroup: (InventoryFolder) -> Bool,
-        _ message: String
+        _ rule: some StorageRule, _ indices: [Int32], byFolder groups: [Int32?], _ message: String
     ) {
-        var groups: [Int32: [Int32]] = [:]
+        var members: [Int32: [Int32]] = [:]
         for index in indices {
-            if let folder = folders(above: file(index)).first(where: {
-                isGroup(inventory.folders[Int($0)])
-            }) {
-                groups[folder, default: []].append(index)
+            if let folder = groups[Int(file(index).folder)] {
+                members[folder, default: []].append(index)
             } else {
                 report(rule, index, message)
             }
         }
-        for (folder, members) in groups.sorted(by: { $0.key < $1.key }) {
+        for (folder, members) in members.sorted(by: { $0.key < $1.key }) {
             report(rule, members, at: inventory.path(ofFolder: folder), message)
         }
     }
@@ -211,20 +226,27 @@ package struct RuleInfo: Sendable, Hashable {
     /// Stable, since scripts depend on it.
     package let name: String
     package let severity: Severity
-    /// The guideline that the rule is based on.
-    package let guideline: String
+    /// The statements of the guidelines that the rule carries out; empty for a contract of this package.
+    package let statements: [Statement]
     /// What is wrong.
     package let explanation: String
     package let fix: String
 
     init(
-        _ name: String, _ severity: Severity, _ guideline: Guideline, _ explanation: String, fix: String
+        _ name: String, _ severity: Severity, _ statements: [Statement], _ explanation: String, fix: String
     ) {
         self.name = name
         self.severity = severity
-        self.guideline = guideline.rawValue
+        self.statements = statements
         self.explanation = explanation
         self.fix = fix
+    }
+
+    /// The titles of what the rule is based on.
+    package var guideline: String {
+        let sources = statements.map(\.source)
+        let titles = sources.indices.filter { !sources[..<$0].contains(sources[$0]) }.map { sources[$0] }
+        return titles.isEmpty ? "Contracts of this package" : titles.joined(separator: ", ")
     }
 }
 
@@ -235,19 +257,13 @@ package enum StorageRules {
         Abandoned(),
         // What the app's developers say outweighs what a file looks like.
         Misplaced(), BackupContradictsManifest(), PastItsTime(), Unexplained(), OverLimit(), PurposeToDo(),
-        CachedDataBackedUp(), PurgeableUserData(), LeftInTemporary(), NoDocument(),
-        ExcludedUserData(), ExcludedUnused(), StoredAbsolutePath(), SameContentTwice(), FileSharing(),
+        Forgotten(), CachedDataBackedUp(), ThumbnailsOutsideCaches(), PurgeableUserData(),
+        LeftInTemporary(), DatabaseInCaches(), NoDocument(), NameAmongDocuments.log,
+        NameAmongDocuments.settings, NameAmongDocuments.machineMade, ExcludedUserData(), ExcludedUnused(),
+        ExcludedOneByOne(), ExcludedFolderName(), StoredAbsolutePath(), LargeDownloadBackedUp(),
+        SameContentTwice(), DivergedCopies(), DocumentInSupport(), EmptyFolder(), DocumentsNotInCloud(),
+        FileSharing(),
     ]
 
     package static var infos: [RuleInfo] { all.map(\.info) }
-}
-
-/// The guidelines that rules are based on.
-enum Guideline: String {
-    case storage = "iOS Data Storage Guidelines"
-    case fileSystem = "File System Programming Guide"
-    case optimizing = "Optimizing Your App’s Data for iCloud Backup"
-    case cacheTag = "Cache Directory Tagging Specification"
-    case fileSharing = "Information Property List: UIFileSharingEnabled"
-    case package = "Contracts of this package"
 }

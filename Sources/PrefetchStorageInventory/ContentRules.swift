@@ -8,7 +8,7 @@ internal import SystemPackage
 /// A stored absolute path, which becomes invalid with the next update of the app.
 struct StoredAbsolutePath: StorageRule {
     let info = RuleInfo(
-        "absolute-path", .error, .fileSystem,
+        "absolute-path", .error, [.b6],
         "Stored data contains an absolute path: the path of a container changes with every update.",
         fix: "Store the area and the path below it.")
 
@@ -53,12 +53,13 @@ struct StoredAbsolutePath: StorageRule {
 /// Files with the same content.
 struct SameContentTwice: StorageRule {
     let info = RuleInfo(
-        "same-content-twice", .warning, .fileSystem,
-        "The same content (of 4 KiB or more) is in two places.",
+        "same-content-twice", .warning, [.t35],
+        "The same content is in two places.",
         fix: "Keep it in one place; for another name a hard link will do.")
 
-    private static let smallest: Int64 = 4096
-    /// The number of bytes compared first for files of equal length, at most ``smallest``.
+    /// In bytes. Where all are items, smaller ones are not compared: they hardly take space, and there are many.
+    private static let smallestItem: Int64 = 4096
+    /// The number of bytes compared first for files of equal length.
     private static let beginning: Int64 = 4096
 
     func check(_ checkup: inout Checkup) {
@@ -68,18 +69,22 @@ struct SameContentTwice: StorageRule {
             switch file.kind {
             case .item:
                 if let length = file.facts?.contentBytes { byLength[length, default: []].append(index) }
-            case .promoted, .foreign: byLength[file.length, default: []].append(index)
+            case .promoted, .foreign:
+                // Preferences and such are the system's.
+                if file.area != nil { byLength[file.length, default: []].append(index) }
             default: break
             }
         }
         var twice: [[Int32]] = []
-        for (length, indices) in byLength where length >= Self.smallest && indices.count > 1 {
+        for (length, indices) in byLength where length > 0 && indices.count > 1 {
+            guard length >= Self.smallestItem || indices.contains(where: { checkup.file($0).kind != .item })
+            else { continue }
             for alike in similar(indices, length, &checkup) {
                 twice += groups(of: alike) { checksum($0, &checkup) }
             }
         }
         for indices in twice.sorted(by: { $0[0] < $1[0] }) {
-            let paths = indices.map { checkup.inventory.path(of: checkup.file($0)) }
+            let paths = checkup.pathsInOrder(of: indices)
             let others =
                 paths[1..<min(paths.count, 4)].map(\.displayText).joined(separator: ", ")
                 + (paths.count > 4 ? " and \(paths.count - 4) more" : "")
@@ -103,16 +108,16 @@ struct SameContentTwice: StorageRule {
         let decoded = items * Double(min(length, Int64(ItemLimits.chunkBytes)))
         let read = (Double(indices.count) - items) * Double(length)
         guard decoded < read else { return [indices] }
-        return groups(of: indices) { beginning(of: $0, &checkup) }
+        return groups(of: indices) { beginning(of: $0, min(length, Self.beginning), &checkup) }
     }
 
-    private func beginning(of index: Int32, _ checkup: inout Checkup) -> UInt64? {
+    private func beginning(of index: Int32, _ count: Int64, _ checkup: inout Checkup) -> UInt64? {
         let (fileSystem, codecs) = (checkup.fileSystem, checkup.codecs)
         let isItem = checkup.file(index).kind == .item
         return checkup.look(at: index) { file in
-            guard isItem else { return try fileSystem.contentChecksum(of: file, count: Self.beginning) }
+            guard isItem else { return try fileSystem.contentChecksum(of: file, count: count) }
             var checksum = ContentChecksum()
-            var pieces = try ItemReader(file, of: fileSystem, codecs: codecs).pieces(of: 0..<Self.beginning)
+            var pieces = try ItemReader(file, of: fileSystem, codecs: codecs).pieces(of: 0..<count)
             while let piece = try pieces.next() { checksum.update(piece) }
             return checksum.finalize()
         }
@@ -126,5 +131,50 @@ struct SameContentTwice: StorageRule {
                 ? try ItemReader(descriptor, of: fileSystem, codecs: codecs).footer.contentChecksum
                 : try fileSystem.contentChecksum(of: descriptor, count: file.length)
         }
+    }
+}
+
+/// Copies of a document of the user's that are no longer the same.
+struct DivergedCopies: StorageRule {
+    let info = RuleInfo(
+        "diverged-copies", .warning, [.t35],
+        "Files of one name, but with different content, are in several places for the user's documents.",
+        fix: "Let the user choose one, and keep it in one place.")
+
+    private static let areas: Set<Area?> = [.documents, .iCloudDrive, .applicationSupport]
+
+    func check(_ checkup: inout Checkup) {
+        let packages = checkup.packages
+        let candidates = checkup.files {
+            ($0.kind == .foreign || $0.kind == .promoted) && $0.length > 0 && !$0.isCountedElsewhere
+                && Self.areas.contains($0.area) && packages[Int($0.folder)] == nil
+        }
+        // Swift's `==` takes names for the same that are only canonically equivalent: so do people.
+        var byName: [String: [Int32]] = [:]
+        for index in candidates where isDocument(index, checkup) {
+            byName[checkup.file(index).name.string, default: []].append(index)
+        }
+        let copies = byName.values.filter { isDiverged($0, checkup) }.sorted { $0[0] < $1[0] }
+        for indices in copies {
+            // Those of the same content were reported as such. Of those that cannot be read, nobody knows.
+            guard indices.allSatisfy({ checkup.beginning(of: $0, count: 1) != nil }) else { continue }
+            let paths = checkup.pathsInOrder(of: indices)
+            checkup.report(
+                self, indices, at: paths[0],
+                "it differs from \(paths.dropFirst().map(\.displayText).joined(separator: ", "))")
+        }
+    }
+
+    private func isDocument(_ index: Int32, _ checkup: Checkup) -> Bool {
+        if checkup.file(index).isVisible { return true }
+        let type = checkup.type(of: index)
+        return type == .text || type?.isDocument == true
+    }
+
+    /// Whether files are in several areas, in one of which the user sees them, and not all were put there by the cache.
+    private func isDiverged(_ indices: [Int32], _ checkup: Checkup) -> Bool {
+        let files = indices.map(checkup.file)
+        return Set(files.map(\.area)).count > 1 && files.contains(where: \.isVisible)
+            && files.contains { $0.kind == .foreign }
     }
 }

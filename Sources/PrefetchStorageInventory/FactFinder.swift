@@ -117,7 +117,9 @@ struct FileReader {
             guard let folder = try folder(inventory.files[Int(index)].folder, of: inventory) else {
                 return nil
             }
-            file = try fileSystem.open(FilePath(root: nil, [name]), in: folder.descriptor, .read)
+            // Otherwise a check would itself be the last use of a file.
+            let mode = OpenMode.readWithoutAccessTime
+            file = try fileSystem.open(FilePath(root: nil, [name]), in: folder.descriptor, mode)
         } catch {
             if error.isNotFound { return nil }
             throw error
@@ -137,6 +139,14 @@ struct FileReader {
             if error.isNotFound { return false }
             throw error
         }
+    }
+
+    /// What is in a folder now; `nil` if it no longer exists.
+    mutating func entries(ofFolder number: Int32, of inventory: StorageInventory) throws(FileSystemError)
+        -> [DirectoryEntry]?
+    {
+        guard let folder = try folder(number, of: inventory) else { return nil }
+        return try fileSystem.entries(of: folder.descriptor)
     }
 
     private mutating func folder(_ number: Int32, of inventory: StorageInventory) throws(FileSystemError)

@@ -63,7 +63,7 @@ package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertibl
 /// Documents that the user cannot reach.
 struct FileSharing: StorageRule {
     let info = RuleInfo(
-        "file-sharing", .warning, .fileSharing,
+        "file-sharing", .warning, [.t14, .t15],
         "`Info.plist` does not fit the contents of Documents (`--plist`).",
         fix:
             "Set UIFileSharingEnabled and LSSupportsOpeningDocumentsInPlace both, or keep no documents there."

@@ -50,6 +50,27 @@ package struct StorageInventory: Sendable {
         return FilePath(bytes: names.reversed().map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
     }
 
+    /// For each folder, the outermost of those around it and itself that is wanted.
+    ///
+    /// - Complexity: O(*n*) in the number of folders.
+    func outermostFolders(where isWanted: (Int32, InventoryFolder) -> Bool) -> [Int32?] {
+        var outermost: [Int32?] = []
+        outermost.reserveCapacity(folders.count)
+        // A folder comes after its parent.
+        for (number, folder) in folders.enumerated() {
+            let outer = folder.parent.flatMap { outermost[Int($0)] }
+            outermost.append(outer ?? (isWanted(Int32(number), folder) ? Int32(number) : nil))
+        }
+        return outermost
+    }
+
+    /// The outermost folders with a name that is wanted; see ``outermostFolders(where:)``.
+    func namedFolders(where isWanted: (FilePath.Component) -> Bool) -> [Int32?] {
+        outermostFolders { _, folder in
+            folder.parent != nil && folder.name.lastComponent.map(isWanted) ?? false
+        }
+    }
+
     /// The absolute path of the root of the walk that found a folder.
     func root(ofFolder number: Int32) -> FilePath {
         var next = number

@@ -32,6 +32,13 @@ import Testing
         "abandoned": Fix(advice: "or delete it", touches: ["Library/Caches/PrefetchCache/items/old-index"]) {
             try remove("Library/Caches/PrefetchCache/items/old-index", $0)
         },
+        "forgotten": Fix(
+            advice: "let the app delete it",
+            touches: [
+                "Library/Application Support/com.oldsdk.Analytics/events.dat",
+                "Library/Application Support/com.oldsdk.Analytics/queue/1.dat",
+            ]
+        ) { try remove("Library/Application Support/com.oldsdk.Analytics", $0) },
         "cached-data-backed-up": Fix(
             advice: "Move it to Caches",
             touches: [
@@ -39,6 +46,10 @@ import Testing
                 "Library/Application Support/Images/Cache/deep/2.jpg",
             ]
         ) { try move("Library/Application Support/Images", to: "Library/Caches/Images", $0) },
+        "thumbnails-outside-caches": Fix(
+            advice: "Move them to Caches",
+            touches: ["Library/Application Support/Gallery/photo_thumb.jpg"]
+        ) { try move("Library/Application Support/Gallery", to: "Library/Caches/Gallery", $0) },
         "user-data-purgeable": Fix(
             advice: "Move it to Documents", touches: ["Library/Caches/Drafts/Novel.odt"]
         ) {
@@ -47,9 +58,21 @@ import Testing
         "left-in-tmp": Fix(advice: "Delete it", touches: ["tmp/export/one", "tmp/export/two"]) {
             try remove("tmp/export", $0)
         },
+        "database-in-caches": Fix(
+            advice: "move it to Application Support", touches: ["Library/Caches/Index/store.data"]
+        ) { try move("Library/Caches/Index", to: "Library/Application Support/Index", $0) },
         "no-document": Fix(advice: "Move it to Application Support", touches: ["Documents/store.data"]) {
             try move("Documents/store.data", to: "Library/Application Support/store.data", $0)
         },
+        "log-among-documents": Fix(advice: "Move it to Caches", touches: ["Documents/debug.log"]) {
+            try move("Documents/debug.log", to: "Library/Caches/Logs/debug.log", $0)
+        },
+        "settings-among-documents": Fix(
+            advice: "Move it to Application Support", touches: ["Documents/settings.json"]
+        ) { try move("Documents/settings.json", to: "Library/Application Support/settings.json", $0) },
+        "machine-name-among-documents": Fix(
+            advice: "Give it the name that the user knows", touches: ["Documents/3f2a9c0d1e4b5a67.bin"]
+        ) { try move("Documents/3f2a9c0d1e4b5a67.bin", to: "Documents/Holiday.bin", $0) },
         // The mark is no byte of the file.
         "user-data-excluded": Fix(advice: "Remove the mark") {
             try $0.mark(.include, "Documents/letter.txt")
@@ -57,6 +80,19 @@ import Testing
         "excluded-unused": Fix(
             advice: "The app has to delete it", touches: ["Library/Application Support/Offline/tiles.bin"]
         ) { try remove("Library/Application Support/Offline/tiles.bin", $0) },
+        "excluded-one-by-one": Fix(advice: "mark that") {
+            for number in 1...4 {
+                try $0.mark(.include, "Library/Application Support/org.example.app/Voices/\(number).bin")
+            }
+            try $0.mark(.exclude, "Library/Application Support/org.example.app/Voices")
+        },
+        "excluded-folder-name": Fix(
+            advice: "Rename it to the bundle identifier",
+            touches: ["Library/Application Support/Levels/1.bin"]
+        ) {
+            let support = "Library/Application Support"
+            try move("\(support)/Levels", to: "\(support)/org.example.levels", $0)
+        },
         "absolute-path": Fix(
             advice: "Store the area and the path below it",
             touches: ["Library/Application Support/state.json"]
@@ -65,6 +101,9 @@ import Testing
                 Data(#"{"last":{"area":"documents","path":"x"}}"#.utf8),
                 to: "Library/Application Support/state.json")
         },
+        "large-download-backed-up": Fix(advice: "Mark it") {
+            try $0.mark(.exclude, "Library/Application Support/Cinema/Heat.mp4")
+        },
         "same-content-twice": Fix(
             advice: "for another name a hard link will do", touches: ["Documents/Copies/Photo.txt"]
         ) {
@@ -72,6 +111,13 @@ import Testing
             try FileManager.default.linkItem(
                 at: $0.url("Documents/Photo.txt"), to: $0.url("Documents/Copies/Photo.txt"))
         },
+        "diverged-copies": Fix(
+            advice: "keep it in one place", touches: ["Library/Application Support/Open/Plan.pages"]
+        ) { try remove("Library/Application Support/Open/Plan.pages", $0) },
+        "document-in-support": Fix(
+            advice: "Move it to Documents", touches: ["Library/Application Support/Imports/Manual.pdf"]
+        ) { try move("Library/Application Support/Imports/Manual.pdf", to: "Documents/Manual.pdf", $0) },
+        "empty-folder": Fix(advice: "Delete it") { try remove("Documents/New Folder", $0) },
     ]
 
     private static func cachectl(_ arguments: [String], _ container: SampleContainer) throws {

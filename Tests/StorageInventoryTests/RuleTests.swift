@@ -16,14 +16,7 @@ import Testing
     }
 
     static let faults = [
-        Fault(rule: "old-format") { container in
-            // `user_version`, sqlite.org/fileformat.html
-            let file = try FileHandle(
-                forUpdating: container.url("Library/Caches/PrefetchCache/catalog.sqlite"))
-            try file.seek(toOffset: 60)
-            try file.write(contentsOf: [0, 0, 0, 4])
-            try file.close()
-        },
+        Fault(rule: "old-format") { try $0.setCatalogVersion(4) },
         Fault(rule: "missing-cache-tag") {
             try FileManager.default.removeItem(at: $0.url("Library/Caches/CACHEDIR.TAG"))
         },
@@ -32,7 +25,7 @@ import Testing
                 [.posixPermissions: 0o722], ofItemAtPath: $0.url("Library/Caches/PrefetchCache").path)
         },
         Fault(rule: "ledger-entry-without-file") {
-            try FileManager.default.removeItem(at: $0.url("Documents/Films/Film.txt"))
+            try FileManager.default.removeItem(at: $0.url("Documents/Films"))
         },
         Fault(rule: "exclusion-mark-lost") {
             try $0.mark(.include, "Library/Application Support/PrefetchCache/files/Map.txt")
@@ -40,9 +33,19 @@ import Testing
         Fault(rule: "abandoned") {
             try $0.write(Data("left".utf8), to: "Library/Caches/PrefetchCache/items/old-index")
         },
+        Fault(rule: "forgotten") {
+            for name in ["events.dat", "queue/1.dat"] {
+                let path = "Library/Application Support/com.oldsdk.Analytics/\(name)"
+                try $0.write(Data("event \(name)".utf8), to: path)
+                try $0.age(path, days: 200)
+            }
+        },
         Fault(rule: "cached-data-backed-up") {
             try $0.write(Data("a".utf8), to: "Library/Application Support/Images/Cache/1.jpg")
             try $0.write(Data("b".utf8), to: "Library/Application Support/Images/Cache/deep/2.jpg")
+        },
+        Fault(rule: "thumbnails-outside-caches") {
+            try $0.write(Data("small".utf8), to: "Library/Application Support/Gallery/photo_thumb.jpg")
         },
         Fault(rule: "user-data-purgeable") {
             try $0.write(Data("my novel".utf8), to: "Library/Caches/Drafts/Novel.odt")
@@ -53,8 +56,18 @@ import Testing
             try $0.age("tmp/export/one", days: 3)
             try $0.age("tmp/export/two", days: 3)
         },
+        Fault(rule: "database-in-caches") {
+            try $0.write(Data("SQLite format 3\0index".utf8), to: "Library/Caches/Index/store.data")
+        },
         Fault(rule: "no-document") {
             try $0.write(Data("SQLite format 3\0...".utf8), to: "Documents/store.data")
+        },
+        Fault(rule: "log-among-documents") { try $0.write(Data("began".utf8), to: "Documents/debug.log") },
+        Fault(rule: "settings-among-documents") {
+            try $0.write(Data(#"{"theme":"dark"}"#.utf8), to: "Documents/settings.json")
+        },
+        Fault(rule: "machine-name-among-documents") {
+            try $0.write(Data("holiday".utf8), to: "Documents/3f2a9c0d1e4b5a67.bin")
         },
         Fault(rule: "user-data-excluded") { try $0.mark(.exclude, "Documents/letter.txt") },
         Fault(rule: "excluded-unused") {
@@ -62,14 +75,39 @@ import Testing
             try $0.mark(.exclude, "Library/Application Support/Offline/tiles.bin")
             try $0.age("Library/Application Support/Offline/tiles.bin", days: 60)
         },
+        Fault(rule: "excluded-one-by-one") {
+            for number in 1...4 {
+                let path = "Library/Application Support/org.example.app/Voices/\(number).bin"
+                try $0.write(Data("voice \(number)".utf8), to: path)
+                try $0.mark(.exclude, path)
+            }
+        },
+        Fault(rule: "excluded-folder-name") {
+            try $0.write(Data("level".utf8), to: "Library/Application Support/Levels/1.bin")
+            try $0.mark(.exclude, "Library/Application Support/Levels")
+        },
         Fault(rule: "absolute-path") {
             try $0.write(
                 Data(#"{"last":"/var/mobile/Containers/Data/Application/1B/Documents/x"}"#.utf8),
                 to: "Library/Application Support/state.json")
         },
+        Fault(rule: "large-download-backed-up") {
+            try $0.write(length: 16 << 20, to: "Library/Application Support/Cinema/Heat.mp4")
+        },
         Fault(rule: "same-content-twice") {
             try $0.write(content("photo"), to: "Documents/Photo.txt")
             try $0.write(content("photo"), to: "Documents/Copies/Photo.txt")
+        },
+        Fault(rule: "diverged-copies") {
+            try $0.write(Data("my plan".utf8), to: "Documents/Plan.pages")
+            try $0.write(Data("my other plan".utf8), to: "Library/Application Support/Open/Plan.pages")
+        },
+        Fault(rule: "document-in-support") {
+            try $0.write(Data("manual".utf8), to: "Library/Application Support/Imports/Manual.pdf")
+        },
+        Fault(rule: "empty-folder") {
+            try FileManager.default.createDirectory(
+                at: $0.url("Documents/New Folder/deep"), withIntermediateDirectories: true)
         },
     ]
 
@@ -93,12 +131,11 @@ import Testing
         for fault in Self.faults { try fault.plant(container) }
         let settings = try settings("<key>UIFileSharingEnabled</key><false/>")
         let found = try container.findings(settings).map(\.rule.name)
-        let rules = Set(StorageRules.infos.map(\.name)).subtracting(ManifestRuleTests.rules)
-        #expect(found.sorted() == rules.sorted())
+        #expect(found.sorted() == (Self.faults.map(\.rule) + ["file-sharing"]).sorted())
     }
 
     @Test func everyRuleHasAFault() {
-        let tested = Set(Self.faults.map(\.rule) + ["file-sharing"] + ManifestRuleTests.rules)
+        let tested = Set(Self.faults.map(\.rule) + ["file-sharing", "documents-not-in-cloud"] + ManifestRuleTests.rules)
         #expect(tested == Set(StorageRules.infos.map(\.name)))
         #expect(StorageRules.infos.count == tested.count)
     }

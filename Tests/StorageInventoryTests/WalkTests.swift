@@ -192,8 +192,9 @@ import Testing
         throws
     {
         // A folder that would be taken for a cache if it had no mark.
-        try container.write(Data("x".utf8), to: "Library/Application Support/Caches/data")
-        try container.mark(.exclude, "Library/Application Support/Caches")
+        let folder = "Library/Application Support/org.example.app/Caches"
+        try container.write(Data("x".utf8), to: "\(folder)/data")
+        try container.mark(.exclude, folder)
         #expect(try container.findings() == [])
         let fileSystem = InterceptingFileSystem(isOutside: true) { operation throws(FileSystemError) in
             guard operation.kind == kind, operation.name == name else { return }

@@ -35,6 +35,7 @@ import Testing
         ["evict", "--all", "--bytes", "1"], ["evict", ""],
         ["inventory", "x"], ["inventory", "--files", "--csv"], ["inventory", "--csv", "--json"],
         ["inventory", "--check", "--kind", "item"], ["inventory", "--plist", "x"],
+        ["inventory", "--sarif"], ["inventory", "--check", "--sarif", "--json"],
         ["inventory", "--unused-for", "30d"], ["inventory", "--check", "--unused-for", "30"],
         ["inventory", "--area", "nowhere"], ["inventory", "--kind", "thing"],
         ["inventory", "--larger-than", "many"], ["inventory", "--older-than", "1"],

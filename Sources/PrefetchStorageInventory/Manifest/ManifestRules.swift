@@ -9,9 +9,8 @@ internal import SystemPackage
 
 /// A file in another area than the one its entry names.
 struct Misplaced: StorageRule {
-    // T7, T42, T43
     let info = RuleInfo(
-        "misplaced", .error, .storage,
+        "misplaced", .error, [.t7, .t42, .t43],
         "A file is in another area than its entry in the manifest says (`--manifest`).",
         fix: "Move it, and add code that migrates what is there; or correct the entry's `area`.")
 
@@ -24,9 +23,8 @@ struct Misplaced: StorageRule {
 
 /// A file that is backed up and must not be, or the other way round.
 struct BackupContradictsManifest: StorageRule {
-    // T8, G0b, G4c
     let info = RuleInfo(
-        "backup-contradicts-manifest", .error, .optimizing,
+        "backup-contradicts-manifest", .error, [.t8, .g0b, .g4c],
         "Backups contain a file and must not, or lack one that they must contain, by the manifest.",
         fix: "Mark it as excluded, or remove the mark; or correct the entry's `backup`.")
 
@@ -49,9 +47,8 @@ struct BackupContradictsManifest: StorageRule {
 
 /// A file that was not used for longer than its entry allows.
 struct PastItsTime: StorageRule {
-    // T6, G4e, B7
     let info = RuleInfo(
-        "past-its-time", .warning, .storage,
+        "past-its-time", .warning, [.t6, .g4e, .b7],
         "A file has not been used for longer than its entry in the manifest allows (`unusedFor`).",
         fix: "Delete it, and let the app do so in future.")
 
@@ -71,9 +68,8 @@ struct PastItsTime: StorageRule {
 
 /// A file that no entry matches.
 struct Unexplained: StorageRule {
-    // T1, T5, T6
     let info = RuleInfo(
-        "unexplained", .warning, .storage,
+        "unexplained", .warning, [.t1, .t5, .t6],
         "No entry of the manifest explains a file (`--manifest`).",
         fix: "Add an entry that says what it is and why it is stored; or delete it.")
 
@@ -113,9 +109,8 @@ struct Unexplained: StorageRule {
 
 /// The files of an entry, which together take more than its limit.
 struct OverLimit: StorageRule {
-    // T1, G0b, G4e
     let info = RuleInfo(
-        "over-limit", .warning, .storage,
+        "over-limit", .warning, [.t1, .g0b, .g4e],
         "The files of an entry in the manifest take more than its `limit` together.",
         fix: "Let the app delete what it can do without; or raise the entry's `limit`.")
 
@@ -133,9 +128,8 @@ struct OverLimit: StorageRule {
 
 /// An entry whose purpose is not written yet.
 struct PurposeToDo: StorageRule {
-    // T5
     let info = RuleInfo(
-        "purpose-to-do", .note, .storage,
+        "purpose-to-do", .note, [.t5],
         "An entry of the manifest still says TODO.",
         fix: "Write what the files are, and why they are stored.")
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import PrefetchStorageInventory
@@ -70,10 +71,14 @@ struct FileStory {
                 "It was there before the item was opened at \(time), and has the same content.", changed,
             ]
         case .written?, .unknown?:
-            return [
-                source ?? "The ledger does not say which source it came from.", "It was opened at \(time).",
-                changed,
+            let provenance = inventory.ledgerEntry(of: file)?.provenance
+            let stored = provenance.map { "It was stored at \(Timestamp.text(milliseconds: $0.storedAt))." }
+            let sentences = [
+                source, provenance?.url.map { "It was downloaded from \($0.absoluteString)." }, stored,
             ]
+            .compactMap(\.self)
+            return (sentences.isEmpty ? ["The ledger does not say where it came from."] : sentences)
+                + ["It was opened at \(time).", changed]
         case nil: return [source ?? "No source was given.", "It was stored at \(time)."]
         }
     }
@@ -203,7 +208,11 @@ struct FileStory {
         case .derive?: return ["It is gone, and is made again from other data."]
         case .no?: return ["It is lost: the manifest says that it cannot be had again."]
         case nil where file.kind == .promoted:
-            return ["It is gone, and has to be downloaded again: its record comes back, the file does not."]
+            let isRecorded = inventory.ledgerEntry(of: file)?.provenance?.url != nil
+            return [
+                "It is gone, and has to be downloaded again: its record comes back, the file does not.",
+                isRecorded ? "'cachectl rehydrate' does that." : nil,
+            ].compactMap(\.self)
         case nil: return ["It is gone: whoever stored it has to do so again."]
         }
     }

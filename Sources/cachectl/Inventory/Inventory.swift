@@ -10,7 +10,7 @@ struct Inventory: Command {
             "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
         usage: """
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
-            cachectl inventory --container <dir> --check [--manifest <file>] [--plist <file>] [<options>]
+            cachectl inventory --container <dir> --check [--manifest <file>] [--sarif] [<options>]
             cachectl inventory --container <dir> --draft-manifest
             cachectl inventory --container <dir> --exclude-list [--backup-tool <tool>]
             cachectl inventory --container <dir> --save <file> | --diff <file>
@@ -31,7 +31,7 @@ struct Inventory: Command {
             --exclude-from.
 
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
-            exits with 1 if there are any.
+            exits with 1 if there are any. With --sarif it prints a log that code review tools show.
 
             A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the \
             check reports what it does not explain, and what is not as it says. --draft-manifest prints a first \
@@ -55,6 +55,8 @@ struct Inventory: Command {
               cachectl inventory --container ./AppData --draft-manifest >storage.json
               # Check the files against it
               cachectl inventory --container ./AppData --check --manifest storage.json
+              # The findings for a code review
+              cachectl inventory --container ./AppData --check --sarif >storage.sarif
             """)
 
     @Flag(help: "List every file, largest first.")
@@ -65,6 +67,9 @@ struct Inventory: Command {
 
     @Flag(help: "Check the files against the rules.")
     var check = false
+
+    @Flag(help: "Print what --check finds as SARIF 2.1.0.")
+    var sarif = false
 
     @Flag(help: "List the rules.")
     var rules = false
@@ -141,11 +146,12 @@ struct Inventory: Command {
             throw ValidationError("the rules are about the system's backup: omit --backup-tool")
         }
         if csv, shared.json { throw ValidationError("give either --csv or --json") }
+        if sarif, shared.json { throw ValidationError("give either --sarif or --json") }
         if check || rules || draftManifest, isFiltered {
             throw ValidationError("--check, --rules and --draft-manifest cover all files and take no filters")
         }
-        if !check, plist != nil || unusedFor != nil || purposes.manifest != nil {
-            throw ValidationError("--manifest, --plist and --unused-for are for --check")
+        if !check, sarif || plist != nil || unusedFor != nil || purposes.manifest != nil {
+            throw ValidationError("--manifest, --plist, --sarif and --unused-for are for --check")
         }
     }
 
@@ -187,7 +193,13 @@ struct Inventory: Command {
             var options = Checkup.Options(now: Timestamp.now, settings: settings, manifest: manifest)
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
             let (findings, problems) = Checkup.run(on: inventory, options, in: fileSystem)
-            try output.print(findings, problems: inventory.problems + problems, of: inventory)
+            let unread = inventory.problems + problems
+            if sarif {
+                try output.print(verbatim: SARIF.log(of: findings, problems: unread).utf8)
+                unread.warn()
+            } else {
+                try output.print(findings, problems: unread, of: inventory)
+            }
             return !findings.isEmpty
         }
         if draftManifest {

@@ -181,14 +181,14 @@ extension Output {
                 rules.flatMap { rule in
                     [
                         "\(rule.name) (\(rule.severity.rawValue))", "    \(rule.explanation)",
-                        "    \(rule.guideline). \(rule.fix)",
+                        "    \(rule.basis). \(rule.fix)",
                     ]
                 })
         }
         let records: [JSONObject] = rules.map {
             [
                 "name": $0.name, "severity": $0.severity.rawValue, "explanation": $0.explanation,
-                "guideline": $0.guideline, "fix": $0.fix,
+                "guideline": $0.guideline, "statements": $0.statements.map(\.id), "fix": $0.fix,
             ]
         }
         try print(json: records, as: "rules")
@@ -210,6 +210,14 @@ extension Output {
     }
 }
 
+extension RuleInfo {
+    /// `G2, B4 (iOS Data Storage Guidelines, …)`
+    fileprivate var basis: String {
+        statements.isEmpty
+            ? guideline : "\(statements.map(\.id).joined(separator: ", ")) (\(guideline))"
+    }
+}
+
 extension Finding {
     fileprivate var line: String {
         let extent = files > 1 ? " (\(files) files, \(Size.text(length)))" : ""
@@ -220,6 +228,7 @@ extension Finding {
         [
             "rule": rule.name, "severity": rule.severity.rawValue, "path": path.json, "message": message,
             "files": files, "bytes": length, "fix": rule.fix, "guideline": rule.guideline,
+            "statements": rule.statements.map(\.id),
         ]
     }
 }

@@ -66,7 +66,7 @@ import Testing
         #expect(try Article("StorageAreas").text.contains("\n\n\(AreaPromise.markdownTable())\n"))
     }
 
-    @Test(arguments: [("Contracts", 40), ("HostileWorld", 7)])
+    @Test(arguments: [("Contracts", 40), ("HostileWorld", 7), ("Guidelines", 66)])
     func everyTestThatIsNamedExists(article: String, least: Int) throws {
         let sources = try testSources()
         let named = try Article(article).text.matches(of: /`(\w+Tests)\.(\w+)`/)

@@ -49,6 +49,14 @@ final class SampleContainer: Sendable {
         try content.write(to: file)
     }
 
+    /// Writes a file of a length, without blocks.
+    func write(length: UInt64, to path: String) throws {
+        try write(Data(), to: path)
+        let file = try FileHandle(forWritingTo: url(path))
+        try file.truncate(atOffset: length)
+        try file.close()
+    }
+
     func age(_ path: String, days: Int) throws {
         let date = Date(timeIntervalSinceNow: -86_400 * Double(days)).formatted(.iso8601)
         try Command.run("/usr/bin/touch", "-d", date, url(path).path)
@@ -59,6 +67,21 @@ final class SampleContainer: Sendable {
         try live.withFile(FilePath(url(path).path), in: .workingDirectory, .read) {
             file throws(FileSystemError) in try BackupMark(fileSystem: live).set(policy, on: file)
         }
+    }
+
+    func setAttribute(_ name: String, _ value: some Sequence<UInt8>, of path: String) throws {
+        let live = LiveFileSystem()
+        try live.withFile(FilePath(url(path).path), in: .workingDirectory, .read) {
+            file throws(FileSystemError) in try live.setExtendedAttribute(name, to: Array(value), of: file)
+        }
+    }
+
+    /// `user_version`, sqlite.org/fileformat.html
+    func setCatalogVersion(_ version: UInt8) throws {
+        let file = try FileHandle(forUpdating: url("Library/Caches/PrefetchCache/catalog.sqlite"))
+        try file.seek(toOffset: 60)
+        try file.write(contentsOf: [0, 0, 0, version])
+        try file.close()
     }
 
     func cache() async throws -> PrefetchCache {

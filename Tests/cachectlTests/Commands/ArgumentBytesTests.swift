@@ -165,7 +165,7 @@ import Testing
             "$CACHECTL" inventory --check --container "$CONTAINER"
             """)
         #expect(outcome.status == 1)
-        let lines = outcome.text.split(separator: "\n").filter { $0.contains("[user-data-purgeable]") }
+        let lines = outcome.text.split(separator: "\n").filter { $0.contains("[database-in-caches]") }
         #expect(lines.count == 1)
         #expect(lines.first?.contains(#"a\xFF: it is a database (2 files, "#) == true)
     }

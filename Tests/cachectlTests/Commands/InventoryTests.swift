@@ -148,6 +148,87 @@ import Testing
         #expect(found.text.contains("[file-sharing]"))
     }
 
+    /// What the schema of SARIF 2.1.0 requires of the objects that are printed; it allows no other names.
+    private static let sarif: [String: (required: Set<String>, allowed: Set<String>)] = [
+        "log": (["version", "runs"], ["$schema"]), "run": (["tool"], ["invocations", "results"]),
+        "driver": (["name"], ["rules"]),
+        "rule": (["id"], ["shortDescription", "help", "defaultConfiguration", "properties"]),
+        "result": (["message"], ["ruleId", "ruleIndex", "level", "locations", "properties"]),
+        "invocation": (["executionSuccessful"], ["toolExecutionNotifications"]),
+        "notification": (["message"], ["level", "locations"]),
+    ]
+
+    private func check(_ objects: [[String: Any]], _ kind: String) throws {
+        let (required, allowed) = try #require(Self.sarif[kind])
+        for object in objects {
+            #expect(required.isSubset(of: object.keys), "\(kind)")
+            #expect(Set(object.keys).isSubset(of: required.union(allowed)), "\(kind)")
+        }
+    }
+
+    private func sarifRun(_ outcome: Tool.Outcome) throws -> [String: Any] {
+        let log = try #require(try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+        try check([log], "log")
+        #expect(log["version"] as? String == "2.1.0")
+        let runs = try #require(log["runs"] as? [[String: Any]])
+        try check(runs, "run")
+        return try #require(runs.first)
+    }
+
+    @Test func theLogForCodeReviewsIsAsItsStandardRequires() throws {
+        try fill()
+        let line = #"cd "$CONTAINER/Documents" && mkdir 'a: b' && >"a: b/$(printf 'ü%%\377').log""#
+        #expect(try container.shell(line).status == 0)
+        try write("left", to: "Library/Caches/PrefetchCache/junk")
+        let outcome = try container.cachectl("inventory", "--check", "--sarif")
+        #expect(outcome.status == 1)
+        let run = try sarifRun(outcome)
+        let driver = try #require((run["tool"] as? [String: [String: Any]])?["driver"])
+        try check([driver], "driver")
+        let rules = try #require(driver["rules"] as? [[String: Any]])
+        try check(rules, "rule")
+        #expect(rules.map { $0["id"] as? String } == StorageRules.infos.map(\.name))
+        let results = try #require(run["results"] as? [[String: Any]])
+        try check(results, "result")
+        for result in results {
+            let rule = rules[try #require(result["ruleIndex"] as? Int)]
+            #expect(rule["id"] as? String == result["ruleId"] as? String)
+            let level = (rule["defaultConfiguration"] as? [String: String])?["level"]
+            #expect(["note", "warning", "error"].contains(result["level"] as? String))
+            #expect(result["level"] as? String == level)
+            #expect(((result["message"] as? [String: String])?["text"] ?? "").isEmpty == false)
+        }
+        #expect(results.compactMap { $0["ruleId"] as? String } == ["abandoned", "log-among-documents"])
+        let addresses = results.compactMap { result in
+            let locations = result["locations"] as? [[String: [String: [String: String]]]]
+            return locations?.first?["physicalLocation"]?["artifactLocation"]?["uri"]
+        }
+        #expect(
+            addresses == [
+                "Library/Caches/PrefetchCache/junk", "Documents/a%3A%20b/%C3%BC%25%FF.log",
+            ])
+    }
+
+    @Test func theLogOfACleanContainerHasNoResults() throws {
+        try fill()
+        let run = try sarifRun(try container.succeed("inventory", "--check", "--sarif"))
+        #expect((run["results"] as? [Any])?.isEmpty == true)
+        let invocations = try #require(run["invocations"] as? [[String: Any]])
+        try check(invocations, "invocation")
+        #expect(invocations.first?["executionSuccessful"] as? Bool == true)
+    }
+
+    @Test func whatCannotBeReadIsInTheLogToo() throws {
+        try fill()
+        let ledger = "Library/Application Support/PrefetchCache/ledger.sqlite"
+        try write(String(repeating: "7", count: 8192), to: ledger)
+        let run = try sarifRun(try container.cachectl("inventory", "--check", "--sarif"))
+        let invocations = try #require(run["invocations"] as? [[String: Any]])
+        let notices = try #require(invocations.first?["toolExecutionNotifications"] as? [[String: Any]])
+        #expect(notices.count == 1)
+        try check(notices, "notification")
+    }
+
     @Test func theRulesAreListedWithoutAContainer() throws {
         let outcome = try Tool.run(Tool.path, ["inventory", "--rules"], in: container.folder)
         #expect(outcome.status == 0)
