@@ -137,8 +137,10 @@ struct DocumentInSupport: StorageRule {
         fix: "Move it to Documents, or to iCloud Drive.")
 
     func check(_ checkup: inout Checkup) {
-        let files = checkup.files { $0.kind == .foreign && $0.area == .applicationSupport }
-        checkup.reportIrreplaceable(
-            self, among: files.filter { checkup.folder(of: checkup.file($0)).role?.isOwn != true })
+        let files = checkup.files { $0.kind == .foreign && $0.area == .applicationSupport }.filter { index in
+            // What the manifest explains is in the right area, or misplaced.
+            checkup.folder(of: checkup.file(index)).role?.isOwn != true && checkup.entry(of: index) == nil
+        }
+        checkup.reportIrreplaceable(self, among: files)
     }
 }

@@ -207,9 +207,8 @@ import Testing
         #expect(
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
-                "repair", "verify", "inventory", "why", "capacity",
-                "configure",
-                "stats", "report", "watch",
+                "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure", "stats",
+                "report", "watch",
             ])
     }
 }

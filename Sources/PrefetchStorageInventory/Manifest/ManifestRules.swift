@@ -176,12 +176,6 @@ extension Checkup {
         }
     }
 
-    private mutating func accessTime(of index: Int32) -> Int64? {
-        let fileSystem = fileSystem
-        let time = look(at: index) { try fileSystem.accessTime(of: $0) }
-        return (time ?? nil).map { $0 / 1_000_000 }
-    }
-
     /// The path of the only file, the folder that files have in common, or the pattern of their entry.
     private func place(of files: [Int32], _ entry: StorageManifest.Entry) -> FilePath {
         guard files.count > 1 else { return inventory.path(of: file(files[0])) }

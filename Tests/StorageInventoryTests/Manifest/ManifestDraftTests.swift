@@ -50,7 +50,7 @@ import Testing
         let map = try #require(
             try draft(app: "org.example").entries.first { $0.pattern.text.contains("Map") })
         #expect(map.area == .applicationSupport && map.backup == .exclude && map.regenerable == .download)
-        #expect(map.what == "TODO: 1 opened item of type txt")
+        #expect(map.what == "TODO: 1 opened item of type txt, from feed-a")
         #expect(map.why == "TODO: who needs it, and what is lost without it?")
         let letter = try #require(try draft().entries.first)
         #expect(letter.area == .documents && letter.backup == .include && letter.regenerable == .no)

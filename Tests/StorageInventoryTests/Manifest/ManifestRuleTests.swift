@@ -62,18 +62,18 @@ import Testing
     static let faults = [
         // T7
         Fault(rule: "misplaced", path: "Library/Application Support/a.story") {
-            try $0.write(Data("a".utf8), to: "Library/Application Support/a.story")
+            try $0.write(Data("text 1".utf8), to: "Library/Application Support/a.story")
         },
         Fault(rule: "misplaced", path: "Library/Application Support/Old") {
-            try $0.write(Data("a".utf8), to: "Library/Application Support/Old/1/a.story")
-            try $0.write(Data("b".utf8), to: "Library/Application Support/Old/2/b.story")
+            try $0.write(Data("text 2".utf8), to: "Library/Application Support/Old/1/a.story")
+            try $0.write(Data("text 3".utf8), to: "Library/Application Support/Old/2/b.story")
         },
         // T8, G0b
         Fault(rule: "backup-contradicts-manifest", path: "Library/Application Support/Art/a.jpg") {
-            try $0.write(Data("a".utf8), to: "Library/Application Support/Art/a.jpg")
+            try $0.write(Data("text 4".utf8), to: "Library/Application Support/Art/a.jpg")
         },
         Fault(rule: "backup-contradicts-manifest", path: "Library/Application Support/State/s") {
-            try $0.write(Data("a".utf8), to: "Library/Application Support/State/s")
+            try $0.write(Data("text 5".utf8), to: "Library/Application Support/State/s")
             try $0.mark(.exclude, "Library/Application Support/State/s")
         },
         // G4e
@@ -87,11 +87,11 @@ import Testing
         },
         // T1, T5, T6
         Fault(rule: "unexplained", path: "Library/Application Support/com.example.sdk") {
-            try $0.write(Data("a".utf8), to: "Library/Application Support/com.example.sdk/a")
-            try $0.write(Data("b".utf8), to: "Library/Application Support/com.example.sdk/deep/b")
+            try $0.write(Data("text 6".utf8), to: "Library/Application Support/com.example.sdk/a")
+            try $0.write(Data("text 7".utf8), to: "Library/Application Support/com.example.sdk/deep/b")
         },
         Fault(rule: "unexplained", path: "Library/Application Support/unknown") {
-            try $0.write(Data("a".utf8), to: "Library/Application Support/unknown")
+            try $0.write(Data("text 8".utf8), to: "Library/Application Support/unknown")
         },
         // G0b
         Fault(rule: "over-limit", path: "Library/Application Support/Art/**") {
@@ -171,7 +171,7 @@ import Testing
         for message in [
             "it is in support, but belongs in documents", "it is backed up, but must not be",
             "no backup has it, but backups must", "it has not been used for more than 60d",
-            "12011 bytes are more than the limit of 10 kB",
+            "12016 bytes are more than the limit of 10 kB",
         ] { #expect(messages.contains(message), "\(message)") }
     }
 
