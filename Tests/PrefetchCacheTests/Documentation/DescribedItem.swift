@@ -13,7 +13,7 @@ struct DescribedItem {
         destination: .applicationSupport("Épisode 42.mp3", in: "Podcasts/Été", backup: .exclude),
         validator: Validator(entityTag: "W/\"5f3e\"", lastModified: "Tue, 15 Nov 1994 12:45:26 GMT"),
         priority: 0.625, storedAt: 1_700_000_000_123, expiresAt: 1_800_000_000_456,
-        attributes: [0, 1, 2, 0xFF])
+        attributes: [0, 1, 2, 0xFF], url: URL(string: "https://media.example.org/42.mp3"))
 
     let metadata: ItemMetadata
     let content: [UInt8]
@@ -98,6 +98,7 @@ struct DescribedItem {
             "destination folder": Array((metadata.destination?.folder?.string ?? "").utf8),
             "entity tag": Array((metadata.validator.entityTag ?? "").utf8),
             "last-modified date": Array((metadata.validator.lastModified ?? "").utf8),
+            "URL": Array((metadata.url?.absoluteString ?? "").utf8),
             "attributes of the caller": metadata.attributes,
             "boot": summary.boot?.littleEndianBytes ?? [], "chunk table": table,
         ]

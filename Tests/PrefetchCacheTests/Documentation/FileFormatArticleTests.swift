@@ -63,6 +63,7 @@ import Testing
             "`ItemLimits.contentBytes`": ItemLimits.contentBytes,
             "`ItemLimits.sourceBytes`": Int64(ItemLimits.sourceBytes),
             "`ItemLimits.validatorBytes`": Int64(ItemLimits.validatorBytes),
+            "`ItemLimits.urlBytes`": Int64(ItemLimits.urlBytes),
             "`ItemLimits.attributesBytes`": Int64(ItemLimits.attributesBytes),
             "`ItemKey.maximumBytes`": Int64(ItemKey.maximumBytes),
             "`FileName.maximumBytes`": Int64(FileName.maximumBytes),
