@@ -80,7 +80,8 @@ struct Rehydrate: CacheCommand {
             ])
         }
         let sum = files.reduce(0) { $0 + $1.contentBytes }
-        return table.lines + ["\(files.count) files are missing, \(Size.text(sum))"]
+        let count = files.count == 1 ? "1 file is" : "\(files.count) files are"
+        return table.lines + ["\(count) missing, \(Size.text(sum))"]
     }
 
     private func json(_ files: [PromotedFile], in place: Place) -> JSONObject {
