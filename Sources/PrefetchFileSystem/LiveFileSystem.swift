@@ -79,6 +79,18 @@ package struct LiveFileSystem: FileSystem {
         _ = try Platform.retrying("ftruncate") { ftruncate(file.rawValue, off_t(length)) }
     }
 
+    package func firstHole(in file: Descriptor) throws(FileSystemError) -> Int64? {
+        do {
+            let hole = try Platform.retrying("lseek") { lseek(file.rawValue, 0, Platform.seekHole) }
+            // The end of the file counts as one.
+            return try Int64(hole) < attributes(of: file).length ? Int64(hole) : nil
+        } catch {
+            // An empty file has none.
+            guard error.isUnsupported || error.errno == .noSuchAddressOrDevice else { throw error }
+            return nil
+        }
+    }
+
     package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
     }

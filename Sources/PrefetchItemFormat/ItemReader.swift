@@ -182,10 +182,16 @@ package final class ItemReader {
     }
 
     /// The error for content that is not what the footer says: the system may purge files that are open, even while they
-    /// are read.
+    /// are read or written. One that is emptied while it is written has a hole then.
     private func contentError() throws(ItemFormatError) -> ItemFormatError {
-        let attributes = try onFiles(fileSystem.attributes(of: file))
-        return attributes.length < Int64(Trailer.length) ? .purged : .damaged(.chunkContent)
+        let length = try onFiles(fileSystem.attributes(of: file)).length
+        if length < Int64(Trailer.length) { return .purged }
+        return try hasHole() ? .purged : .damaged(.chunkContent)
+    }
+
+    /// Whether part of the file was never written, or consists of zeros: see ``FileSystem/firstHole(in:)``.
+    package func hasHole() throws(ItemFormatError) -> Bool {
+        try onFiles(fileSystem.firstHole(in: file)) != nil
     }
 }
 

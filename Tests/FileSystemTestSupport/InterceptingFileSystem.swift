@@ -166,6 +166,11 @@ package final class InterceptingFileSystem: FileSystem {
         try live.resize(file, to: length)
     }
 
+    package func firstHole(in file: Descriptor) throws(FileSystemError) -> Int64? {
+        try note(Operation(kind: .firstHole, name: name(of: file)), of: file)
+        return try live.firstHole(in: file)
+    }
+
     package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .synchronize, name: name(of: file)), of: file)
         if !weaknesses.contains(.noSynchronize) { try live.synchronize(file) }

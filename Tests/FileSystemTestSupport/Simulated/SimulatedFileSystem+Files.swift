@@ -54,6 +54,17 @@ extension SimulatedFileSystem {
         }
     }
 
+    /// Every page of zeros is a hole, as on ZFS.
+    package func firstHole(in file: Descriptor) throws(FileSystemError) -> Int64? {
+        try perform(Operation(kind: .firstHole, name: name(of: file))) { state throws(FileSystemError) in
+            let content = state.disk.node(try state.node(of: file, "lseek")).content
+            let pages = stride(from: 0, to: content.count, by: Self.pageLength)
+            return pages.first { page in
+                content[page..<min(content.count, page + Self.pageLength)].allSatisfy { $0 == 0 }
+            }.map(Int64.init)
+        }
+    }
+
     package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         let operation = Operation(kind: .synchronize, name: name(of: file))
         try perform(operation) { state throws(FileSystemError) in
