@@ -35,11 +35,11 @@ package protocol FileSystem: Sendable {
     /// Sets the length of a file in bytes (`ftruncate`).
     func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError)
 
-    /// The offset of the first hole of an open file, which reads as zeros because nothing was written there (`lseek`
-    /// with `SEEK_HOLE`), or `nil` if there is none before the end of the file or the file system does not report it.
+    /// Whether an open file begins with a hole: it was emptied or never written there, and only later bytes were
+    /// written (`lseek` with `SEEK_HOLE`). `false` if the file system does not report it.
     ///
     /// Some file systems, such as ZFS, also report zeros that were written as a hole.
-    func firstHole(in file: Descriptor) throws(FileSystemError) -> Int64?
+    func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool
 
     /// Makes the content of a file, or the entries of a folder, durable (`fsync`; `F_FULLFSYNC` on Darwin). Do not
     /// retry on the same descriptor after a failure.

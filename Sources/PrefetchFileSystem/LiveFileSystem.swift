@@ -79,15 +79,13 @@ package struct LiveFileSystem: FileSystem {
         _ = try Platform.retrying("ftruncate") { ftruncate(file.rawValue, off_t(length)) }
     }
 
-    package func firstHole(in file: Descriptor) throws(FileSystemError) -> Int64? {
+    package func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
         do {
-            let hole = try Platform.retrying("lseek") { lseek(file.rawValue, 0, Platform.seekHole) }
-            // The end of the file counts as one.
-            return try Int64(hole) < attributes(of: file).length ? Int64(hole) : nil
+            return try Platform.retrying("lseek") { lseek(file.rawValue, 0, Platform.seekHole) } == 0
         } catch {
-            // An empty file has none.
+            // `ENXIO`: the file is empty.
             guard error.isUnsupported || error.errno == .noSuchAddressOrDevice else { throw error }
-            return nil
+            return false
         }
     }
 

@@ -182,16 +182,16 @@ package final class ItemReader {
     }
 
     /// The error for content that is not what the footer says: the system may purge files that are open, even while they
-    /// are read or written. One that is emptied while it is written has a hole then.
+    /// are read or written. One that is emptied while it is written begins with a hole.
     private func contentError() throws(ItemFormatError) -> ItemFormatError {
         let length = try onFiles(fileSystem.attributes(of: file)).length
         if length < Int64(Trailer.length) { return .purged }
-        return try hasHole() ? .purged : .damaged(.chunkContent)
+        return try beginsWithHole() ? .purged : .damaged(.chunkContent)
     }
 
-    /// Whether part of the file was never written, or consists of zeros: see ``FileSystem/firstHole(in:)``.
-    package func hasHole() throws(ItemFormatError) -> Bool {
-        try onFiles(fileSystem.firstHole(in: file)) != nil
+    /// See ``FileSystem/beginsWithHole(_:)``.
+    package func beginsWithHole() throws(ItemFormatError) -> Bool {
+        try onFiles(fileSystem.beginsWithHole(file))
     }
 }
 

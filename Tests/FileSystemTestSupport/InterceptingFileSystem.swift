@@ -166,9 +166,9 @@ package final class InterceptingFileSystem: FileSystem {
         try live.resize(file, to: length)
     }
 
-    package func firstHole(in file: Descriptor) throws(FileSystemError) -> Int64? {
-        try note(Operation(kind: .firstHole, name: name(of: file)), of: file)
-        return try live.firstHole(in: file)
+    package func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try note(Operation(kind: .hole, name: name(of: file)), of: file)
+        return try live.beginsWithHole(file)
     }
 
     package func synchronize(_ file: Descriptor) throws(FileSystemError) {

@@ -2,7 +2,7 @@
 /// under, as far as that is known.
 package struct Operation: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case open, read, write, access, resize, firstHole, synchronize, attributes, makeDirectory, rename
+        case open, read, write, access, resize, hole, synchronize, attributes, makeDirectory, rename
         case unlink, removeDirectory, entries, lock, allocate, setPermissions, extendedAttribute, noDump,
             volume,
             synchronizeVolume, setAccessTime, commit
@@ -10,7 +10,7 @@ package struct Operation: Sendable, Hashable, CustomStringConvertible {
         /// Whether the call can change what is on disk.
         package var isChange: Bool {
             switch self {
-            case .read, .access, .firstHole, .attributes, .entries, .lock, .extendedAttribute, .volume,
+            case .read, .access, .hole, .attributes, .entries, .lock, .extendedAttribute, .volume,
                 .synchronizeVolume:
                 false
             default: true

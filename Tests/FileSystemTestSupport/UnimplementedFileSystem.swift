@@ -30,7 +30,7 @@ extension UnimplementedFileSystem {
 
     package func resize(_: Descriptor, to _: Int64) throws(FileSystemError) { try fail() }
 
-    package func firstHole(in _: Descriptor) throws(FileSystemError) -> Int64? { try fail() }
+    package func beginsWithHole(_: Descriptor) throws(FileSystemError) -> Bool { try fail() }
 
     package func synchronize(_: Descriptor) throws(FileSystemError) { try fail() }
 

@@ -126,12 +126,12 @@ struct Stager: Sendable {
     // MARK: Staging
 
     /// Verifies an identity item, unless it is large and was written since the last boot, see
-    /// ``PrefetchItemFormat/ItemFooter/recordsBoot(_:contentBytes:)``, and has no hole: the system may have emptied its
-    /// file while it was written.
+    /// ``PrefetchItemFormat/ItemFooter/recordsBoot(_:contentBytes:)``, and does not begin with a hole: the system may
+    /// have emptied its file while it was written.
     func damage(_ reader: ItemReader, for watcher: OpenWatcher) throws(CacheError) -> Miss? {
         let isOfThisBoot =
             reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
-        if isOfThisBoot, try !onItem(reader.hasHole()) { return nil }
+        if isOfThisBoot, try !onItem(reader.beginsWithHole()) { return nil }
         do {
             try stream(reader, for: watcher) { _, _ in }
             return nil
@@ -350,7 +350,7 @@ struct Stager: Sendable {
     }
 
     private func hasContent(of entry: LedgerEntry, _ file: Descriptor) throws(FileSystemError) -> Bool {
-        guard try fileSystem.firstHole(in: file) != nil else { return true }
+        guard try fileSystem.beginsWithHole(file) else { return true }
         return try fileSystem.contentChecksum(of: file, count: entry.contentBytes) == entry.contentChecksum
     }
 }

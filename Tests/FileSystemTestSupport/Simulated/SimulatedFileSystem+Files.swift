@@ -54,14 +54,11 @@ extension SimulatedFileSystem {
         }
     }
 
-    /// Every page of zeros is a hole, as on ZFS.
-    package func firstHole(in file: Descriptor) throws(FileSystemError) -> Int64? {
-        try perform(Operation(kind: .firstHole, name: name(of: file))) { state throws(FileSystemError) in
+    /// A page of zeros is a hole, as on ZFS.
+    package func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try perform(Operation(kind: .hole, name: name(of: file))) { state throws(FileSystemError) in
             let content = state.disk.node(try state.node(of: file, "lseek")).content
-            let pages = stride(from: 0, to: content.count, by: Self.pageLength)
-            return pages.first { page in
-                content[page..<min(content.count, page + Self.pageLength)].allSatisfy { $0 == 0 }
-            }.map(Int64.init)
+            return !content.isEmpty && content.prefix(Self.pageLength).allSatisfy { $0 == 0 }
         }
     }
 
