@@ -16,7 +16,7 @@ struct PromotionPlace {
 
 /// The first half of a promotion: makes the content of an item complete and durable in staging, by decoding it or
 /// moving its file, and enters the intent.
-struct Stager: Sendable {
+final class Stager: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders
     let files: PromotedFiles
@@ -25,6 +25,20 @@ struct Stager: Sendable {
     let admission: Admission
     let codecs: CodecPool
     let leftovers: Leftovers
+
+    init(
+        environment: CacheEnvironment, folders: CacheFolders, files: PromotedFiles, copies: CachedCopies,
+        ledger: any PromotionLedger, admission: Admission, codecs: CodecPool, leftovers: Leftovers
+    ) {
+        self.environment = environment
+        self.folders = folders
+        self.files = files
+        self.copies = copies
+        self.ledger = ledger
+        self.admission = admission
+        self.codecs = codecs
+        self.leftovers = leftovers
+    }
 
     var fileSystem: any FileSystem { environment.fileSystem }
     private var destinations: Destinations { files.destinations }
