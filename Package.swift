@@ -141,7 +141,8 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // A server on loopback that can misbehave in every way that the downloader must stand.
-        .target(name: "HTTPTestServer", path: "Tests/HTTPTestServer"),
+        .target(
+            name: "HTTPTestServer", dependencies: ["FileSystemTestSupport"], path: "Tests/HTTPTestServer"),
         .testTarget(
             name: "PrefetchDownloaderTests",
             dependencies: [

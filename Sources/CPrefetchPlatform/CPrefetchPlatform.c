@@ -69,6 +69,7 @@ int cplatform_inode(int directory, const char *name, uint64_t *inode) {
 }
 
 const int cplatform_o_noatime = O_NOATIME;
+const int cplatform_seek_hole = SEEK_HOLE;
 
 int cplatform_set_access_time(int fd, int64_t nanoseconds) {
     struct timespec times[2] = {

@@ -35,6 +35,12 @@ package protocol FileSystem: Sendable {
     /// Sets the length of a file in bytes (`ftruncate`).
     func resize(_ file: Descriptor, to length: Int64) throws(FileSystemError)
 
+    /// Whether an open file begins with a hole: it was emptied or never written there, and only later bytes were
+    /// written (`lseek` with `SEEK_HOLE`). `false` if the file system does not report it.
+    ///
+    /// Some file systems, such as ZFS, also report zeros that were written as a hole.
+    func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool
+
     /// Makes the content of a file, or the entries of a folder, durable (`fsync`; `F_FULLFSYNC` on Darwin). Do not
     /// retry on the same descriptor after a failure.
     func synchronize(_ file: Descriptor) throws(FileSystemError)

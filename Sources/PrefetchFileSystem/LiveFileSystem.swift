@@ -79,6 +79,16 @@ package struct LiveFileSystem: FileSystem {
         _ = try Platform.retrying("ftruncate") { ftruncate(file.rawValue, off_t(length)) }
     }
 
+    package func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            return try Platform.retrying("lseek") { lseek(file.rawValue, 0, Platform.seekHole) } == 0
+        } catch {
+            // `ENXIO`: the file is empty.
+            guard error.isUnsupported || error.errno == .noSuchAddressOrDevice else { throw error }
+            return false
+        }
+    }
+
     package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
     }

@@ -103,6 +103,8 @@ enum Platform {
 
         static let withoutAccessTime = cplatform_o_noatime
 
+        static let seekHole = cplatform_seek_hole
+
         static func accessed(_ status: stat) -> Int64 {
             nanoseconds(Int64(status.st_atim.tv_sec), Int64(status.st_atim.tv_nsec))
         }
@@ -195,6 +197,8 @@ enum Platform {
             inode = UInt64(status.st_ino)
             return 0
         }
+
+        static let seekHole = SEEK_HOLE
 
         /// Darwin has no leases.
         static func isBeingWritten(_ file: CInt) -> CInt { 0 }

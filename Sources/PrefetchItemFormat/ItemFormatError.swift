@@ -2,7 +2,7 @@ public import PrefetchFileSystem
 
 /// Why an item could not be written or read.
 public enum ItemFormatError: Error, Hashable, Sendable {
-    /// The file is empty or too short to be an item, after a purge by the system or a power failure.
+    /// The file is too short to be an item or lacks part of its content, after a purge by the system or a power failure.
     case purged
     /// The file differs from what was written.
     case damaged(Damage)

@@ -182,10 +182,16 @@ package final class ItemReader {
     }
 
     /// The error for content that is not what the footer says: the system may purge files that are open, even while they
-    /// are read.
+    /// are read or written. One that is emptied while it is written begins with a hole.
     private func contentError() throws(ItemFormatError) -> ItemFormatError {
-        let attributes = try onFiles(fileSystem.attributes(of: file))
-        return attributes.length < Int64(Trailer.length) ? .purged : .damaged(.chunkContent)
+        let length = try onFiles(fileSystem.attributes(of: file)).length
+        if length < Int64(Trailer.length) { return .purged }
+        return try beginsWithHole() ? .purged : .damaged(.chunkContent)
+    }
+
+    /// See ``FileSystem/beginsWithHole(_:)``.
+    package func beginsWithHole() throws(ItemFormatError) -> Bool {
+        try onFiles(fileSystem.beginsWithHole(file))
     }
 }
 

@@ -129,10 +129,14 @@ public struct AreaPath: Sendable, Hashable {
     /// Returns `nil` for a path that is absolute, empty or contains `..`: collapsing `a/../b` to `b` would refer to a
     /// different file if `a` is a symbolic link.
     package init?(area: Area, relative: FilePath) {
-        let isConfined = relative.isRelative && !relative.components.contains { $0.kind == .parentDirectory }
-        let components = relative.components.filter { $0.kind == .regular }
-        guard isConfined, !components.isEmpty else { return nil }
+        var relative = relative
+        guard relative.isRelative, !relative.components.contains(where: { $0.kind == .parentDirectory })
+        else { return nil }
+        if relative.components.contains(where: { $0.kind == .currentDirectory }) {
+            relative = FilePath(root: nil, relative.components.filter { $0.kind == .regular })
+        }
+        guard !relative.isEmpty else { return nil }
         self.area = area
-        self.relative = FilePath(root: nil, components)
+        self.relative = relative
     }
 }

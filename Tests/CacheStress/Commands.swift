@@ -50,7 +50,7 @@ struct Commands: ParsableCommand {
         process.arguments = command + ["--container", options.container]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
-        try process.run()
+        try process.start()
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return (process.terminationReason == .exit ? process.terminationStatus : -1, text)

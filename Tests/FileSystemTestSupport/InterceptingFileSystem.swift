@@ -166,6 +166,11 @@ package final class InterceptingFileSystem: FileSystem {
         try live.resize(file, to: length)
     }
 
+    package func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try note(Operation(kind: .hole, name: name(of: file)), of: file)
+        return try live.beginsWithHole(file)
+    }
+
     package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .synchronize, name: name(of: file)), of: file)
         if !weaknesses.contains(.noSynchronize) { try live.synchronize(file) }

@@ -2,14 +2,15 @@
 /// under, as far as that is known.
 package struct Operation: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case open, read, write, access, resize, synchronize, attributes, makeDirectory, rename, unlink
-        case removeDirectory, entries, lock, allocate, setPermissions, extendedAttribute, noDump, volume,
+        case open, read, write, access, resize, hole, synchronize, attributes, makeDirectory, rename
+        case unlink, removeDirectory, entries, lock, allocate, setPermissions, extendedAttribute, noDump,
+            volume,
             synchronizeVolume, setAccessTime, commit
 
         /// Whether the call can change what is on disk.
         package var isChange: Bool {
             switch self {
-            case .read, .access, .attributes, .entries, .lock, .extendedAttribute, .volume,
+            case .read, .access, .hole, .attributes, .entries, .lock, .extendedAttribute, .volume,
                 .synchronizeVolume:
                 false
             default: true

@@ -30,6 +30,8 @@ extension UnimplementedFileSystem {
 
     package func resize(_: Descriptor, to _: Int64) throws(FileSystemError) { try fail() }
 
+    package func beginsWithHole(_: Descriptor) throws(FileSystemError) -> Bool { try fail() }
+
     package func synchronize(_: Descriptor) throws(FileSystemError) { try fail() }
 
     package func attributes(of _: Descriptor) throws(FileSystemError) -> FileAttributes { try fail() }

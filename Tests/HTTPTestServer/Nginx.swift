@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import FileSystemTestSupport
 public import Foundation
 
 /// A real server that serves a folder on loopback, gone when nobody holds it any more.
@@ -61,7 +62,7 @@ public final class Nginx {
         process.standardError = messages
         let ended = ended
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
         // It says by which means it waits for connections when it listens.
         var text = ""
         while !text.contains("event method") {

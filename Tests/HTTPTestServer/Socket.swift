@@ -30,7 +30,7 @@ enum Socket {
         private static let sendFlags = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Binds a new socket to a port of 127.0.0.1, which sockets bound by this share.
+    /// Binds a new socket to a port of 127.0.0.1, which all sockets that are bound here may share.
     ///
     /// - Parameter port: 0 for one that nobody has.
     static func bind(to port: UInt16) throws -> (socket: Int32, port: UInt16) {
@@ -49,15 +49,21 @@ enum Socket {
                 Self.bind(bound, address, length) == 0 && getsockname(bound, address, &length) == 0
             }
         }
-        guard bound >= 0, isBound else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        guard bound >= 0, isBound else { throw failure(closing: bound) }
         return (bound, UInt16(bigEndian: address.sin_port))
     }
 
     static func listen(on port: UInt16) throws -> Int32 {
         let listener = try bind(to: port).socket
         set(SO_SNDBUF, bufferLength, on: listener)
-        guard listen(listener, 128) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        guard listen(listener, 128) == 0 else { throw failure(closing: listener) }
         return listener
+    }
+
+    private static func failure(closing socket: Int32) -> POSIXError {
+        let error = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        if socket >= 0 { close(socket) }
+        return error
     }
 
     private static func listen(_ listener: Int32, _ backlog: Int32) -> Int32 {
@@ -160,5 +166,20 @@ enum Socket {
         #else
             _ = Darwin.close(socket)
         #endif
+    }
+}
+
+/// A port of 127.0.0.1 that nobody else is given while this lives. Who connects is refused until a server listens on it,
+/// and again when that has ended.
+final class ReservedPort: Sendable {
+    let number: UInt16
+    private let socket: Int32
+
+    init() throws {
+        (socket, number) = try Socket.bind(to: 0)
+    }
+
+    deinit {
+        Socket.close(socket)
     }
 }

@@ -49,6 +49,19 @@ import Testing
         #expect(try engine.items().map(\.key) == (0..<4).map { try ItemKey(number: $0) })
     }
 
+    /// The system may take one file after the other before it is filled, here while a transaction is under way.
+    @Test(arguments: [nil, ResultCode.SQLITE_IOERR_FSTAT, .SQLITE_READONLY_DBMOVED, .SQLITE_CANTOPEN])
+    func aFileThatIsTakenAgainAndAgainIsRebuiltAgain(_ code: ResultCode?) throws {
+        var taken = 0
+        try engine.catalog.transaction { _ in
+            guard taken < 30 else { return }
+            taken += 1
+            try FileManager.default.removeItem(at: container.catalog)
+            if let code { throw DatabaseError(resultCode: code) }
+        }
+        #expect(try engine.items().count == 4)
+    }
+
     @Test func aProcessWithoutDescriptorsLeavesTheFileToTheOthers() throws {
         let before = try identity
         let second = try container.engine()

@@ -161,8 +161,11 @@ import Testing
                 FilePath(container.support.appending(path: "staging").path), in: .workingDirectory, .directory
             ),
             of: fileSystem)
-        #expect(throws: CacheError.self) {
+        #expect {
             try KeyLock(staging: staging, Patience()).hold(hash) { () throws(CacheError) in }
+        } throws: { error in
+            guard case CacheError.fileSystem(let error) = error else { return false }
+            return error.errno == .staleNFSFileHandle
         }
         withExtendedLifetime(support) {}
     }

@@ -41,6 +41,9 @@ int cplatform_is_being_written(int fd);
 /// The flag of `open` that leaves the access time unchanged (`O_NOATIME`).
 extern const int cplatform_o_noatime;
 
+/// How `lseek` finds the first hole (`SEEK_HOLE`).
+extern const int cplatform_seek_hole;
+
 /// Sets only the access time of a file, in nanoseconds since 1970. Returns 0, or -1 with errno.
 int cplatform_set_access_time(int fd, int64_t nanoseconds);
 

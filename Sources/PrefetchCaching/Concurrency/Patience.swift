@@ -133,7 +133,7 @@ final class Patience: Sendable {
     }
 
     /// Short, since file locks have no queue: processes that use a lock constantly leave it free only for moments.
-    private static func pause(_ number: Int) {
+    static func pause(_ number: Int) {
         usleep(number < 10 ? 100 : 1000)
     }
 }

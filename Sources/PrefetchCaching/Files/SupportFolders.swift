@@ -4,7 +4,7 @@ internal import Synchronization
 internal import SystemPackage
 
 /// The folders of the cache in Application Support, and the destinations.
-struct SupportFolders: Sendable {
+final class SupportFolders: Sendable {
     let areas: StorageAreas
     let fileSystem: any FileSystem
     let root: Directory

@@ -27,8 +27,11 @@ final class Catalog: Sendable {
         case closed
     }
 
-    /// Retries of a transaction whose file was replaced meanwhile.
-    private static let attempts = 8
+    /// How often an unusable file is rebuilt for one transaction.
+    private static let rebuilds = 8
+    /// How often a transaction is repeated because its file was removed or replaced: a few seconds, since the system may
+    /// take the next file before it is filled.
+    private static let losses = 200
 
     /// What the file does not contain yet.
     struct State: Sendable {
@@ -198,7 +201,13 @@ final class Catalog: Sendable {
         makingRoom: Bool, isReading: Bool = false, _ body: (CatalogFile) throws -> Result
     ) throws(CacheError) -> Result {
         var hasFreed = false
-        var attempts = 0
+        var rebuilds = 0
+        var losses = 0
+        func goesOn() -> Bool {
+            Patience.pause(losses)
+            losses += 1
+            return losses < Self.losses
+        }
         while true {
             var identity: FileAttributes.Identity?
             do {
@@ -208,13 +217,12 @@ final class Catalog: Sendable {
             } catch let error as CacheError {
                 throw error
             } catch is CatalogFile.WasReplaced {
-                attempts += 1
-                guard attempts < Self.attempts else {
+                guard goesOn() else {
                     throw .database(name: "catalog", message: "the file is replaced again and again")
                 }
-            } catch let error as CatalogFile.Unusable where attempts < Self.attempts {
+            } catch let error as CatalogFile.Unusable where rebuilds < Self.rebuilds {
                 // Retried, since another process may replace the file again.
-                attempts += 1
+                rebuilds += 1
                 environment.logger.info("The catalog is being rebuilt.", metadata: ["reason": "\(error)"])
                 try discard(identity)
             } catch {
@@ -222,13 +230,13 @@ final class Catalog: Sendable {
                     hasFreed = true
                 } else if let error = unwritable(error) {
                     throw .fileSystem(error)
-                } else if attempts < Self.attempts, CatalogFile.isFaultOfTheFile(error) {
-                    attempts += 1
+                } else if CatalogFile.isAboutNames(error), try wasLost(identity), goesOn() {
+                    continue
+                } else if rebuilds < Self.rebuilds, CatalogFile.isFaultOfTheFile(error) {
+                    rebuilds += 1
                     environment.logger.warning(
                         "The catalog failed and is being rebuilt.", metadata: ["error": "\(error)"])
                     try discard(identity)
-                } else if attempts < Self.attempts, CatalogFile.isAboutNames(error), try wasLost(identity) {
-                    attempts += 1
                 } else {
                     throw CatalogFile.wrapped(error, in: folders)
                 }

@@ -55,9 +55,10 @@ struct CatalogFile: Sendable {
         }
         queue = try DatabaseQueue(
             path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
-        guard let identity = try Self.identity(in: root) else {
-            throw DatabaseError(resultCode: .SQLITE_CANTOPEN)
-        }
+        guard let identity = try Self.identity(in: root),
+            // Otherwise this is the identity of a file that has replaced the open one.
+            !queue.unsafeRead({ DatabaseBytes.haveMoved($0) })
+        else { throw WasReplaced() }
         self.identity = identity
     }
 
@@ -217,7 +218,7 @@ extension CatalogFile {
     static func isAboutNames(_ error: any Error) -> Bool {
         if let error = error as? FileSystemError, error.errno == .staleNFSFileHandle { return true }
         guard let error = error as? DatabaseError else { return false }
-        return [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
+        return [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
     }
 
     static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {

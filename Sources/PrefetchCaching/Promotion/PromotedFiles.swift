@@ -272,11 +272,7 @@ final class PromotedFiles: Sendable {
         throws(FileSystemError) -> Descriptor?
     {
         try fileSystem.open(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
-            var checksum = ContentChecksum()
-            try fileSystem.forEachPiece(of: file, count: intent.contentBytes) { piece, _ in
-                checksum.update(piece)
-            }
-            return checksum.finalize() == intent.contentChecksum
+            try fileSystem.contentChecksum(of: file, count: intent.contentBytes) == intent.contentChecksum
         }
     }
 

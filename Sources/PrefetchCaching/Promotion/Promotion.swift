@@ -292,23 +292,21 @@ struct Promotion {
         where isMeant: (Member) -> Bool = { _ in true },
         _ step: (inout Member) throws(CacheError) -> Continuation
     ) {
-        var staying: [Member] = []
-        for var member in members {
-            guard isMeant(member) else {
-                staying.append(member)
-                continue
-            }
+        var leaving: Set<Int> = []
+        for position in members.indices where isMeant(members[position]) {
+            let index = members[position].index
             do throws(CacheError) {
-                switch try step(&member) {
-                case .stays: staying.append(member)
-                case .missed(let miss): results[member.index] = .success(.miss(miss))
+                switch try step(&members[position]) {
+                case .stays: continue
+                case .missed(let miss): results[index] = .success(.miss(miss))
                 case .again: break
                 }
             } catch {
-                fail(member.index, error)
+                fail(index, error)
             }
+            leaving.insert(index)
         }
-        members = staying
+        if !leaving.isEmpty { members.removeAll { leaving.contains($0.index) } }
     }
 
     /// Flushes every folder once. When that fails, all items that need it are taken out.

@@ -2,11 +2,18 @@ internal import PrefetchFileSystem
 internal import SystemPackage
 
 /// The second half of a promotion: a staged file gets its name, and the promotion is committed.
-struct Publisher: Sendable {
+final class Publisher: Sendable {
     let files: PromotedFiles
     let copies: CachedCopies
     let ledger: any PromotionLedger
     let admission: Admission
+
+    init(files: PromotedFiles, copies: CachedCopies, ledger: any PromotionLedger, admission: Admission) {
+        self.files = files
+        self.copies = copies
+        self.ledger = ledger
+        self.admission = admission
+    }
 
     private var fileSystem: any FileSystem { support.fileSystem }
     private var destinations: Destinations { files.destinations }

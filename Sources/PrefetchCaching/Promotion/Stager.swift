@@ -16,7 +16,7 @@ struct PromotionPlace {
 
 /// The first half of a promotion: makes the content of an item complete and durable in staging, by decoding it or
 /// moving its file, and enters the intent.
-struct Stager: Sendable {
+final class Stager: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders
     let files: PromotedFiles
@@ -25,6 +25,20 @@ struct Stager: Sendable {
     let admission: Admission
     let codecs: CodecPool
     let leftovers: Leftovers
+
+    init(
+        environment: CacheEnvironment, folders: CacheFolders, files: PromotedFiles, copies: CachedCopies,
+        ledger: any PromotionLedger, admission: Admission, codecs: CodecPool, leftovers: Leftovers
+    ) {
+        self.environment = environment
+        self.folders = folders
+        self.files = files
+        self.copies = copies
+        self.ledger = ledger
+        self.admission = admission
+        self.codecs = codecs
+        self.leftovers = leftovers
+    }
 
     var fileSystem: any FileSystem { environment.fileSystem }
     private var destinations: Destinations { files.destinations }
@@ -126,10 +140,12 @@ struct Stager: Sendable {
     // MARK: Staging
 
     /// Verifies an identity item, unless it is large and was written since the last boot, see
-    /// ``PrefetchItemFormat/ItemFooter/recordsBoot(_:contentBytes:)``.
+    /// ``PrefetchItemFormat/ItemFooter/recordsBoot(_:contentBytes:)``, and does not begin with a hole: the system may
+    /// have emptied its file while it was written.
     func damage(_ reader: ItemReader, for watcher: OpenWatcher) throws(CacheError) -> Miss? {
-        let isIntact = reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
-        guard !isIntact else { return nil }
+        let isOfThisBoot =
+            reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
+        if isOfThisBoot, try !onItem(reader.beginsWithHole()) { return nil }
         do {
             try stream(reader, for: watcher) { _, _ in }
             return nil
@@ -326,8 +342,8 @@ struct Stager: Sendable {
 
     /// Truncates the footer of a staged item whose name is durable, and makes the content durable as well.
     ///
-    /// - Returns: `false` when the system has emptied the file since the item was opened: truncation would extend it
-    ///   with zeros. It is removed then.
+    /// - Returns: `false` when the system has emptied the file since the item was opened, which it may do even while it
+    ///   is truncated: that extends it with zeros. It is removed then.
     func finishTaking(_ entry: LedgerEntry, of item: FileAttributes, in staging: Directory)
         throws(CacheError) -> Bool
     {
@@ -337,6 +353,7 @@ struct Stager: Sendable {
                 file throws(FileSystemError) in
                 guard try fileSystem.attributes(of: file).length == item.length else { return false }
                 try fileSystem.resize(file, to: entry.contentBytes)
+                guard try hasContent(of: entry, file) else { return false }
                 try files.mark(file, entry.backup)
                 try fileSystem.synchronize(file)
                 return true
@@ -344,6 +361,11 @@ struct Stager: Sendable {
         }
         if !isWhole { try files.discard(name, in: staging) }
         return isWhole
+    }
+
+    private func hasContent(of entry: LedgerEntry, _ file: Descriptor) throws(FileSystemError) -> Bool {
+        guard try fileSystem.beginsWithHole(file) else { return true }
+        return try fileSystem.contentChecksum(of: file, count: entry.contentBytes) == entry.contentChecksum
     }
 }
 

@@ -54,6 +54,14 @@ extension SimulatedFileSystem {
         }
     }
 
+    /// A page of zeros is a hole, as on ZFS.
+    package func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try perform(Operation(kind: .hole, name: name(of: file))) { state throws(FileSystemError) in
+            let content = state.disk.node(try state.node(of: file, "lseek")).content
+            return !content.isEmpty && content.prefix(Self.pageLength).allSatisfy { $0 == 0 }
+        }
+    }
+
     package func synchronize(_ file: Descriptor) throws(FileSystemError) {
         let operation = Operation(kind: .synchronize, name: name(of: file))
         try perform(operation) { state throws(FileSystemError) in

@@ -34,6 +34,8 @@ final class MemoryFile: UnimplementedFileSystem {
         }
     }
 
+    func beginsWithHole(_: Descriptor) throws(FileSystemError) -> Bool { false }
+
     func attributes(of _: Descriptor) throws(FileSystemError) -> FileAttributes {
         let length = Int64(content.withLock(\.count))
         return FileAttributes(

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import SystemPackage
 
@@ -31,7 +32,7 @@ enum LZ4Command {
         process.arguments = arguments
         process.standardOutput = handle
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         try handle.close()
         return Outcome(status: process.terminationStatus, output: [UInt8](try Data(contentsOf: output)))

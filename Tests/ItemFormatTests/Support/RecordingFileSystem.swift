@@ -3,7 +3,7 @@ import PrefetchFileSystem
 import Synchronization
 import SystemPackage
 
-/// Forwards to the operating system the three calls that the format needs, and records them. Any
+/// Forwards to the operating system the calls that the format needs, and records them. Any
 /// other call fails: neither the writer nor the reader has any business with it.
 final class RecordingFileSystem: UnimplementedFileSystem {
     enum Call: Equatable {
@@ -63,6 +63,10 @@ final class RecordingFileSystem: UnimplementedFileSystem {
         try record("write", .write(offset: offset, length: bytes.count))
         return try live.write(
             UnsafeRawBufferPointer(rebasing: bytes.prefix(mostPerCall)), to: file, at: offset)
+    }
+
+    func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        try live.beginsWithHole(file)
     }
 
     func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {

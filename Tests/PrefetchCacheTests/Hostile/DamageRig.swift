@@ -203,7 +203,8 @@ final class DamageRig {
             #expect(
                 [.right, .wrong, .purged].contains(answer) || question == .contains,
                 sourceLocation: sourceLocation)
-            try write(try #require(written, "a hole is gone", sourceLocation: sourceLocation))
+            // Who asks again makes the hole again.
+            if let written { try write(written) }
         }
         #expect(!FileManager.default.fileExists(atPath: item.path), sourceLocation: sourceLocation)
     }

@@ -54,6 +54,49 @@ import Testing
         }
     }
 
+    /// What is written to an emptied file afterwards leaves a hole before it. A large identity item of this boot is promoted
+    /// unread.
+    @Test(arguments: [3 << 20, 6 << 20], [true, false])
+    func anItemThatIsEmptiedWhileItIsStoredIsAMiss(length: Int, isOpened: Bool) throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        let store = try engine.begin("key", expectedLength: Int64(length))
+        try store.append(noise(length - (1 << 20)))
+        var purger = Purger(of: container.root, seed: 1)
+        try purger.purge(.emptiedPartial)
+        try store.append(noise(1 << 20))
+        guard case .stored = try store.commit() else { Issue.record("not stored"); return }
+        if isOpened {
+            guard case .miss(.purged) = try engine.open("key") else { Issue.record("handed over"); return }
+        } else {
+            guard case .miss(.purged) = try engine.read("key", nil) else { Issue.record("served"); return }
+        }
+        #expect(try container.files(below: container.documents).isEmpty)
+        #expect(try engine.statistics().items == 0 && engine.statistics().quarantinedItems == 0)
+    }
+
+    /// ZFS makes holes of zeros, and so does who copies a container sparsely.
+    @Test(arguments: [3 << 20, 6 << 20], [["key"], ["key", "other"]] as [[ItemKey]])
+    func aHoleWhereAnItemHasZerosIsNoDamage(length: Int, keys: [ItemKey]) throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        let content = noise(1 << 20) + Data(count: length - (2 << 20)) + noise(1 << 20)
+        for key in keys {
+            try engine.store(content, key, encoding: .forced(.identity))
+            let item = try FileHandle(forUpdating: container.item(key))
+            let whole = try Data(contentsOf: container.item(key))
+            try item.truncate(atOffset: 0)
+            try item.write(contentsOf: whole.prefix(1 << 20))
+            try item.seek(toOffset: UInt64(length - (1 << 20)))
+            try item.write(contentsOf: whole.dropFirst(length - (1 << 20)))
+            try item.close()
+        }
+        for (key, opened) in zip(keys, engine.open(keys, for: .never)) {
+            let file = try #require(try opened.get().value)
+            #expect(try isSame(engine.content(key), content) && Data(contentsOf: file.url) == content)
+        }
+    }
+
     @Test func manyPartsAtOnceBetweenRunsAndInUse() throws {
         var record = AttackRecord("purges.combinations", of: "containers that were purged")
         for number in 0..<Self.combinations {

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Dispatch
+    import FileSystemTestSupport
     import Foundation
     import SystemPackage
 
@@ -26,7 +27,7 @@
             process.standardOutput = FileHandle.nullDevice
             let ended = ended
             process.terminationHandler = { _ in ended.signal() }
-            try process.run()
+            try process.start()
             while try state() != "T" {
                 guard process.isRunning else { throw NeverStopped() }
                 sched_yield()

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 
 /// A run of the built `cachectl` on a container, to its end.
@@ -28,7 +29,7 @@ enum Cachectl {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: files[0])
         process.standardError = try FileHandle(forWritingTo: files[1])
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         return Outcome(
             status: process.terminationStatus, output: try Data(contentsOf: files[0]),

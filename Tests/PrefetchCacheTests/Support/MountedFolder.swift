@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
 import Testing
@@ -58,7 +59,7 @@ final class MountedFolder: Sendable {
         process.executableURL = URL(filePath: command)
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "\(command) \(arguments)")
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -22,7 +23,7 @@ final class StressProcess: Sendable {
         let ended = DispatchSemaphore(value: 0)
         self.ended = ended
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
     }
 
     deinit {

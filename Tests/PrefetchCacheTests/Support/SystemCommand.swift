@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 
 /// Commands of the operating system that tests need: to make volumes, to mount them.
@@ -12,7 +13,7 @@ enum SystemCommand {
         process.executableURL = URL(filePath: command)
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failure(command: command) }
     }

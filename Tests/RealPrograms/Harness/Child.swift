@@ -1,3 +1,4 @@
+internal import FileSystemTestSupport
 internal import Foundation
 internal import Synchronization
 
@@ -28,7 +29,7 @@ final class Child: Sendable {
         process.standardOutput = output
         let ended = hasEnded.continuation
         process.terminationHandler = { _ in ended.finish() }
-        try process.run()
+        try process.start()
         identifier = process.processIdentifier
         self.process = Mutex(process)
         self.input = input.fileHandleForWriting

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import FileSystemTestSupport
 internal import Foundation
 
 /// Where a program works.
@@ -45,7 +46,7 @@ enum Scratch {
             + CommandLine.arguments.dropFirst()
         process.environment = ProcessInfo.processInfo.environment
             .merging(["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]) { $1 }
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         try FileManager.default.removeItem(at: folder)
         exit(process.terminationReason == .exit ? process.terminationStatus : 1)

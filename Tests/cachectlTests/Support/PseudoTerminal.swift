@@ -1,4 +1,5 @@
 import Dispatch
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -37,7 +38,7 @@ final class PseudoTerminal {
         process.standardError = program
         let ended = ended
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
     }
 
     deinit {

@@ -1,4 +1,5 @@
 import Dispatch
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -18,7 +19,7 @@ final class RunningTool {
         process.standardError = FileHandle.nullDevice
         let ended = ended
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
     }
 
     deinit {

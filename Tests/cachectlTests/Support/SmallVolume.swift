@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -49,7 +50,7 @@ final class SmallVolume: Sendable {
         process.executableURL = URL(filePath: "/bin/dd")
         process.arguments = ["if=/dev/zero", "of=\(root.appending(path: "filler").path)", "bs=4096"]
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         let values = try FileManager.default.attributesOfFileSystem(forPath: root.path)
         try #require(values[.systemFreeSize] as? Int == 0)
@@ -59,7 +60,7 @@ final class SmallVolume: Sendable {
         let process = Process()
         process.executableURL = URL(filePath: command)
         process.arguments = arguments
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
     }

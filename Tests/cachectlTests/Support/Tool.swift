@@ -1,4 +1,5 @@
 import Dispatch
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -60,7 +61,7 @@ enum Tool {
         process.standardError = try FileHandle(forWritingTo: errorFile)
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
         ended.wait()
 
         let outcome = Outcome(

@@ -1,4 +1,5 @@
 import Dispatch
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -29,7 +30,7 @@ struct PromotingProcess {
         process.standardOutput = output
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
         ended.wait()
         try output.close()
 
