@@ -44,13 +44,13 @@ struct Commands: ParsableCommand {
     }
 
     private func run(_ command: [String]) throws -> (status: Int32, errors: String) {
-        let process = Process()
+        let process = ChildProcess()
         let errors = Pipe()
         process.executableURL = URL(filePath: tool)
         process.arguments = command + ["--container", options.container]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
-        try process.start()
+        try process.run()
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return (process.terminationReason == .exit ? process.terminationStatus : -1, text)

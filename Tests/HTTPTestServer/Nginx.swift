@@ -43,7 +43,7 @@ public final class Nginx {
     public let files: URL
     private let folder: URL
     private let port: ReservedPort
-    private let process = Process()
+    private let process = ChildProcess()
     private let ended = DispatchSemaphore(value: 0)
     private var isRunning = true
 
@@ -62,7 +62,7 @@ public final class Nginx {
         process.standardError = messages
         let ended = ended
         process.terminationHandler = { _ in ended.signal() }
-        try process.start()
+        try process.run()
         // It says by which means it waits for connections when it listens.
         var text = ""
         while !text.contains("event method") {

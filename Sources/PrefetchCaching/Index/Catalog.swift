@@ -27,11 +27,25 @@ final class Catalog: Sendable {
         case closed
     }
 
-    /// How often an unusable file is rebuilt for one transaction.
-    private static let rebuilds = 8
-    /// How often a transaction is repeated because its file was removed or replaced: a few seconds, since the system may
-    /// take the next file before it is filled.
-    private static let losses = 200
+    /// How often a transaction is tried again.
+    private struct Attempts {
+        private var rebuilds = 8
+        /// A few seconds, since the system may take the next file before it is filled.
+        private var losses = 200
+
+        /// With a new file, because there was none or it was unusable.
+        mutating func goesOnAfterRebuild() -> Bool {
+            rebuilds -= 1
+            return rebuilds >= 0
+        }
+
+        /// Because the file was removed or replaced in the meantime.
+        mutating func goesOnAfterLoss() -> Bool {
+            losses -= 1
+            Patience.pause(200 - losses)
+            return losses >= 0
+        }
+    }
 
     /// What the file does not contain yet.
     struct State: Sendable {
@@ -201,13 +215,7 @@ final class Catalog: Sendable {
         makingRoom: Bool, isReading: Bool = false, _ body: (CatalogFile) throws -> Result
     ) throws(CacheError) -> Result {
         var hasFreed = false
-        var rebuilds = 0
-        var losses = 0
-        func goesOn() -> Bool {
-            Patience.pause(losses)
-            losses += 1
-            return losses < Self.losses
-        }
+        var attempts = Attempts()
         while true {
             var identity: FileAttributes.Identity?
             do {
@@ -217,12 +225,11 @@ final class Catalog: Sendable {
             } catch let error as CacheError {
                 throw error
             } catch is CatalogFile.WasReplaced {
-                guard goesOn() else {
+                guard attempts.goesOnAfterLoss() else {
                     throw .database(name: "catalog", message: "the file is replaced again and again")
                 }
-            } catch let error as CatalogFile.Unusable where rebuilds < Self.rebuilds {
+            } catch let error as CatalogFile.Unusable where attempts.goesOnAfterRebuild() {
                 // Retried, since another process may replace the file again.
-                rebuilds += 1
                 environment.logger.info("The catalog is being rebuilt.", metadata: ["reason": "\(error)"])
                 try discard(identity)
             } catch {
@@ -230,10 +237,13 @@ final class Catalog: Sendable {
                     hasFreed = true
                 } else if let error = unwritable(error) {
                     throw .fileSystem(error)
-                } else if CatalogFile.isAboutNames(error), try wasLost(identity), goesOn() {
-                    continue
-                } else if rebuilds < Self.rebuilds, CatalogFile.isFaultOfTheFile(error) {
-                    rebuilds += 1
+                } else if try wasLost(identity, error) {
+                    guard attempts.goesOnAfterLoss() else { throw CatalogFile.wrapped(error, in: folders) }
+                } else if CatalogFile.isFaultOfTheFile(error)
+                    || identity == nil && CatalogFile.isAboutNames(error),
+                    attempts.goesOnAfterRebuild()
+                {
+                    // Without an identity there was no file, and none could be created.
                     environment.logger.warning(
                         "The catalog failed and is being rebuilt.", metadata: ["error": "\(error)"])
                     try discard(identity)
@@ -271,12 +281,12 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Whether a file no longer exists, or was emptied.
-    ///
-    /// - Parameter identity: The identity of the file that failed; `nil` when there was none and one was to
-    ///   be created.
-    private func wasLost(_ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
-        guard let identity, try !folders.repair() else { return true }
+    /// Whether a file failed because it no longer exists, or was emptied.
+    private func wasLost(_ identity: FileAttributes.Identity?, _ error: any Error) throws(CacheError) -> Bool
+    {
+        if CatalogFile.isOfLostName(error) { return true }
+        guard CatalogFile.isAboutNames(error), let identity else { return false }
+        guard try !folders.repair() else { return true }
         let root = folders.current.root
         let found = try onFiles(CatalogFile.attributes(in: root))
         return found?.identity != identity || found?.length == 0

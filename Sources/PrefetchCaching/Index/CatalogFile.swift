@@ -221,6 +221,13 @@ extension CatalogFile {
         return [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
     }
 
+    /// Whether an error shows by itself that the file, or its journal, has lost its name.
+    static func isOfLostName(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_IOERR_FSTAT, .SQLITE_IOERR_DELETE_NOENT, .SQLITE_READONLY_DBMOVED].contains(
+            error.extendedResultCode)
+    }
+
     static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {
         switch error {
         case let error as CacheError: error

@@ -27,12 +27,12 @@ enum LZ4Command {
             }
         }
         let handle = try FileHandle(forWritingTo: output)
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = url
         process.arguments = arguments
         process.standardOutput = handle
         process.standardError = FileHandle.nullDevice
-        try process.start()
+        try process.run()
         process.waitUntilExit()
         try handle.close()
         return Outcome(status: process.terminationStatus, output: [UInt8](try Data(contentsOf: output)))

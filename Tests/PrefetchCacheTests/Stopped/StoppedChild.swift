@@ -13,7 +13,7 @@
             "store=new", "open=text", "open=noise", "deliver=delivered", "configure", "evict", "close",
         ]
 
-        private let process: Process
+        private let process: ChildProcess
         private let ended = DispatchSemaphore(value: 0)
 
         /// Returns when it has stopped.
@@ -21,13 +21,13 @@
         /// - Parameter call: The number of the call of the system before which it stops.
         /// - Throws: ``NeverStopped`` when it came to its end before.
         init(at call: Int, in container: TemporaryContainer) throws {
-            process = Process()
+            process = ChildProcess()
             process.executableURL = try BuiltProduct.named("promotingchild")
             process.arguments = try Self.arguments(stoppingAt: call, in: container)
             process.standardOutput = FileHandle.nullDevice
             let ended = ended
             process.terminationHandler = { _ in ended.signal() }
-            try process.start()
+            try process.run()
             while try state() != "T" {
                 guard process.isRunning else { throw NeverStopped() }
                 sched_yield()

@@ -23,13 +23,13 @@ enum Cachectl {
                 }
             }
         }
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = try BuiltProduct.named("cachectl")
         process.arguments = arguments + ["--container", container.root.path]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: files[0])
         process.standardError = try FileHandle(forWritingTo: files[1])
-        try process.start()
+        try process.run()
         process.waitUntilExit()
         return Outcome(
             status: process.terminationStatus, output: try Data(contentsOf: files[0]),

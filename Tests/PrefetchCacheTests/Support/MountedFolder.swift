@@ -55,11 +55,11 @@ final class MountedFolder: Sendable {
     }
 
     private static func run(_ command: String, _ arguments: String...) throws {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: command)
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice
-        try process.start()
+        try process.run()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "\(command) \(arguments)")
     }

@@ -7,13 +7,13 @@ import Testing
 
 /// A run of `cachestress`, which lies beside the tests, on a container.
 final class StressProcess: Sendable {
-    private let process: Process
+    private let process: ChildProcess
     private let output: Pipe
     private let input: Pipe
     private let ended: DispatchSemaphore
 
     init(_ arguments: [String], in container: TemporaryContainer) throws {
-        process = Process()
+        process = ChildProcess()
         process.executableURL = try BuiltProduct.named("cachestress")
         process.arguments = arguments + ["--container", container.root.path]
         output = Pipe()
@@ -23,7 +23,7 @@ final class StressProcess: Sendable {
         let ended = DispatchSemaphore(value: 0)
         self.ended = ended
         process.terminationHandler = { _ in ended.signal() }
-        try process.start()
+        try process.run()
     }
 
     deinit {

@@ -9,11 +9,11 @@ enum SystemCommand {
 
     static func run(_ command: String, _ arguments: String...) throws {
         guard FileManager.default.isExecutableFile(atPath: command) else { throw Failure(command: command) }
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: command)
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice
-        try process.start()
+        try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failure(command: command) }
     }

@@ -7,7 +7,7 @@ final class Child: Sendable {
     /// Hears each note as it comes, on a thread of its own.
     typealias Listener = @Sendable (Note) -> Void
 
-    private let process: Mutex<Process>
+    private let process: Mutex<ChildProcess>
     private let identifier: pid_t
     private let input: FileHandle
     private let points: AsyncStream<String>
@@ -20,7 +20,7 @@ final class Child: Sendable {
     init(_ arguments: [String], by command: [String] = [], listener: @escaping Listener) throws {
         // Whoever writes to a process that was killed is told by an error.
         signal(SIGPIPE, SIG_IGN)
-        let process = Process()
+        let process = ChildProcess()
         let (input, output) = (Pipe(), Pipe())
         let whole = command + [Self.program] + arguments
         process.executableURL = URL(filePath: whole[0])
@@ -29,7 +29,7 @@ final class Child: Sendable {
         process.standardOutput = output
         let ended = hasEnded.continuation
         process.terminationHandler = { _ in ended.finish() }
-        try process.start()
+        try process.run()
         identifier = process.processIdentifier
         self.process = Mutex(process)
         self.input = input.fileHandleForWriting

@@ -36,7 +36,7 @@ enum Scratch {
             umount volume || status=1
             exit $status
             """
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: "/usr/bin/unshare")
         process.arguments =
             [
@@ -46,7 +46,7 @@ enum Scratch {
             + CommandLine.arguments.dropFirst()
         process.environment = ProcessInfo.processInfo.environment
             .merging(["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]) { $1 }
-        try process.start()
+        try process.run()
         process.waitUntilExit()
         try FileManager.default.removeItem(at: folder)
         exit(process.terminationReason == .exit ? process.terminationStatus : 1)

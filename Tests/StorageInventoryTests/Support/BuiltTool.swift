@@ -20,13 +20,13 @@ enum BuiltTool {
     }
 
     static func run(_ arguments: [String], on container: SampleContainer) throws -> Outcome {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = try url
         process.arguments = arguments + ["--container", container.root.path]
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
-        try process.start()
+        try process.run()
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return Outcome(status: process.terminationStatus, output: String(decoding: data, as: UTF8.self))

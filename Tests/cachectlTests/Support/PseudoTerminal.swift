@@ -13,7 +13,7 @@ import Testing
 final class PseudoTerminal {
     private let user: FileHandle
     private let program: FileHandle
-    private let process = Process()
+    private let process = ChildProcess()
     private let ended = DispatchSemaphore(value: 0)
     private var hasEnded = false
     /// All that the command has written.
@@ -38,7 +38,7 @@ final class PseudoTerminal {
         process.standardError = program
         let ended = ended
         process.terminationHandler = { _ in ended.signal() }
-        try process.start()
+        try process.run()
     }
 
     deinit {

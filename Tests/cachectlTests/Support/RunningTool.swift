@@ -5,7 +5,7 @@ import Testing
 
 /// `cachectl fetch --json` while it runs, event by event.
 final class RunningTool {
-    private let process = Process()
+    private let process = ChildProcess()
     private let output = Pipe()
     private let ended = DispatchSemaphore(value: 0)
     private var pending = Data()
@@ -19,7 +19,7 @@ final class RunningTool {
         process.standardError = FileHandle.nullDevice
         let ended = ended
         process.terminationHandler = { _ in ended.signal() }
-        try process.start()
+        try process.run()
     }
 
     deinit {

@@ -46,21 +46,21 @@ final class SmallVolume: Sendable {
     /// Writes until not a byte is free.
     func fill() throws {
         // `dd` fails when the volume is full: that is what it is here for.
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: "/bin/dd")
         process.arguments = ["if=/dev/zero", "of=\(root.appending(path: "filler").path)", "bs=4096"]
         process.standardError = FileHandle.nullDevice
-        try process.start()
+        try process.run()
         process.waitUntilExit()
         let values = try FileManager.default.attributesOfFileSystem(forPath: root.path)
         try #require(values[.systemFreeSize] as? Int == 0)
     }
 
     private static func run(_ command: String, _ arguments: String...) throws {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: command)
         process.arguments = arguments
-        try process.start()
+        try process.run()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
     }

@@ -49,7 +49,7 @@ enum Tool {
         let errorFile = try folder.write(Data(), to: "\(name).err")
         let inputFile = try folder.write(input, to: "\(name).in")
 
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
@@ -61,7 +61,7 @@ enum Tool {
         process.standardError = try FileHandle(forWritingTo: errorFile)
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.start()
+        try process.run()
         ended.wait()
 
         let outcome = Outcome(

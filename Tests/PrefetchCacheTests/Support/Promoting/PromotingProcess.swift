@@ -24,13 +24,13 @@ struct PromotingProcess {
         defer { unlink(report.path) }
         let output = try FileHandle(forWritingTo: report)
 
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = try BuiltProduct.named("promotingchild")
         process.arguments = ["--container", container.root.path] + arguments
         process.standardOutput = output
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.start()
+        try process.run()
         ended.wait()
         try output.close()
 
