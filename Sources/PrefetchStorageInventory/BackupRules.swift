@@ -8,7 +8,7 @@ struct ExcludedUserData: StorageRule {
     let info = RuleInfo(
         "user-data-excluded", .error, [.t8, .g4b, .b10],
         "A file that cannot be downloaded again, or that should be backed up, is excluded from backups.",
-        fix: "Remove the mark: only files that can be downloaded again may carry it.")
+        fix: "Remove the mark: only files that can be downloaded again may carry it.", by: .include)
 
     func check(_ checkup: inout Checkup) {
         let candidates = checkup.files { !$0.isBackedUp && !$0.exclusions.contains(.area) }
@@ -33,7 +33,7 @@ struct ExcludedUnused: StorageRule {
     let info = RuleInfo(
         "excluded-unused", .warning, [.g4e],
         "An excluded file has not been used for long (`--unused-for`), and the system does not purge it.",
-        fix: "The app has to delete it: `cachectl purge --excluded`.")
+        fix: "The app has to delete it: `cachectl purge --excluded`.", by: .discard)
 
     func check(_ checkup: inout Checkup) {
         let before = checkup.options.now - checkup.options.unusedFor
@@ -118,7 +118,8 @@ struct LargeDownloadBackedUp: StorageRule {
     let info = RuleInfo(
         "large-download-backed-up", .warning, [.t8, .g0b, .b1, .b9],
         "A large file (16 MiB or more) that can be downloaded again is backed up.",
-        fix: "Mark it: `isExcludedFromBackup`, or as an item the policy `exclude`. Or keep it in Caches.")
+        fix: "Mark it: `isExcludedFromBackup`, or as an item the policy `exclude`. Or keep it in Caches.",
+        by: .exclude)
 
     /// In bytes. Over an uplink of 10 Mbit/s, a file of this length lengthens a backup by 13 seconds.
     private static let least: Int64 = 16 << 20

@@ -66,7 +66,7 @@ extension StorageInventory {
         return excluded
     }
 
-    private func absolutePath(ofFolder number: Int32) -> FilePath {
+    func absolutePath(ofFolder number: Int32) -> FilePath {
         root(ofFolder: number).lexicallyNormalized().pushing(path(ofFolder: number))
     }
 }

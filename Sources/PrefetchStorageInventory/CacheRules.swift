@@ -71,7 +71,8 @@ struct LostExclusionMark: StorageRule {
         "exclusion-mark-lost", .warning, [.t8],
         "A file that should be excluded from backups has lost its mark.",
         fix:
-            "`cachectl repair` restores the mark; some ways of saving a file, or of copying a container, lose it."
+            "`cachectl repair` restores the mark; some ways of saving a file, or of copying a container, lose it.",
+        by: .exclude
     )
 
     func check(_ checkup: inout Checkup) {
@@ -86,7 +87,8 @@ struct LostExclusionMark: StorageRule {
         where folder.role == .staging && folder.exclusions.isEmpty && folder.areMarksKnown {
             guard folder.parent.map({ inventory.folders[Int($0)].role != .staging }) ?? true else { continue }
             checkup.report(
-                self, inventory.path(ofFolder: Int32(number)), "work in progress needs no backup")
+                self, inventory.path(ofFolder: Int32(number)), "work in progress needs no backup",
+                folder: Int32(number))
         }
     }
 }

@@ -148,8 +148,15 @@ package struct Checkup {
         if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
     }
 
-    mutating func report(_ rule: some StorageRule, _ path: FilePath, _ message: String) {
-        findings.append(Finding(rule: rule.info, path: path, message: message))
+    /// - Parameter folder: What the finding is about, if it is a folder that the rule's remedy can be applied to.
+    mutating func report(
+        _ rule: some StorageRule, _ path: FilePath, _ message: String, folder: Int32? = nil
+    ) {
+        findings.append(
+            Finding(
+                rule: rule.info, path: path, message: message,
+                remedy: folder.flatMap { _ in rule.info.remedy },
+                folder: folder))
     }
 
     /// Reports one file.
@@ -159,15 +166,19 @@ package struct Checkup {
 
     /// Reports several files as one finding.
     ///
-    /// - Parameter isClaiming: Whether other rules do not report the files any more.
+    /// - Parameters:
+    ///   - folder: The folder that stands for all of them.
+    ///   - remedy: That of the rule, unless it depends on the files.
+    ///   - isClaiming: Whether other rules do not report the files any more.
     mutating func report(
         _ rule: some StorageRule, _ indices: [Int32], at path: FilePath, _ message: String,
-        isClaiming: Bool = true
+        folder: Int32? = nil, remedy: Remedy? = nil, isClaiming: Bool = true
     ) {
         let length = indices.reduce(0) { $0 + file($1).countedLength }
         findings.append(
             Finding(
-                rule: rule.info, path: path, message: message, files: indices.count, length: length))
+                rule: rule.info, path: path, message: message, files: indices.count, length: length,
+                remedy: remedy ?? rule.info.remedy, members: indices, folder: folder))
         if isClaiming { claimed.formUnion(indices) }
     }
 
@@ -186,7 +197,7 @@ package struct Checkup {
             }
         }
         for (folder, members) in members.sorted(by: { $0.key < $1.key }) {
-            report(rule, members, at: inventory.path(ofFolder: folder), message)
+            report(rule, members, at: inventory.path(ofFolder: folder), message, folder: folder)
         }
     }
 }
@@ -202,6 +213,12 @@ package struct Finding: Hashable, Sendable {
     package var files = 0
     /// The bytes of these files.
     package var length: Int64 = 0
+    /// What a fix does about it; `nil` if it has to be done by hand.
+    package var remedy: Remedy?
+    /// The files, by their indices in the inventory.
+    var members: [Int32] = []
+    /// The folder that stands for the files, or that the finding is about.
+    var folder: Int32?
 }
 
 /// The severity of a finding.
@@ -231,15 +248,19 @@ package struct RuleInfo: Sendable, Hashable {
     /// What is wrong.
     package let explanation: String
     package let fix: String
+    /// What `--fix` does, as far as a program can tell what is right.
+    let remedy: Remedy?
 
     init(
-        _ name: String, _ severity: Severity, _ statements: [Statement], _ explanation: String, fix: String
+        _ name: String, _ severity: Severity, _ statements: [Statement], _ explanation: String, fix: String,
+        by remedy: Remedy? = nil
     ) {
         self.name = name
         self.severity = severity
         self.statements = statements
         self.explanation = explanation
         self.fix = fix
+        self.remedy = remedy
     }
 
     /// The titles of what the rule is based on.

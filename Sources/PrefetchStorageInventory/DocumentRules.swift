@@ -18,7 +18,7 @@ struct NoDocument: StorageRule {
     let info = RuleInfo(
         "no-document", .warning, [.t10, .t13, .t18, .t19, .g1],
         "A database, its side file, a hidden file or an unfinished download is in Documents.",
-        fix: "Move it to Application Support, or to Caches.")
+        fix: "Move it to Application Support, or to Caches.", by: .move(.applicationSupport))
 
     func check(_ checkup: inout Checkup) {
         let exposure = checkup.options.settings?.isSharing == true ? ", and the user sees it" : ""
@@ -87,21 +87,22 @@ struct NameAmongDocuments: StorageRule {
         info: RuleInfo(
             "log-among-documents", .warning, [.t10, .t13, .t18],
             "A log is among the documents that the user sees.",
-            fix: "Move it to Caches, or to Application Support."),
+            fix: "Move it to Caches, or to Application Support.", by: .move(.caches)),
         message: "it is a log", isWrong: { type, _ in type == .log })
 
     static let settings = NameAmongDocuments(
         info: RuleInfo(
             "settings-among-documents", .warning, [.t13, .t18, .t31],
             "A file with settings or the app's state is among the documents that the user sees.",
-            fix: "Move it to Application Support."),
+            fix: "Move it to Application Support.", by: .move(.applicationSupport)),
         message: "it holds settings or state, by its name", isWrong: { type, _ in type == .settings })
 
     static let machineMade = NameAmongDocuments(
         info: RuleInfo(
             "machine-name-among-documents", .warning, [.t10, .t18],
             "A file among the documents that the user sees has a name that only a program understands.",
-            fix: "Give it the name that the user knows, or move it to Application Support."),
+            fix: "Give it the name that the user knows, or move it to Application Support.",
+            by: .move(.applicationSupport)),
         message: "the user cannot tell from its name what it is", isWrong: { _, name in name.isMachineMade })
 
     func check(_ checkup: inout Checkup) {
@@ -117,7 +118,7 @@ struct EmptyFolder: StorageRule {
     let info = RuleInfo(
         "empty-folder", .note, [.t10, .t13],
         "A folder that the user sees is empty.",
-        fix: "Delete it. Create a folder when its first document is stored.")
+        fix: "Delete it. Create a folder when its first document is stored.", by: .removeFolder)
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
@@ -140,7 +141,8 @@ struct EmptyFolder: StorageRule {
             guard group == folder, hidden[number] == nil, checkup.packages[number] == nil,
                 checkup.isStillWithoutFiles(folder)
             else { continue }
-            checkup.report(self, inventory.path(ofFolder: folder), "there is no file in it")
+            checkup.report(
+                self, inventory.path(ofFolder: folder), "there is no file in it", folder: folder)
         }
     }
 }

@@ -101,6 +101,9 @@ struct FileReader {
     private let fileSystem: any FileSystem
     private var folder: (number: Int32, handle: Directory)?
 
+    /// Closes the folder that it has open.
+    mutating func forgetFolder() { folder = nil }
+
     init(_ fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
     }
@@ -149,7 +152,7 @@ struct FileReader {
         return try fileSystem.entries(of: folder.descriptor)
     }
 
-    private mutating func folder(_ number: Int32, of inventory: StorageInventory) throws(FileSystemError)
+    mutating func folder(_ number: Int32, of inventory: StorageInventory) throws(FileSystemError)
         -> Directory?
     {
         if let folder, folder.number == number { return folder.handle }

@@ -21,7 +21,7 @@ struct CachedDataBackedUp: StorageRule {
     let info = RuleInfo(
         "cached-data-backed-up", .error, [.t24, .g2, .b4],
         "Files that can be downloaded again are in a place that is backed up, and not marked as excluded.",
-        fix: "Move it to Caches, or mark it: `isExcludedFromBackup`.")
+        fix: "Move it to Caches, or mark it: `isExcludedFromBackup`.", by: .exclude)
 
     private static let folderNames: Set = ["cache", "caches", ".cache", "fscacheddata"]
 
@@ -56,7 +56,7 @@ struct ThumbnailsOutsideCaches: StorageRule {
     let info = RuleInfo(
         "thumbnails-outside-caches", .warning, [.b2, .b3, .b4],
         "Thumbnails, which can be made again from the images, are in a place that is backed up.",
-        fix: "Move them to Caches.")
+        fix: "Move them to Caches.", by: .move(.caches))
 
     func check(_ checkup: inout Checkup) {
         let place = checkup.inventory.place
@@ -75,7 +75,7 @@ struct PurgeableUserData: StorageRule {
     let info = RuleInfo(
         "user-data-purgeable", .error, [.t24, .b5, .b8],
         "A file that looks like the user's work is where the system may delete it.",
-        fix: "Move it to Documents, or to Application Support.")
+        fix: "Move it to Documents, or to Application Support.", by: .move(.documents))
 
     func check(_ checkup: inout Checkup) {
         checkup.reportIrreplaceable(
@@ -88,7 +88,7 @@ struct LeftInTemporary: StorageRule {
     let info = RuleInfo(
         "left-in-tmp", .warning, [.t28, .t29, .g3, .b7],
         "A temporary file was not deleted after use.",
-        fix: "Delete it as soon as it is no longer needed.")
+        fix: "Delete it as soon as it is no longer needed.", by: .discard)
 
     /// In milliseconds. No work in tmp takes a day.
     private static let patience: Int64 = 86_400_000
@@ -134,7 +134,7 @@ struct DocumentInSupport: StorageRule {
     let info = RuleInfo(
         "document-in-support", .warning, [.t7, .t31],
         "A document of the user's is in Application Support, where the user does not see it.",
-        fix: "Move it to Documents, or to iCloud Drive.")
+        fix: "Move it to Documents, or to iCloud Drive.", by: .move(.documents))
 
     func check(_ checkup: inout Checkup) {
         let files = checkup.files { $0.kind == .foreign && $0.area == .applicationSupport }.filter { index in

@@ -227,7 +227,7 @@ package struct InventoryPlace: Sendable {
     }
 
     /// The roots of the walks, each with its area. No folder is walked twice.
-    var roots: [(path: FilePath, area: Area?)] {
+    package var roots: [(path: FilePath, area: Area?)] {
         if let container { return [(container, nil)] }
         let areas = Area.allCases.compactMap { area in
             self.areas.path(of: area).map { (path: $0.lexicallyNormalized(), area: area) }

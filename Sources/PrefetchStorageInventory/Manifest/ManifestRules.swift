@@ -17,7 +17,8 @@ struct Misplaced: StorageRule {
     func check(_ checkup: inout Checkup) {
         checkup.report(
             self, { entry, file, _ in entry.area != file.area },
-            { entry, area in "it is in \(area.manifestName), but belongs in \(entry.area.manifestName)" })
+            { entry, area in "it is in \(area.manifestName), but belongs in \(entry.area.manifestName)" },
+            remedy: { $0.area.map(Remedy.move) })
     }
 }
 
@@ -41,7 +42,7 @@ struct BackupContradictsManifest: StorageRule {
             { entry, _ in
                 entry.backup == .include
                     ? "no backup has it, but backups must" : "it is backed up, but must not be"
-            })
+            }, remedy: { $0.backup == .include ? .include : .exclude })
     }
 }
 
@@ -50,7 +51,7 @@ struct PastItsTime: StorageRule {
     let info = RuleInfo(
         "past-its-time", .warning, [.t6, .g4e, .b7],
         "A file has not been used for longer than its entry in the manifest allows (`unusedFor`).",
-        fix: "Delete it, and let the app do so in future.")
+        fix: "Delete it, and let the app do so in future.", by: .discard)
 
     func check(_ checkup: inout Checkup) {
         let now = checkup.options.now
@@ -156,7 +157,8 @@ extension Checkup {
     fileprivate mutating func report(
         _ rule: some StorageRule,
         _ isWrong: (StorageManifest.Entry, InventoryFile, () -> Int64?) -> Bool,
-        _ message: (StorageManifest.Entry, Area?) -> String
+        _ message: (StorageManifest.Entry, Area?) -> String,
+        remedy: (StorageManifest.Entry) -> Remedy? = { _ in nil }
     ) {
         guard let purposes else { return }
         var groups: [EntryInArea: [Int32]] = [:]
@@ -172,7 +174,9 @@ extension Checkup {
             ($0.key.entry, $0.key.area) < ($1.key.entry, $1.key.area)
         }) {
             let entry = purposes.manifest.entries[group.entry]
-            report(rule, members, at: place(of: members, entry), message(entry, file(members[0]).area))
+            report(
+                rule, members, at: place(of: members, entry), message(entry, file(members[0]).area),
+                remedy: remedy(entry))
         }
     }
 

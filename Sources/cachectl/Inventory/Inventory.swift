@@ -11,6 +11,8 @@ struct Inventory: Command {
         usage: """
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
             cachectl inventory --container <dir> --check [--manifest <file>] [--sarif] [<options>]
+            cachectl inventory --container <dir> --check --fix <file> [--dry-run] [<options>]
+            cachectl inventory --undo <file>
             cachectl inventory --container <dir> --draft-manifest
             cachectl inventory --container <dir> --exclude-list [--backup-tool <tool>]
             cachectl inventory --container <dir> --save <file> | --diff <file>
@@ -33,6 +35,12 @@ struct Inventory: Command {
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
             exits with 1 if there are any. With --sarif it prints a log that code review tools show.
 
+            --fix does what can be done without knowing the app: it moves files to where they belong, sets or \
+            removes marks, removes empty folders, and takes out of the container what may be deleted. It touches no \
+            file that was opened from the cache, replaces none, and moves none that a program is writing. Quit the \
+            app first. What it changes is recorded in a new file, with which --undo takes it back; what it took out \
+            lies beside that file, in a folder of the same name with .discarded, for you to delete.
+
             A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the \
             check reports what it does not explain, and what is not as it says. --draft-manifest prints a first \
             version, made of what is there.
@@ -51,6 +59,10 @@ struct Inventory: Command {
               cachectl inventory --container ./AppData --diff before.json
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
+              # See what can be mended, mend it, and take it back
+              cachectl inventory --container ./AppData --check --fix fixes.jsonl --dry-run
+              cachectl inventory --container ./AppData --check --fix fixes.jsonl
+              cachectl inventory --undo fixes.jsonl
               # Write the first version of a manifest
               cachectl inventory --container ./AppData --draft-manifest >storage.json
               # Check the files against it
@@ -70,6 +82,20 @@ struct Inventory: Command {
 
     @Flag(help: "Print what --check finds as SARIF 2.1.0.")
     var sarif = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Do what can be done about the findings, and record it in this new file.", valueName: "file"),
+        completion: .file(), transform: FilePath.parse)
+    var fix: FilePath?
+
+    @Flag(help: "Say what --fix would do, and do nothing.")
+    var dryRun = false
+
+    @Option(
+        help: ArgumentHelp("Undo what --fix recorded in this file.", valueName: "file"),
+        completion: .file(), transform: FilePath.parse)
+    var undo: FilePath?
 
     @Flag(help: "List the rules.")
     var rules = false
@@ -127,15 +153,20 @@ struct Inventory: Command {
 
     @OptionGroup var shared: SharedOptions
 
-    var needsPlace: Bool { !rules }
+    var needsPlace: Bool { !rules && undo == nil }
 
     func validate() throws {
-        let modes = [files, csv, check, rules, draftManifest, excludeList, save != nil, diff != nil]
+        let modes = [
+            files, csv, check, rules, draftManifest, excludeList, save != nil, diff != nil, undo != nil,
+        ]
         guard modes.count(where: \.self) <= 1 else {
             throw ValidationError(
-                "give one of --files, --csv, --check, --rules, --draft-manifest, --exclude-list, --save "
-                    + "and --diff")
+                "give one of --files, --csv, --check, --rules, --draft-manifest, --exclude-list, --save, "
+                    + "--diff and --undo")
         }
+        if undo != nil, isFiltered { throw ValidationError("--undo takes no filters") }
+        if dryRun, fix == nil { throw ValidationError("--dry-run is for --fix") }
+        if sarif, fix != nil { throw ValidationError("give either --sarif or --fix") }
         if save != nil || diff != nil, isFiltered {
             throw ValidationError("--save and --diff cover all files and take no filters")
         }
@@ -150,8 +181,8 @@ struct Inventory: Command {
         if check || rules || draftManifest, isFiltered {
             throw ValidationError("--check, --rules and --draft-manifest cover all files and take no filters")
         }
-        if !check, sarif || plist != nil || unusedFor != nil || purposes.manifest != nil {
-            throw ValidationError("--manifest, --plist, --sarif and --unused-for are for --check")
+        if !check, sarif || fix != nil || plist != nil || unusedFor != nil || purposes.manifest != nil {
+            throw ValidationError("--manifest, --plist, --sarif, --fix and --unused-for are for --check")
         }
     }
 
@@ -172,6 +203,7 @@ struct Inventory: Command {
             try output.print(StorageRules.infos)
             return false
         }
+        if let undo { return try !Fixing.undo(undo, in: fileSystem, to: output) }
         // Before the walk, which may take long.
         let saved = try diff.map { path throws(CommandFailure) in try SavedInventory(at: path) }
         try save.map { path throws(CommandFailure) in try NewFile(path, replacing: true).check() }
@@ -194,6 +226,13 @@ struct Inventory: Command {
             if let unusedFor { options.unusedFor = unusedFor.milliseconds }
             let (findings, problems) = Checkup.run(on: inventory, options, in: fileSystem)
             let unread = inventory.problems + problems
+            if let fix {
+                let fixing = Fixing(journal: fix, isDryRun: dryRun, fileSystem: fileSystem)
+                let outcomes = try fixing.carryOut(findings, of: inventory)
+                let left = findings.filter { $0.remedy == nil }
+                try output.print(outcomes, isDryRun: dryRun, left: left, problems: unread)
+                return !left.isEmpty || outcomes.contains(where: \.isSkipped)
+            }
             if sarif {
                 try output.print(verbatim: SARIF.log(of: findings, problems: unread).utf8)
                 unread.warn()

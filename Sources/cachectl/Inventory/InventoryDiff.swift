@@ -177,7 +177,7 @@ struct SavedInventory: Decodable {
 }
 
 /// A path as JSON has it: a string or, for one that is not UTF-8, an object with its bytes.
-private struct PathText: Decodable {
+struct PathText: Decodable {
     let path: FilePath
 
     private enum CodingKeys: CodingKey {

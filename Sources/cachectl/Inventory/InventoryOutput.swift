@@ -198,13 +198,11 @@ extension Output {
     func print(_ findings: [Finding], problems: [StorageInventory.Problem], of inventory: StorageInventory)
         throws
     {
-        var rules: [RuleInfo] = []
-        for finding in findings where !rules.contains(finding.rule) { rules.append(finding.rule) }
-        let fixes = rules.map { "\($0.name): \($0.fix)" }
         let files = inventory.files.count
         try report(
             ["files": files, "findings": findings.map(\.json), "problems": problems.map(\.json)],
-            rules.isEmpty ? ["nothing wrong with \(files) files"] : findings.map(\.line) + [""] + fixes,
+            findings.isEmpty
+                ? ["nothing wrong with \(files) files"] : findings.map(\.line) + [""] + findings.fixes,
             isConfirmation: findings.isEmpty)
         problems.warn()
     }
@@ -218,13 +216,22 @@ extension RuleInfo {
     }
 }
 
+extension [Finding] {
+    /// What is to be done, a line for each rule.
+    var fixes: [String] {
+        var rules: [RuleInfo] = []
+        for finding in self where !rules.contains(finding.rule) { rules.append(finding.rule) }
+        return rules.map { "\($0.name): \($0.fix)" }
+    }
+}
+
 extension Finding {
-    fileprivate var line: String {
+    var line: String {
         let extent = files > 1 ? " (\(files) files, \(Size.text(length)))" : ""
         return "\(rule.severity.rawValue): \(path.displayText): \(message)\(extent) [\(rule.name)]"
     }
 
-    fileprivate var json: JSONObject {
+    var json: JSONObject {
         [
             "rule": rule.name, "severity": rule.severity.rawValue, "path": path.json, "message": message,
             "files": files, "bytes": length, "fix": rule.fix, "guideline": rule.guideline,

@@ -1,0 +1,276 @@
+internal import PrefetchCaching
+package import PrefetchFileSystem
+internal import PrefetchStorageAreas
+package import SystemPackage
+
+/// Carries out the remedies of findings.
+///
+/// Every change is recorded before it is made. No file is replaced, and none is moved that was changed since the
+/// inventory or that a program is writing. Moves are renames: what lies on another volume stays.
+package final class Fixer {
+    package enum Outcome: Hashable, Sendable {
+        case done(FixAct)
+        /// A path that stays as it is, and why.
+        case skipped(FilePath, String)
+
+        package var isSkipped: Bool {
+            if case .skipped = self { true } else { false }
+        }
+    }
+
+    /// A remedy that does not apply.
+    private struct Skip: Error {
+        let reason: String
+    }
+
+    private let inventory: StorageInventory
+    private let fileSystem: any FileSystem
+    private let discarded: FilePath
+    private let isDryRun: Bool
+    private let record: (FixAct) throws(FileSystemError) -> Void
+    private var reader: FileReader
+    private var acts: [FixAct] = []
+    private var discardedCount = 0
+
+    /// - Parameters:
+    ///   - discarded: An absolute path: the folder for what is discarded, created if needed.
+    ///   - isDryRun: Whether to only say what would be done.
+    ///   - record: Called with every change before it is made, and once it returns the record must be durable.
+    package init(
+        _ inventory: StorageInventory, discardingTo discarded: FilePath, isDryRun: Bool,
+        in fileSystem: any FileSystem, record: @escaping (FixAct) throws(FileSystemError) -> Void
+    ) {
+        self.inventory = inventory
+        self.discarded = discarded
+        self.isDryRun = isDryRun
+        self.record = record
+        self.fileSystem = fileSystem
+        reader = FileReader(fileSystem)
+    }
+
+    /// Carries out the remedy of a finding, if it has one.
+    ///
+    /// - Returns: What was done, in order, and what was not. An error of a system call is a reason as well.
+    package func fix(_ finding: Finding) -> [Outcome] {
+        guard let remedy = finding.remedy else { return [] }
+        var outcomes: [Outcome] = []
+        func attempt(_ path: FilePath, _ body: () throws -> Void) {
+            acts = []
+            do {
+                try body()
+                outcomes += acts.map(Outcome.done)
+            } catch {
+                outcomes += acts.dropLast().map(Outcome.done)
+                let reason = (error as? Skip)?.reason ?? "\(error)"
+                outcomes.append(.skipped(path, reason))
+            }
+        }
+        switch (remedy, finding.folder) {
+        case (.exclude, let folder?), (.include, let folder?):
+            attempt(inventory.absolutePath(ofFolder: folder)) { try mark(folder: folder, remedy) }
+        case (.removeFolder, let folder?):
+            attempt(inventory.absolutePath(ofFolder: folder)) { try removeFolders(in: folder) }
+        case (.removeFolder, nil): break
+        case (.exclude, nil), (.include, nil):
+            for index in finding.members {
+                attempt(inventory.absolutePath(of: index)) { try mark(file: index, remedy) }
+            }
+        case (.move(let area), _):
+            for index in finding.members {
+                attempt(inventory.absolutePath(of: index)) { try move(index, to: area) }
+            }
+        case (.discard, _):
+            for index in finding.members {
+                attempt(inventory.absolutePath(of: index)) { try discard(index) }
+            }
+        }
+        return outcomes
+    }
+
+    /// Records a change, and makes it.
+    private func carryOut(_ act: FixAct, _ change: () throws(FileSystemError) -> Void)
+        throws(FileSystemError)
+    {
+        acts.append(act)
+        if isDryRun { return }
+        try record(act)
+        try change()
+    }
+
+    // MARK: Marks
+
+    private func mark(file index: Int32, _ remedy: Remedy) throws {
+        let path = inventory.absolutePath(of: index)
+        let isPromised =
+            inventory.files[Int(index)].kind == .promoted && inventory.files[Int(index)].isBackupIntended
+        if remedy == .exclude, isPromised {
+            throw Skip(reason: "it was opened with the policy to back it up")
+        }
+        let found: Void? = try reader.withFile(index, of: inventory) { file in
+            guard try fileSystem.attributes(of: file).identity == inventory.files[Int(index)].identity else {
+                throw Skip(reason: "it was replaced")
+            }
+            try mark(file, at: path, remedy)
+        }
+        if found == nil { throw Skip(reason: "it is gone") }
+    }
+
+    private func mark(folder number: Int32, _ remedy: Remedy) throws {
+        let folder = inventory.folders[Int(number)]
+        if remedy == .include, folder.isTagged { throw Skip(reason: "remove its CACHEDIR.TAG by hand") }
+        guard let handle = try reader.folder(number, of: inventory) else { throw Skip(reason: "it is gone") }
+        try mark(handle.descriptor, at: inventory.absolutePath(ofFolder: number), remedy)
+    }
+
+    private func mark(_ file: Descriptor, at path: FilePath, _ remedy: Remedy) throws(FileSystemError) {
+        let before = try FixAct.Marks(of: file, in: fileSystem)
+        let fileSystem = fileSystem
+        let policy: BackupPolicy = remedy == .exclude ? .exclude : .include
+        try carryOut(.mark(path, policy, before: before)) { () throws(FileSystemError) in
+            switch policy {
+            case .exclude: try BackupMark(fileSystem: fileSystem).set(.exclude, on: file)
+            // All of them, also those that another system has left.
+            case .include:
+                try FixAct.Marks(isNoDump: false, xdg: nil, apple: nil).set(on: file, in: fileSystem)
+            }
+        }
+    }
+
+    // MARK: Moves
+
+    private func move(_ index: Int32, to area: Area) throws {
+        guard let root = inventory.place.areas.path(of: area) else {
+            throw Skip(reason: "there is no \(area.name) here")
+        }
+        let folder = inventory.pathInArea(ofFolder: inventory.files[Int(index)].folder)
+        try move(index, to: root.pushing(folder), named: inventory.files[Int(index)].name)
+    }
+
+    private func discard(_ index: Int32) throws {
+        discardedCount += 1
+        // Numbered, since names may repeat.
+        let folder = discarded.pushing(FilePath("\(discardedCount)"))
+        try move(index, to: folder, named: inventory.files[Int(index)].name)
+    }
+
+    private func move(_ index: Int32, to path: FilePath, named name: FilePath.Component) throws {
+        let file = inventory.files[Int(index)]
+        guard file.kind == .foreign else { throw Skip(reason: "it belongs to the cache") }
+        let fileSystem = fileSystem
+        let found: Void? = try reader.withFile(index, of: inventory) { descriptor in
+            let attributes = try fileSystem.attributes(of: descriptor)
+            guard attributes.identity == file.identity, attributes.modified / 1_000_000 == file.modified
+            else {
+                throw Skip(reason: "it has changed")
+            }
+            if try fileSystem.isBeingWritten(descriptor) { throw Skip(reason: "a program is writing it") }
+        }
+        guard found != nil, let folder = try reader.folder(file.folder, of: inventory) else {
+            throw Skip(reason: "it is gone")
+        }
+        let target = path.pushing(FilePath(root: nil, [name]))
+        if try fileSystem.attributes(of: target, in: .workingDirectory) != nil {
+            throw Skip(reason: "there is something at \(target.displayText)")
+        }
+        try makeFolders(path)
+        let act = FixAct.move(inventory.absolutePath(of: index), to: target, inode: file.identity.inode)
+        do throws(FileSystemError) {
+            try carryOut(act) { () throws(FileSystemError) in
+                try fileSystem.rename(
+                    FilePath(root: nil, [file.name]), in: folder.descriptor, to: target,
+                    in: .workingDirectory,
+                    .exclusive)
+                try fileSystem.withFile(path, in: .workingDirectory, .directoryFollowingLinks) {
+                    folder throws(FileSystemError) in try fileSystem.synchronize(folder)
+                }
+                try fileSystem.synchronize(folder.descriptor)
+            }
+        } catch {
+            guard error.errno == .improperLink else { throw error }
+            throw Skip(reason: "\(path.displayText) is on another volume")
+        }
+        try removeFolderIfEmpty(file.folder)
+    }
+
+    private func makeFolders(_ path: FilePath) throws(FileSystemError) {
+        var missing: [FilePath] = []
+        var next = path
+        while !next.isEmpty {
+            if try fileSystem.attributes(of: next, in: .workingDirectory) != nil { break }
+            missing.append(next)
+            next.removeLastComponent()
+        }
+        let fileSystem = fileSystem
+        for folder in missing.reversed() {
+            // In a dry run it may have been told before.
+            try carryOut(.makeFolder(folder)) { () throws(FileSystemError) in
+                _ = try fileSystem.makeDirectory(
+                    folder, in: .workingDirectory, permissions: .ownerReadWriteExecute)
+            }
+        }
+    }
+
+    // MARK: Folders
+
+    /// Removes a folder that holds nothing but folders, and those around it that only held it.
+    private func removeFolders(in folder: Int32) throws(FileSystemError) {
+        // A folder comes after its parent.
+        for number in inventory.folders.indices.reversed() where inventory.isFolder(Int32(number), in: folder)
+        {
+            try removeFolderIfEmpty(Int32(number))
+        }
+    }
+
+    /// Removes a folder that a fix has emptied, and then those around it.
+    private func removeFolderIfEmpty(_ number: Int32) throws(FileSystemError) {
+        var next: Int32? = number
+        while let number = next {
+            let folder = inventory.folders[Int(number)]
+            // What is marked or tagged was made on purpose.
+            guard folder.parent != nil, !inventory.isRootOfArea(number), folder.role?.isOwn != true,
+                !folder.isExcludedItself, let handle = try reader.folder(number, of: inventory)
+            else { return }
+            if !isDryRun {
+                guard try fileSystem.entries(of: handle.descriptor).isEmpty else { return }
+            }
+            let path = inventory.absolutePath(ofFolder: number)
+            let fileSystem = fileSystem
+            reader.forgetFolder()
+            try carryOut(.removeFolder(path, folder.attributes.permissions)) { () throws(FileSystemError) in
+                try fileSystem.removeDirectory(path, in: .workingDirectory)
+            }
+            next = folder.parent
+        }
+    }
+}
+
+extension StorageInventory {
+    func absolutePath(of index: Int32) -> FilePath {
+        let file = files[Int(index)]
+        return absolutePath(ofFolder: file.folder).pushing(FilePath(root: nil, [file.name]))
+    }
+
+    /// The path of a folder in its area; outside all areas, that in the container without `Library`.
+    func pathInArea(ofFolder number: Int32) -> FilePath {
+        var path = absolutePath(ofFolder: number).lexicallyNormalized()
+        let folder = folders[Int(number)]
+        if let root = folder.area.flatMap({ place.areas.path(of: $0) }),
+            path.removePrefix(root.lexicallyNormalized())
+        {
+            return path
+        }
+        path = self.path(ofFolder: number)
+        _ = path.removePrefix("Library")
+        return path
+    }
+
+    /// Whether a folder is another one or in it.
+    func isFolder(_ number: Int32, in folder: Int32) -> Bool {
+        var next: Int32? = number
+        while let number = next {
+            if number == folder { return true }
+            next = folders[Int(number)].parent
+        }
+        return false
+    }
+}

@@ -1,0 +1,176 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchCaching
+import PrefetchFileSystem
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchStorageInventory
+
+/// `inventory --check --fix` mends what a program can mend, and `--undo` takes it back.
+@Suite struct FixTests {
+    private static let mendable = RuleTests.faults.filter { fault in
+        StorageRules.infos.contains { $0.name == fault.rule && $0.remedy != nil }
+    }
+
+    private let container: SampleContainer
+    private let journal: String
+
+    init() async throws {
+        container = try SampleContainer()
+        try await container.use()
+        journal = container.root.path + ".jsonl"
+    }
+
+    private func tidy() {
+        for path in [journal, journal + ".discarded"] where FileManager.default.fileExists(atPath: path) {
+            #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) }
+        }
+    }
+
+    /// What an app and a backup see: all but the times of folders and of locks.
+    private func scene() throws -> [String: String] {
+        let inventory = try container.inventory()
+        let live = LiveFileSystem()
+        var scene: [String: String] = [:]
+        for (number, folder) in inventory.folders.enumerated() {
+            scene[inventory.path(ofFolder: Int32(number)).string + "/"] =
+                "\(folder.attributes.permissions) \(folder.isExcludedItself) \(folder.isTagged)"
+        }
+        for file in inventory.files {
+            let path = inventory.path(of: file).string
+            // A look is no use of a file.
+            let content = try live.withFile(
+                FilePath(container.url(path).path), in: .workingDirectory, .readWithoutAccessTime
+            ) { open throws(FileSystemError) in try live.bytes(of: open, count: Int(file.length)).hashValue }
+            scene[path] = "\(file.identity.inode) \(file.modified) \(content) \(file.exclusions.rawValue)"
+        }
+        return scene
+    }
+
+    @discardableResult
+    private func inventory(_ arguments: String..., status: Int32) throws -> String {
+        let outcome = try BuiltTool.run(["inventory"] + arguments, on: container)
+        #expect(outcome.status == status, "\(arguments): \(outcome.output)")
+        return outcome.output
+    }
+
+    private func found() throws -> [String] { try container.findings().map(\.rule.name).sorted() }
+
+    @Test(arguments: mendable) func eachIsMendedAndTakenBack(_ fault: RuleTests.Fault) throws {
+        defer { tidy() }
+        try fault.plant(container)
+        #expect(try found() == [fault.rule])
+        let before = try scene()
+        let announced = try inventory("--check", "--fix", journal, "--dry-run", status: 0)
+        #expect(try scene() == before && announced.contains("would "))
+        #expect(!FileManager.default.fileExists(atPath: journal))
+        try inventory("--check", "--fix", journal, status: 0)
+        #expect(try found() == [] && scene() != before)
+        try inventory("--undo", journal, status: 0)
+        #expect(try scene() == before)
+        #expect(try found() == [fault.rule])
+        #expect(!FileManager.default.fileExists(atPath: journal))
+    }
+
+    @Test func allAtOnceAreMendedAndTakenBack() throws {
+        defer { tidy() }
+        for fault in RuleTests.faults { try fault.plant(container) }
+        #expect(try found() == RuleTests.faults.map(\.rule).sorted())
+        let before = try scene()
+        let text = try inventory("--check", "--fix", journal, status: 1)
+        let mended = Set(Self.mendable.map(\.rule))
+        #expect(try found() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
+        #expect(text.contains("by hand:") && !text.contains("left "))
+        try inventory("--undo", journal, status: 0)
+        #expect(try scene() == before)
+    }
+
+    /// The record of a change is there before the change is made.
+    @Test func whateverCallFailsIsTakenBack() throws {
+        defer { tidy() }
+        for fault in Self.mendable { try fault.plant(container) }
+        let before = try scene()
+        var steps = 0
+        var isDone = false
+        while !isDone {
+            steps += 1
+            var acts: [FixAct] = []
+            // Ends as a process does: this record is the last, and all that follows fails.
+            let fileSystem = InterceptingFileSystem()
+            let calls = Mutex(0)
+            let last = steps
+            fileSystem.intercept { operation throws(FileSystemError) in
+                guard operation.isChange else { return }
+                let number = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                guard number >= last else { return }
+                throw FileSystemError("\(operation.kind)", errno: .ioError)
+            }
+            let inventory = try container.inventory()
+            let findings = try container.findings()
+            let fixer = Fixer(
+                inventory, discardingTo: FilePath(journal + ".discarded"), isDryRun: false, in: fileSystem
+            ) { acts.append($0) }
+            let outcomes = findings.flatMap { fixer.fix($0) }
+            isDone = !outcomes.contains(where: \.isSkipped)
+            for act in acts.reversed() { #expect(try act.undo(in: LiveFileSystem()) == nil, "\(act)") }
+            #expect(try scene() == before, "after \(steps) changes")
+        }
+        #expect(steps > 30)
+    }
+
+    @Test func nothingIsReplaced() throws {
+        defer { tidy() }
+        try container.write(Data("old".utf8), to: "Library/Caches/debug.log")
+        try container.write(Data("new".utf8), to: "Documents/debug.log")
+        let before = try scene()
+        let text = try inventory("--check", "--fix", journal, status: 1)
+        #expect(text.contains("left ") && text.contains("there is something at"))
+        #expect(try scene() == before)
+    }
+
+    /// What was changed since is the app's or the user's.
+    @Test func whatWasChangedSinceIsKept() throws {
+        defer { tidy() }
+        for name in ["a", "b", "c"] { try container.write(Data(name.utf8), to: "Documents/\(name).log") }
+        try inventory("--check", "--fix", journal, status: 0)
+        try Data("written anew".utf8).write(to: container.url("Library/Caches/a.log"), options: .atomic)
+        try container.write(Data("another".utf8), to: "Documents/b.log")
+        let text = try inventory("--undo", journal, status: 1)
+        #expect(text.contains("is another file now") && text.contains("there is a file in its place"))
+        #expect(try Data(contentsOf: container.url("Library/Caches/a.log")) == Data("written anew".utf8))
+        #expect(try Data(contentsOf: container.url("Documents/b.log")) == Data("another".utf8))
+        #expect(try Data(contentsOf: container.url("Documents/c.log")) == Data("c".utf8))
+        // It can be tried again when the place is free.
+        try FileManager.default.removeItem(at: container.url("Documents/b.log"))
+        try inventory("--undo", journal, status: 1)
+        #expect(try Data(contentsOf: container.url("Documents/b.log")) == Data("b".utf8))
+    }
+
+    @Test func whatChangesMeanwhileStays() throws {
+        try container.write(Data("log".utf8), to: "Documents/app.log")
+        let inventory = try container.inventory()
+        let findings = try container.findings()
+        try container.write(Data("log, continued".utf8), to: "Documents/app.log")
+        let fixer = Fixer(
+            inventory, discardingTo: FilePath(journal + ".discarded"), isDryRun: false, in: LiveFileSystem()
+        ) { _ in Issue.record("recorded") }
+        let outcomes = findings.flatMap { fixer.fix($0) }
+        #expect(outcomes == [.skipped(FilePath(container.url("Documents/app.log").path), "it has changed")])
+    }
+
+    @Test func aJournalIsNewAndElsewhere() throws {
+        defer { tidy() }
+        try container.write(Data("log".utf8), to: "Documents/app.log")
+        try Data("mine".utf8).write(to: URL(filePath: journal))
+        #expect(try inventory("--check", "--fix", journal, status: 73).contains("exists"))
+        #expect(try inventory("--undo", journal, status: 65).contains("is not a record"))
+        let inside = container.url("Documents/fixes").path
+        #expect(try inventory("--check", "--fix", inside, status: 64).contains("name a file elsewhere"))
+        #expect(try found() == ["log-among-documents"])
+    }
+}
