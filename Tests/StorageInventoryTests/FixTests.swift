@@ -58,6 +58,15 @@ import Testing
 
     private func found() throws -> [String] { try container.findings().map(\.rule.name).sorted() }
 
+    /// What a dry run says, as the act itself says it.
+    private func past(_ text: String) -> String {
+        let words = [
+            "would move ": "moved ", "would create ": "created ", "would remove ": "removed ",
+            "would exclude ": "excluded ", "would include ": "included ",
+        ]
+        return words.reduce(text) { $0.replacing($1.key, with: $1.value) }
+    }
+
     @Test(arguments: mendable) func eachIsMendedAndTakenBack(_ fault: RuleTests.Fault) throws {
         defer { tidy() }
         try fault.plant(container)
@@ -79,7 +88,9 @@ import Testing
         for fault in RuleTests.faults { try fault.plant(container) }
         #expect(try found() == RuleTests.faults.map(\.rule).sorted())
         let before = try scene()
+        let announced = try inventory("--check", "--fix", journal, "--dry-run", status: 1)
         let text = try inventory("--check", "--fix", journal, status: 1)
+        #expect(past(announced) == text)
         let mended = Set(Self.mendable.map(\.rule))
         #expect(try found() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
         #expect(text.contains("by hand:") && !text.contains("left "))
@@ -130,7 +141,8 @@ import Testing
         let before = try scene()
         let text = try inventory("--check", "--fix", journal, status: 1)
         #expect(text.contains("left ") && text.contains("there is something at"))
-        #expect(try scene() == before)
+        // Nothing to undo is no journal.
+        #expect(try scene() == before && !FileManager.default.fileExists(atPath: journal))
     }
 
     /// What was changed since is the app's or the user's.

@@ -30,6 +30,9 @@ package final class Fixer {
     private let record: (FixAct) throws(FileSystemError) -> Void
     private var reader: FileReader
     private var acts: [FixAct] = []
+    /// What was moved or removed, and the folders that were made, even if only in a dry run.
+    private var gone: Set<FilePath> = []
+    private var made: Set<FilePath> = []
     private var discardedCount = 0
 
     /// - Parameters:
@@ -92,9 +95,15 @@ package final class Fixer {
         throws(FileSystemError)
     {
         acts.append(act)
-        if isDryRun { return }
-        try record(act)
-        try change()
+        if !isDryRun {
+            try record(act)
+            try change()
+        }
+        switch act {
+        case .move, .removeFolder: gone.insert(act.path)
+        case .makeFolder: made.insert(act.path)
+        case .mark: break
+        }
     }
 
     // MARK: Marks
@@ -195,14 +204,13 @@ package final class Fixer {
     private func makeFolders(_ path: FilePath) throws(FileSystemError) {
         var missing: [FilePath] = []
         var next = path
-        while !next.isEmpty {
+        while !next.isEmpty, !made.contains(next) {
             if try fileSystem.attributes(of: next, in: .workingDirectory) != nil { break }
             missing.append(next)
             next.removeLastComponent()
         }
         let fileSystem = fileSystem
         for folder in missing.reversed() {
-            // In a dry run it may have been told before.
             try carryOut(.makeFolder(folder)) { () throws(FileSystemError) in
                 _ = try fileSystem.makeDirectory(
                     folder, in: .workingDirectory, permissions: .ownerReadWriteExecute)
@@ -226,14 +234,16 @@ package final class Fixer {
         var next: Int32? = number
         while let number = next {
             let folder = inventory.folders[Int(number)]
+            let path = inventory.absolutePath(ofFolder: number)
             // What is marked or tagged was made on purpose.
-            guard folder.parent != nil, !inventory.isRootOfArea(number), folder.role?.isOwn != true,
+            guard !gone.contains(path), folder.parent != nil, !inventory.isRootOfArea(number),
+                folder.role?.isOwn != true,
                 !folder.isExcludedItself, let handle = try reader.folder(number, of: inventory)
             else { return }
-            if !isDryRun {
-                guard try fileSystem.entries(of: handle.descriptor).isEmpty else { return }
+            let isEmpty = try fileSystem.entries(of: handle.descriptor).allSatisfy { entry in
+                gone.contains(path.pushing(FilePath(root: nil, [entry.name])))
             }
-            let path = inventory.absolutePath(ofFolder: number)
+            guard isEmpty else { return }
             let fileSystem = fileSystem
             reader.forgetFolder()
             try carryOut(.removeFolder(path, folder.attributes.permissions)) { () throws(FileSystemError) in

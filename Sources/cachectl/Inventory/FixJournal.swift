@@ -30,6 +30,11 @@ struct FixJournal {
         do {
             file = try fileSystem.open(path, in: .workingDirectory, .createNew(.ownerReadWrite))
             try append(Data(#"{"fixes":\#(Self.version)}"#.utf8))
+            // Its name has to be durable as well.
+            let folder = path.removingLastComponent()
+            try fileSystem.withFile(
+                folder.isEmpty ? "." : folder, in: .workingDirectory, .directoryFollowingLinks
+            ) { folder throws(FileSystemError) in try fileSystem.synchronize(folder) }
         } catch {
             guard error.errno == .fileExists else { throw CommandFailure(.cannotCreate, "\(error)") }
             throw CommandFailure(
@@ -37,6 +42,9 @@ struct FixJournal {
                 "\(path.displayText) exists; undo it with 'inventory --undo', or name another file")
         }
     }
+
+    /// Whether no change was recorded.
+    private(set) var isEmpty = true
 
     func close() { fileSystem.close(file) }
 
@@ -47,6 +55,7 @@ struct FixJournal {
         } catch {
             throw FileSystemError("write", path: path, errno: .invalidArgument)
         }
+        isEmpty = false
         try append(Data(text.utf8))
     }
 

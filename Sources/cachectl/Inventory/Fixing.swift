@@ -26,7 +26,10 @@ struct Fixing {
         let fixer = Fixer(inventory, discardingTo: discarded, isDryRun: false, in: fileSystem) {
             act throws(FileSystemError) in try file.append(act)
         }
-        return findings.flatMap { fixer.fix($0) }
+        let outcomes = findings.flatMap { fixer.fix($0) }
+        // There is nothing to undo.
+        if file.isEmpty { try fileSystem.unlink(journal, in: .workingDirectory) }
+        return outcomes
     }
 
     /// Undoes what a journal says, the last change first. If nothing is left to undo, the journal goes as well.
