@@ -168,6 +168,7 @@ package final class InterceptingFileSystem: FileSystem {
 
     package func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
         try note(Operation(kind: .hole, name: name(of: file)), of: file)
+        if weaknesses.contains(.hiddenHoles) { return false }
         return try live.beginsWithHole(file)
     }
 

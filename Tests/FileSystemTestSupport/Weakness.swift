@@ -6,6 +6,8 @@ package enum Weakness: String, Sendable, CaseIterable {
     case replacingRename = "replacing-rename"
     /// A symbolic link is followed wherever it is met.
     case followingLinks = "following-links"
+    /// Holes are not reported.
+    case hiddenHoles = "hidden-holes"
     /// A renamed file has no marks.
     case forgetfulRename = "forgetful-rename"
 }

@@ -237,7 +237,10 @@ struct Promotion {
         // If the truncation survived a power cut and the new name did not, the item would be left without its footer.
         flush(\.place.staging, where: Self.isRenamed)
         forEach(where: Self.isRenamed) { member throws(CacheError) in
-            if try stager.finishTaking(member.entry, of: member.item, in: member.place.staging) {
+            let storedBytes = member.reader.footer.storedBytes
+            if try stager.finishTaking(
+                member.entry, storedBytes: storedBytes, in: member.place.staging)
+            {
                 return .stays
             }
             try ledger.remove(member.entry)

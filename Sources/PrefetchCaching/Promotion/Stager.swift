@@ -342,16 +342,17 @@ final class Stager: Sendable {
 
     /// Truncates the footer of a staged item whose name is durable, and makes the content durable as well.
     ///
-    /// - Returns: `false` when the system has emptied the file since the item was opened, which it may do even while it
+    /// - Parameter storedBytes: The length of the item's file.
+    /// - Returns: `false` when the system has emptied the file since its footer was read, which it may do even while it
     ///   is truncated: that extends it with zeros. It is removed then.
-    func finishTaking(_ entry: LedgerEntry, of item: FileAttributes, in staging: Directory)
+    func finishTaking(_ entry: LedgerEntry, storedBytes: Int64, in staging: Directory)
         throws(CacheError) -> Bool
     {
         let name = FilePath(entry.stagedName)
         let isWhole = try destinations.onDestination(entry) { () throws(FileSystemError) in
             try fileSystem.withFile(name, in: staging.descriptor, .readWrite) {
                 file throws(FileSystemError) in
-                guard try fileSystem.attributes(of: file).length == item.length else { return false }
+                guard try fileSystem.attributes(of: file).length == storedBytes else { return false }
                 try fileSystem.resize(file, to: entry.contentBytes)
                 guard try hasContent(of: entry, file) else { return false }
                 try files.mark(file, entry.backup)
