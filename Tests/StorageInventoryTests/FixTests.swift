@@ -145,6 +145,20 @@ import Testing
         #expect(try scene() == before && !FileManager.default.fileExists(atPath: journal))
     }
 
+    /// A link among the folders could lead anywhere.
+    @Test func noLinkIsFollowed() throws {
+        defer { tidy() }
+        let elsewhere = container.root.path + ".elsewhere"
+        try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: elsewhere) } }
+        try container.write(Data("log".utf8), to: "Documents/Logs/app.log")
+        try FileManager.default.createSymbolicLink(
+            atPath: container.url("Library/Caches/Logs").path, withDestinationPath: elsewhere)
+        #expect(try inventory("--check", "--fix", journal, status: 1).contains("left "))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
+        #expect(try Data(contentsOf: container.url("Documents/Logs/app.log")) == Data("log".utf8))
+    }
+
     /// What was changed since is the app's or the user's.
     @Test func whatWasChangedSinceIsKept() throws {
         defer { tidy() }

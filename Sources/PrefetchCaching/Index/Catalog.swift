@@ -27,23 +27,25 @@ final class Catalog: Sendable {
         case closed
     }
 
-    /// How often a transaction is tried again.
+    /// How often a transaction was tried again, and whether it may be once more.
     private struct Attempts {
-        private var rebuilds = 8
-        /// A few seconds, since the system may take the next file before it is filled.
-        private var losses = 200
+        private static let mostRebuilds = 8
+        /// Many, each after a pause: the system may take the next file before it is filled.
+        private static let mostLosses = 200
+        private var rebuilds = 0
+        private var losses = 0
 
         /// With a new file, because there was none or it was unusable.
         mutating func goesOnAfterRebuild() -> Bool {
-            rebuilds -= 1
-            return rebuilds >= 0
+            rebuilds += 1
+            return rebuilds <= Self.mostRebuilds
         }
 
         /// Because the file was removed or replaced in the meantime.
         mutating func goesOnAfterLoss() -> Bool {
-            losses -= 1
-            Patience.pause(200 - losses)
-            return losses >= 0
+            Patience.pause(losses)
+            losses += 1
+            return losses <= Self.mostLosses
         }
     }
 

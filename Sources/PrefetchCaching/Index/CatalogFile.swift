@@ -57,7 +57,7 @@ struct CatalogFile: Sendable {
             path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
         guard let identity = try Self.identity(in: root),
             // Otherwise this is the identity of a file that has replaced the open one.
-            !queue.unsafeRead({ DatabaseBytes.haveMoved($0) })
+            !queue.unsafeRead(\.hasMoved)
         else { throw WasReplaced() }
         self.identity = identity
     }

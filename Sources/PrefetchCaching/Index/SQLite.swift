@@ -94,13 +94,6 @@ enum DatabaseBytes {
         DatabaseHeader(try read(database.sqliteConnection, atMost: DatabaseHeader.length))
     }
 
-    /// Whether the file of a connection no longer has its name.
-    static func haveMoved(_ database: Database) -> Bool {
-        var moved: CInt = 0
-        sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
-        return moved != 0
-    }
-
     /// - Returns: Fewer than `limit` bytes when the file is shorter.
     private static func read(_ connection: OpaquePointer?, atMost limit: Int) throws -> [UInt8] {
         var opened: UnsafeMutablePointer<sqlite3_file>?
@@ -153,6 +146,15 @@ struct DatabaseHeader {
     static func setRollbackJournal(in content: inout [UInt8]) {
         guard content.count >= length else { return }
         for index in versions { content[index] = 1 }
+    }
+}
+
+extension Database {
+    /// Whether the open file no longer has its name.
+    var hasMoved: Bool {
+        var moved: CInt = 0
+        sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+        return moved != 0
     }
 }
 

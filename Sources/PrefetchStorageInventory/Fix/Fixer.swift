@@ -151,70 +151,90 @@ package final class Fixer {
         guard let root = inventory.place.areas.path(of: area) else {
             throw Skip(reason: "there is no \(area.name) here")
         }
-        let folder = inventory.pathInArea(ofFolder: inventory.files[Int(index)].folder)
-        try move(index, to: root.pushing(folder), named: inventory.files[Int(index)].name)
+        try move(index, to: inventory.pathInArea(ofFolder: inventory.files[Int(index)].folder), in: root)
     }
 
     private func discard(_ index: Int32) throws {
         discardedCount += 1
         // Numbered, since names may repeat.
-        let folder = discarded.pushing(FilePath("\(discardedCount)"))
-        try move(index, to: folder, named: inventory.files[Int(index)].name)
+        try move(index, to: FilePath("\(discardedCount)"), in: discarded)
     }
 
-    private func move(_ index: Int32, to path: FilePath, named name: FilePath.Component) throws {
+    /// - Parameter path: Of the new folder in `root`. Links in it are not followed.
+    private func move(_ index: Int32, to path: FilePath, in root: FilePath) throws {
         let file = inventory.files[Int(index)]
         guard file.kind == .foreign else { throw Skip(reason: "it belongs to the cache") }
         let fileSystem = fileSystem
         let found: Void? = try reader.withFile(index, of: inventory) { descriptor in
             let attributes = try fileSystem.attributes(of: descriptor)
             guard attributes.identity == file.identity, attributes.modified / 1_000_000 == file.modified
-            else {
-                throw Skip(reason: "it has changed")
-            }
+            else { throw Skip(reason: "it has changed") }
             if try fileSystem.isBeingWritten(descriptor) { throw Skip(reason: "a program is writing it") }
         }
         guard found != nil, let folder = try reader.folder(file.folder, of: inventory) else {
             throw Skip(reason: "it is gone")
         }
-        let target = path.pushing(FilePath(root: nil, [name]))
+        let name = FilePath(root: nil, [file.name])
+        let target = root.pushing(path).pushing(name)
         if try fileSystem.attributes(of: target, in: .workingDirectory) != nil {
             throw Skip(reason: "there is something at \(target.displayText)")
         }
-        try makeFolders(path)
+        let newFolder = try openFolder(path, in: root)
         let act = FixAct.move(inventory.absolutePath(of: index), to: target, inode: file.identity.inode)
         do throws(FileSystemError) {
             try carryOut(act) { () throws(FileSystemError) in
+                guard let newFolder else { return }
                 try fileSystem.rename(
-                    FilePath(root: nil, [file.name]), in: folder.descriptor, to: target,
-                    in: .workingDirectory,
-                    .exclusive)
-                try fileSystem.withFile(path, in: .workingDirectory, .directoryFollowingLinks) {
-                    folder throws(FileSystemError) in try fileSystem.synchronize(folder)
-                }
+                    name, in: folder.descriptor, to: name, in: newFolder.descriptor, .exclusive)
+                try fileSystem.synchronize(newFolder.descriptor)
                 try fileSystem.synchronize(folder.descriptor)
             }
         } catch {
             guard error.errno == .improperLink else { throw error }
-            throw Skip(reason: "\(path.displayText) is on another volume")
+            throw Skip(reason: "\(root.displayText) is on another volume")
         }
         try removeFolderIfEmpty(file.folder)
     }
 
-    private func makeFolders(_ path: FilePath) throws(FileSystemError) {
+    /// Opens a folder to move files to, and creates what is missing of it.
+    ///
+    /// - Returns: `nil` in a dry run, if it does not exist.
+    private func openFolder(_ path: FilePath, in root: FilePath) throws(FileSystemError) -> Directory? {
         var missing: [FilePath] = []
-        var next = path
-        while !next.isEmpty, !made.contains(next) {
-            if try fileSystem.attributes(of: next, in: .workingDirectory) != nil { break }
+        var next = root
+        while !next.isEmpty, try fileSystem.attributes(of: next, in: .workingDirectory) == nil {
             missing.append(next)
             next.removeLastComponent()
         }
-        let fileSystem = fileSystem
-        for folder in missing.reversed() {
-            try carryOut(.makeFolder(folder)) { () throws(FileSystemError) in
-                _ = try fileSystem.makeDirectory(
-                    folder, in: .workingDirectory, permissions: .ownerReadWriteExecute)
+        for folder in missing.reversed() { try makeFolder(folder, folder, in: .workingDirectory) }
+        var current =
+            missing.isEmpty || !isDryRun
+            ? Directory(
+                try fileSystem.open(root, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+            : nil
+        var absolute = root
+        for component in path.components {
+            absolute.append(component)
+            let name = FilePath(root: nil, [component])
+            if let folder = try current?.open(name) {
+                current = folder
+                continue
             }
+            try makeFolder(absolute, name, in: current?.descriptor ?? .workingDirectory)
+            current = isDryRun ? nil : try current?.open(name)
+        }
+        return current
+    }
+
+    private func makeFolder(_ path: FilePath, _ name: FilePath, in folder: Descriptor)
+        throws(FileSystemError)
+    {
+        // A dry run has not made it.
+        if made.contains(path) { return }
+        let fileSystem = fileSystem
+        try carryOut(.makeFolder(path)) { () throws(FileSystemError) in
+            _ = try fileSystem.makeDirectory(name, in: folder, permissions: .ownerReadWriteExecute)
+            if folder != .workingDirectory { try fileSystem.synchronize(folder) }
         }
     }
 
@@ -223,9 +243,9 @@ package final class Fixer {
     /// Removes a folder that holds nothing but folders, and those around it that only held it.
     private func removeFolders(in folder: Int32) throws(FileSystemError) {
         // A folder comes after its parent.
-        for number in inventory.folders.indices.reversed() where inventory.isFolder(Int32(number), in: folder)
-        {
-            try removeFolderIfEmpty(Int32(number))
+        for number in inventory.folders.indices.reversed().map(Int32.init)
+        where inventory.lineage(ofFolder: number).contains(folder) {
+            try removeFolderIfEmpty(number)
         }
     }
 
@@ -272,15 +292,5 @@ extension StorageInventory {
         path = self.path(ofFolder: number)
         _ = path.removePrefix("Library")
         return path
-    }
-
-    /// Whether a folder is another one or in it.
-    func isFolder(_ number: Int32, in folder: Int32) -> Bool {
-        var next: Int32? = number
-        while let number = next {
-            if number == folder { return true }
-            next = folders[Int(number)].parent
-        }
-        return false
     }
 }

@@ -29,6 +29,13 @@ struct FixJournal {
         self.fileSystem = fileSystem
         do {
             file = try fileSystem.open(path, in: .workingDirectory, .createNew(.ownerReadWrite))
+        } catch {
+            guard error.errno == .fileExists else { throw CommandFailure(.cannotCreate, "\(error)") }
+            throw CommandFailure(
+                .cannotCreate,
+                "\(path.displayText) exists; undo it with 'inventory --undo', or name another file")
+        }
+        do {
             try append(Data(#"{"fixes":\#(Self.version)}"#.utf8))
             // Its name has to be durable as well.
             let folder = path.removingLastComponent()
@@ -36,10 +43,8 @@ struct FixJournal {
                 folder.isEmpty ? "." : folder, in: .workingDirectory, .directoryFollowingLinks
             ) { folder throws(FileSystemError) in try fileSystem.synchronize(folder) }
         } catch {
-            guard error.errno == .fileExists else { throw CommandFailure(.cannotCreate, "\(error)") }
-            throw CommandFailure(
-                .cannotCreate,
-                "\(path.displayText) exists; undo it with 'inventory --undo', or name another file")
+            close()
+            throw CommandFailure(.cannotCreate, "\(error); remove \(path.displayText)")
         }
     }
 

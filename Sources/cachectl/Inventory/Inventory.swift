@@ -36,8 +36,8 @@ struct Inventory: Command {
             exits with 1 if there are any. With --sarif it prints a log that code review tools show.
 
             --fix does what can be done without knowing the app: it moves files to where they belong, sets or \
-            removes marks, removes empty folders, and takes out of the container what may be deleted. It touches no \
-            file that was opened from the cache, replaces none, and moves none that a program is writing. Quit the \
+            removes marks, removes empty folders, and takes out of the container what may be deleted. It moves no \
+            file that was opened from the cache and none that a program is writing, and replaces none. Quit the \
             app first. What it changes is recorded in a new file, with which --undo takes it back; what it took out \
             lies beside that file, in a folder of the same name with .discarded, for you to delete.
 
