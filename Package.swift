@@ -26,6 +26,7 @@ let package = Package(
     products: [
         .library(name: "PrefetchCaching", targets: ["PrefetchCaching"]),
         .library(name: "PrefetchDownloading", targets: ["PrefetchDownloading"]),
+        .library(name: "StorageInventory", targets: ["StorageInventory"]),
         .executable(name: "cachectl", targets: ["cachectl"]),
     ],
     dependencies: [
@@ -68,14 +69,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
-            name: "PrefetchStorageInventory",
+            name: "StorageInventory",
             dependencies: [
                 "PrefetchFileSystem", "PrefetchItemFormat", "PrefetchCaching", "PrefetchStorageAreas",
             ]),
         .executableTarget(
             name: "cachectl",
             dependencies: [
-                "PrefetchFileSystem", "PrefetchCaching", "PrefetchDownloading", "PrefetchStorageInventory",
+                "PrefetchFileSystem", "PrefetchCaching", "PrefetchDownloading", "StorageInventory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -155,7 +156,7 @@ let package = Package(
         .testTarget(
             name: "StorageInventoryTests",
             dependencies: [
-                "FileSystemTestSupport", "PrefetchCaching", "PrefetchStorageInventory",
+                "FileSystemTestSupport", "PrefetchCaching", "StorageInventory",
                 "PrefetchVolumeCapacity", "cachectl",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
@@ -164,7 +165,7 @@ let package = Package(
             dependencies: [
                 "cachectl", "PrefetchFileSystem", "FileSystemTestSupport", "HTTPTestServer",
                 "PrefetchItemFormat",
-                "ItemFormatTestSupport", "PrefetchCaching", "PrefetchDownloading", "PrefetchStorageInventory",
+                "ItemFormatTestSupport", "PrefetchCaching", "PrefetchDownloading", "StorageInventory",
                 .product(name: "Crypto", package: "swift-crypto"),
             ], exclude: ["Golden"]),
         // What the fuzzer calls, with the inputs that it found.

@@ -31,6 +31,12 @@ let package = Package(
                 "MediaServer", "Storytelling",
                 .product(name: "PrefetchCaching", package: "PrefetchCache"),
             ]),
+        .executableTarget(
+            name: "StorageChecking",
+            dependencies: [
+                "Storytelling",
+                .product(name: "StorageInventory", package: "PrefetchCache"),
+            ]),
         // The frame of the stories: output, workspace and exit codes.
         .target(name: "Storytelling"),
         .target(

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 public import PrefetchFileSystem
 package import SystemPackage
 
@@ -95,6 +95,34 @@ extension StorageAreas {
             throw error.errno == .notDirectory
                 ? .notADirectory(root.string) : .containerUnreadable(error.naming(root))
         }
+    }
+}
+
+extension StorageAreas {
+    /// The areas inside an app's container, such as the `AppData` folder of an `.xcappdata` bundle. iCloud Drive is not
+    /// in a container: the folder `Library/Mobile Documents` stands in for it, and its content is not uploaded.
+    ///
+    /// - Parameter url: A local folder, which need not exist yet.
+    /// - Throws: ``StorageAreasError/notADirectory(_:)`` when something other than a folder is there, and
+    ///   ``StorageAreasError/containerUnreadable(_:)`` when it cannot be opened.
+    public static func container(at url: URL) throws(StorageAreasError) -> StorageAreas {
+        try container(at: FilePath(url.path))
+    }
+
+    /// The folder of Documents. Like those of the other areas, it need not exist yet.
+    public var documentsURL: URL { URL(filePath: documents.string) }
+    /// The folder of Application Support.
+    public var applicationSupportURL: URL { URL(filePath: applicationSupport.string) }
+    /// The folder of Caches.
+    public var cachesURL: URL { URL(filePath: caches.string) }
+    /// The folder for temporary files.
+    public var temporaryURL: URL { URL(filePath: temporary.string) }
+    /// The folder of iCloud Drive; `nil` where the user has no account.
+    public var iCloudDriveURL: URL? { iCloudDrive.map { URL(filePath: $0.string) } }
+
+    /// The current URL of a location; `nil` in an area that is unavailable.
+    public func url(of location: AreaPath) -> URL? {
+        path(of: location.area).map { URL(filePath: $0.pushing(location.relative).string) }
     }
 }
 

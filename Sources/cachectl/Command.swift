@@ -42,8 +42,10 @@ extension CacheCommand {
 
     func checkInput() throws {}
 
+    func run() async throws { try await runOnCache() }
+
     /// Opens the cache, performs the command, and closes the cache even if the command fails.
-    func run() async throws {
+    func runOnCache() async throws {
         let place = try shared.place()
         let emptyRoots = try await withTaskExecutorPreference(BlockingExecutor()) {
             try checkInput()

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// Why a command failed: an exit code, and a one-line message with advice.

@@ -5,7 +5,7 @@ import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// What real backup tools put into their archives, compared with the prediction, file by file.
 @Suite struct BackupToolTests {
@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    private func inventory(_ tool: BackupTool) throws -> StorageInventory {
-        try StorageInventory(
+    private func inventory(_ tool: BackupTool) throws -> FileInventory {
+        try FileInventory(
             of: InventoryPlace(
                 areas: container.areas, container: FilePath(container.root.path), backupTool: tool),
             in: LiveFileSystem())

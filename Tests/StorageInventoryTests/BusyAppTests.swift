@@ -6,7 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// What an app does while an inventory is taken is not held against it.
 @Suite struct BusyAppTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// The article on inventories, held against the code.
 @Suite struct InventoryArticleTests {

@@ -7,7 +7,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 @Suite struct FactTests {
     let container: SampleContainer
@@ -18,7 +18,7 @@ import Testing
     }
 
     private func expectFacts(
-        of inventory: StorageInventory, sourceLocation: SourceLocation = #_sourceLocation
+        of inventory: FileInventory, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let items = inventory.files.filter { $0.kind == .item }
         #expect(

@@ -6,7 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// `inventory --check --fix` mends what a program can mend, and `--undo` takes it back.
 @Suite struct FixTests {

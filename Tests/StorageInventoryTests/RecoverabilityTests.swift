@@ -4,7 +4,7 @@ import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// A mark is right on what can be downloaded again, in any folder, and wrong on anything else.
 @Suite struct RecoverabilityTests {

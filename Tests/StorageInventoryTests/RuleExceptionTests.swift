@@ -5,7 +5,7 @@ import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// Where the rules end: what they find in all its forms, and what only looks like it.
 @Suite struct RuleExceptionTests {

@@ -4,7 +4,7 @@ import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// What a rule names as its fix makes the check clean, and nothing else is touched by it or by a repair.
 @Suite struct RuleFixTests {

@@ -3,7 +3,7 @@ import PrefetchCaching
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// Each statement of the guidelines that a file can break, broken by a file.
 @Suite struct RuleStatementTests {

@@ -4,7 +4,7 @@ import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 @Suite struct RuleTests {
     /// Something wrong with a container that was clean, named by the rule that has to find it.

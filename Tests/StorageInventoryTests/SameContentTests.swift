@@ -6,7 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// One content in two places, and how much is read to find that out.
 @Suite struct SameContentTests {

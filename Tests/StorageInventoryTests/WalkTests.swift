@@ -6,7 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 @Suite struct WalkTests {
     let container: SampleContainer
@@ -261,7 +261,7 @@ import Testing
         let path = FilePath(container.root.path).appending("mistyped")
         let place = InventoryPlace(areas: try .container(at: path), container: path)
         #expect(throws: InventoryError.missing(path)) {
-            try StorageInventory(of: place, in: LiveFileSystem())
+            try FileInventory(of: place, in: LiveFileSystem())
         }
         #expect(!FileManager.default.fileExists(atPath: path.string))
     }

@@ -72,6 +72,19 @@ public struct CapacityReport: Hashable, Sendable {
     public var freeBytes: Int64 { max(0, ceilingBytes - chargedBytes - heldBytes - catalogBytes) }
 }
 
+extension CapacityReport {
+    init(_ snapshot: BudgetSnapshot, _ transaction: CatalogTransaction) throws {
+        self.init(
+            capacity: snapshot.capacity, pressure: snapshot.pressure,
+            configuredBudget: snapshot.configuration.budget, budgetBytes: snapshot.budget,
+            ceilingBytes: snapshot.ceiling, largestItemBytes: min(snapshot.largestItem, snapshot.ceiling),
+            chargedBytes: try transaction.itemBytes(),
+            heldBytes: try transaction.heldBytes(),
+            catalogBytes: try transaction.catalogBytes(),
+            refusal: BudgetSnapshot.refusal(snapshot.configuration, snapshot.pressure))
+    }
+}
+
 /// The space that the cached items of one source take.
 public struct SourceUsage: Hashable, Sendable {
     /// The feed or server; empty for items without one.

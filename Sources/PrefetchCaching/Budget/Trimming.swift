@@ -21,19 +21,21 @@ extension Admission {
     ///
     /// - Returns: The levels of pressure that were found, in order.
     func maintain() throws(CacheError) -> [Pressure] {
+        try givingUpAllowance(makingRoom: true) { transaction in try maintain(in: transaction) }
+    }
+
+    /// Does the same within a transaction, in which the unused allowance was given up.
+    func maintain(in transaction: CatalogTransaction) throws -> [Pressure] {
         var levels: [Pressure] = []
-        try givingUpAllowance(makingRoom: true) { transaction in
-            levels = []
-            try evictor.evictExpired(from: transaction)
-            do {
-                try follow(&levels, transaction)
-            } catch let error as FileSystemError {
-                notFollowed(error)
-            } catch CacheError.fileSystem(let error) {
-                notFollowed(error)
-            } catch CacheError.configuration(let message) {
-                notFollowed(message)
-            }
+        try evictor.evictExpired(from: transaction)
+        do {
+            try follow(&levels, transaction)
+        } catch let error as FileSystemError {
+            notFollowed(error)
+        } catch CacheError.fileSystem(let error) {
+            notFollowed(error)
+        } catch CacheError.configuration(let message) {
+            notFollowed(message)
         }
         return levels
     }

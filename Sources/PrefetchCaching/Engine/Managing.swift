@@ -93,15 +93,7 @@ extension Engine {
 
     func capacity() throws(CacheError) -> CapacityReport {
         try catalog.reading { transaction in
-            let snapshot = try admission.watch.preview(transaction)
-            return CapacityReport(
-                capacity: snapshot.capacity, pressure: snapshot.pressure,
-                configuredBudget: snapshot.configuration.budget, budgetBytes: snapshot.budget,
-                ceilingBytes: snapshot.ceiling, largestItemBytes: min(snapshot.largestItem, snapshot.ceiling),
-                chargedBytes: try transaction.itemBytes(),
-                heldBytes: try transaction.heldBytes(),
-                catalogBytes: try transaction.catalogBytes(),
-                refusal: BudgetSnapshot.refusal(snapshot.configuration, snapshot.pressure))
+            try CapacityReport(try admission.watch.preview(transaction), transaction)
         }
     }
 

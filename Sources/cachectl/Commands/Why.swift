@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 struct Why: Command {
@@ -44,7 +44,7 @@ struct Why: Command {
     private func tell(_ fileSystem: LiveFileSystem, to output: Output) throws {
         let manifest = try purposes.read(in: fileSystem)
         let place = try shared.place()
-        let inventory = try StorageInventory(
+        let inventory = try FileInventory(
             of: InventoryPlace(areas: place.areas, container: place.container), in: fileSystem)
         let file = try file(in: inventory, fileSystem)
         let path = inventory.containerPath(of: file)
@@ -72,7 +72,7 @@ struct Why: Command {
         inventory.problems.warn()
     }
 
-    private func file(in inventory: StorageInventory, _ fileSystem: LiveFileSystem) throws -> InventoryFile {
+    private func file(in inventory: FileInventory, _ fileSystem: LiveFileSystem) throws -> InventoryFile {
         let path = try FilePath.parse(subject)
         if path.isRelative, let file = inventory.file(at: path) { return file }
         // Not the path's text: it has no double slashes, but the URLs that keys often are do.

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// The lines that tell a backup tool what to leave out.

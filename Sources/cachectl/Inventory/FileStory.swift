@@ -1,12 +1,12 @@
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// The story of one file in plain sentences: what it is, how it came to be there, and what will become of it.
 struct FileStory {
-    let inventory: StorageInventory
+    let inventory: FileInventory
     let file: InventoryFile
     /// The entry that explains the file; `nil` if none does, or if there is no manifest.
     let entry: StorageManifest.Entry?
@@ -193,27 +193,29 @@ struct FileStory {
     }
 
     private var restore: [String] {
-        if file.area == .iCloudDrive { return ["It comes back from iCloud Drive."] }
-        if file.isBackedUp { return ["It comes back from the backup."] }
-        switch file.kind {
-        case .item: return ["It is gone: to the app it is a miss, and is downloaded again."]
-        case .partial, .journal: return ["It is gone: the download begins anew."]
-        case .quarantined, .lock, .tag: return ["It is gone, and not missed."]
-        case .staged: return ["It is gone: the item is opened anew."]
-        case .catalog: return ["It is gone, and is built anew."]
-        default: break
-        }
-        switch entry?.regenerable {
-        case .download?: return ["It is gone, and has to be downloaded again."]
-        case .derive?: return ["It is gone, and is made again from other data."]
-        case .no?: return ["It is lost: the manifest says that it cannot be had again."]
-        case nil where file.kind == .promoted:
-            let isRecorded = inventory.ledgerEntry(of: file)?.provenance?.url != nil
-            return [
-                "It is gone, and has to be downloaded again: its record comes back, the file does not.",
-                isRecorded ? "'cachectl rehydrate' does that." : nil,
-            ].compactMap(\.self)
-        case nil: return ["It is gone: whoever stored it has to do so again."]
+        switch inventory.fate(of: file, in: .restore, entry) {
+        case .uploaded: ["It comes back from iCloud Drive."]
+        case .stays: ["It comes back from the backup."]
+        case .missed where file.kind == .item:
+            ["It is gone: to the app it is a miss, and is downloaded again."]
+        case .missed: ["It is gone: the download begins anew."]
+        case .remade:
+            switch file.kind {
+            case .quarantined, .lock, .tag: ["It is gone, and not missed."]
+            case .staged: ["It is gone: the item is opened anew."]
+            case .catalog: ["It is gone, and is built anew."]
+            default: ["It is gone, and is made again from other data."]
+            }
+        case .rehydrated: [Self.lostButRecorded, "'cachectl rehydrate' does that."]
+        case .downloaded where file.kind == .promoted: [Self.lostButRecorded]
+        case .downloaded: ["It is gone, and has to be downloaded again."]
+        case .unknown: ["It is gone: whoever stored it has to do so again."]
+        case .lost where entry?.regenerable == .no:
+            ["It is lost: the manifest says that it cannot be had again."]
+        case .lost: ["It is lost: it cannot be had again."]
         }
     }
+
+    private static let lostButRecorded =
+        "It is gone, and has to be downloaded again: its record comes back, the file does not."
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// What `inventory --check --fix` has changed, for `--undo`: one JSON object per line, each durable before the change is

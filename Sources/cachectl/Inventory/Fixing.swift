@@ -1,6 +1,6 @@
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// What `inventory --check --fix` does about its findings, and `--undo` takes back.
@@ -11,7 +11,7 @@ struct Fixing {
     let fileSystem: LiveFileSystem
 
     /// - Returns: What was done and what was not.
-    func carryOut(_ findings: [Finding], of inventory: StorageInventory) throws -> [Fixer.Outcome] {
+    func carryOut(_ findings: [Finding], of inventory: FileInventory) throws -> [Fixer.Outcome] {
         let discarded = FixJournal.discarded(for: journal)
         guard !inventory.place.roots.contains(where: { discarded.starts(with: $0.0) }) else {
             throw CommandFailure(
@@ -61,7 +61,7 @@ extension Output {
     /// Prints what a fix did, and the findings that it did nothing about.
     func print(
         _ outcomes: [Fixer.Outcome], isDryRun: Bool, left findings: [Finding],
-        problems: [StorageInventory.Problem]
+        problems: [FileInventory.Problem]
     ) throws {
         var acts: [FixAct] = []
         var skipped: [(path: FilePath, reason: String)] = []

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 struct Inventory: Command {
@@ -210,7 +210,7 @@ struct Inventory: Command {
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
         let manifest = try purposes.read(in: fileSystem)
         let place = try shared.place()
-        let inventory = try StorageInventory(
+        let inventory = try FileInventory(
             of: InventoryPlace(
                 areas: place.areas, container: place.container,
                 // The list makes up for what the tool does not know.
@@ -277,7 +277,7 @@ struct Inventory: Command {
         return false
     }
 
-    private func printExcludeList(of inventory: StorageInventory, to output: Output) throws {
+    private func printExcludeList(of inventory: FileInventory, to output: Output) throws {
         let list = ExcludeList(tool: backupTool)
         for excluded in inventory.excludedPaths {
             if let line = list.line(excluding: excluded.path) {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// What was created, changed and removed between two inventories.
@@ -104,7 +104,7 @@ struct SavedInventory: Decodable {
         let modifiedAtMilliseconds: Int64
         let backup: Backup
 
-        init(_ file: InventoryFile, of inventory: StorageInventory) {
+        init(_ file: InventoryFile, of inventory: FileInventory) {
             path = inventory.path(of: file)
             area = file.area.choiceName
             kind = file.kind.rawValue
@@ -136,7 +136,7 @@ struct SavedInventory: Decodable {
     /// In bytes; a million files take half of it.
     private static let limit = 1 << 30
 
-    init(of inventory: StorageInventory) {
+    init(of inventory: FileInventory) {
         takenAtMilliseconds = Timestamp.now
         files = inventory.files.map { File($0, of: inventory) }
         schemaVersion = JSON.schemaVersion

@@ -1,11 +1,11 @@
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// The selected files of an inventory as text, as JSON or as CSV.
 struct InventoryOutput {
-    let inventory: StorageInventory
+    let inventory: FileInventory
     let output: Output
     let isSelected: (InventoryFile) -> Bool
     let totals: InventoryTotals
@@ -157,7 +157,7 @@ extension InventoryFile {
         facts?.isUserRequested.map { ($0 ? Intent.userRequested : .opportunistic).name }
     }
 
-    func json(in inventory: StorageInventory) -> JSONObject {
+    func json(in inventory: FileInventory) -> JSONObject {
         [
             "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
             "bytes": length, "allocatedBytes": allocated,
@@ -195,7 +195,7 @@ extension Output {
     }
 
     /// Prints the findings of a check, and warns of what it could not inspect.
-    func print(_ findings: [Finding], problems: [StorageInventory.Problem], of inventory: StorageInventory)
+    func print(_ findings: [Finding], problems: [FileInventory.Problem], of inventory: FileInventory)
         throws
     {
         let files = inventory.files.count
@@ -240,11 +240,11 @@ extension Finding {
     }
 }
 
-extension StorageInventory.Problem {
+extension FileInventory.Problem {
     var json: JSONObject { ["path": path.json, "reason": reason] }
 }
 
-extension [StorageInventory.Problem] {
+extension [FileInventory.Problem] {
     /// Reports on standard error what could not be inspected.
     func warn() {
         for problem in self {

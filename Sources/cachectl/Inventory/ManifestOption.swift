@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// The option of commands that judge files by the app's manifest.

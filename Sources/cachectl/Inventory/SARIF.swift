@@ -1,11 +1,11 @@
 internal import PrefetchFileSystem
-internal import PrefetchStorageInventory
+internal import StorageInventory
 internal import SystemPackage
 
 /// What a check found as SARIF 2.1.0, which code review tools display (docs.oasis-open.org/sarif/sarif/v2.1.0).
 enum SARIF {
     /// One log, as text.
-    static func log(of findings: [Finding], problems: [StorageInventory.Problem]) throws -> String {
+    static func log(of findings: [Finding], problems: [FileInventory.Problem]) throws -> String {
         let infos = StorageRules.infos
         let results = findings.map { finding in
             result(of: finding, ruleIndex: infos.firstIndex { $0.name == finding.rule.name })
@@ -45,7 +45,7 @@ enum SARIF {
         ]
     }
 
-    private static func notification(_ problem: StorageInventory.Problem) -> JSONObject {
+    private static func notification(_ problem: FileInventory.Problem) -> JSONObject {
         [
             "level": "warning", "message": message("\(problem.path.displayText): \(problem.reason)"),
             "locations": [location(problem.path)],

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import PrefetchCaching
 internal import PrefetchFileSystem
+internal import StorageInventory
 internal import SystemPackage
 
 struct Report: CacheCommand {
@@ -8,8 +9,9 @@ struct Report: CacheCommand {
         abstract: "Writes an HTML page that shows where the bytes are.",
         discussion: """
             The page is a single file for any browser, without scripts, and loads nothing else. It charts the \
-            budget, the volume, and the bytes by area, source, age and encoding. It appears complete under its name, \
-            or not at all.
+            budget, the volume, and the cache's bytes by area, source, age and encoding; then all files of the app \
+            or container by area and purpose, what is backed up, and what 'inventory --check' finds. It appears \
+            complete under its name, or not at all.
 
             EXAMPLES:
               # Write a page for a browser
@@ -26,6 +28,8 @@ struct Report: CacheCommand {
     @Flag(help: "Replace the file if it exists; its owner and its permissions stay.")
     var force = false
 
+    @OptionGroup var purposes: ManifestOption
+
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
@@ -35,7 +39,7 @@ struct Report: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let file = html == "-" ? nil : NewFile(html, replacing: force)
         try file?.check()
-        let text = try await page(in: cache).text
+        let text = try await page(in: cache, at: place).text
         guard let file else { return try StandardStreams.write(text + "\n") }
         try file.write(text + "\n")
         try output.report(
@@ -43,7 +47,7 @@ struct Report: CacheCommand {
             isConfirmation: true)
     }
 
-    private func page(in cache: PrefetchCache) async throws -> ReportPage {
+    private func page(in cache: PrefetchCache, at place: Place) async throws -> ReportPage {
         let statistics = try await cache.statistics()
         let now = Timestamp.now
         let holdings = Holdings(
@@ -52,7 +56,19 @@ struct Report: CacheCommand {
             damagedItems: statistics.quarantinedItems, chargedBytes: statistics.chargedBytes, now: now)
         return ReportPage(
             name: shared.placeName, time: now, statistics: statistics, capacity: try await cache.capacity(),
-            holdings: holdings)
+            holdings: holdings, contents: try contents(of: place, now: now))
+    }
+
+    private func contents(of place: Place, now: Int64) throws -> ContainerContents {
+        let fileSystem = LiveFileSystem()
+        let manifest = try purposes.read(in: fileSystem)
+        let inventory = try FileInventory(
+            of: InventoryPlace(areas: place.areas, container: place.container), in: fileSystem)
+        let (findings, problems) = Checkup.run(
+            on: inventory, Checkup.Options(now: now, manifest: manifest), in: fileSystem)
+        return ContainerContents(
+            of: inventory, findings, problems: inventory.problems.count + problems.count,
+            explainedBy: manifest)
     }
 }
 

@@ -1,7 +1,9 @@
 internal import PrefetchCaching
+internal import PrefetchFileSystem
+internal import StorageInventory
 internal import SystemPackage
 
-/// An HTML page that shows where the bytes of a cache are. A single file without external resources.
+/// An HTML page that shows where the bytes of a cache are, and of all that is stored beside it. A single file without external resources.
 struct ReportPage {
     let name: String
     /// Milliseconds since 1970.
@@ -9,6 +11,7 @@ struct ReportPage {
     let statistics: CacheStatistics
     let capacity: CapacityReport
     let holdings: Holdings
+    let contents: ContainerContents
 
     var text: String {
         let head = """
@@ -40,7 +43,8 @@ struct ReportPage {
             breakdown("age", "By age", holdings.ages, "Cached items, by when they were stored."), "</div>",
             breakdown(
                 "source", "By source", holdings.sources,
-                "Cached items, by the feed or server they come from."), encodings, items + files + footer,
+                "Cached items, by the feed or server they come from."), encodings,
+            items + files + allFiles + findings + footer,
         ].joined(separator: "\n")
     }
 
@@ -217,6 +221,50 @@ struct ReportPage {
             },
             remark: holdings.movedFiles > 0
                 ? "\(holdings.movedFiles) more were moved or deleted by the user." : nil)
+    }
+
+    private var allFiles: String {
+        let backedUp = contents.backedUpBytes
+        let bar = figure(
+            "backup", "Backups",
+            "\(Size.text(backedUp)) of \(Size.text(contents.bytes)) are in backups",
+            [("in backups", "s2", backedUp), ("left out", "track", contents.bytes - backedUp)],
+            whole: contents.bytes)
+        let rows = contents.groups.map { group in
+            [
+                HTML.text(group.areaTitle),
+                group.isForeign ? HTML.name(group.purpose) : HTML.text(group.purpose),
+                "\(group.files)", Size.text(group.bytes), Size.text(group.backedUpBytes),
+            ]
+        }
+        return """
+            <section class="card" aria-labelledby="map-h">
+            <h2 id="map-h">All files</h2><p>\(Size.text(contents.bytes)) in the areas of the app, or in its container.</p>
+            \(ContainerPicture(contents: contents).svg(id: "map"))
+            </section>
+            \(bar)
+
+            """
+                + table(
+                    "purposes", "By area and purpose", ["area", "purpose", "files", "bytes", "in backups"],
+                    rows,
+                    remark: contents.problems > 0
+                        ? "\(Count.text(contents.problems, "file")) could not be read." : nil)
+    }
+
+    private var findings: String {
+        table(
+            "findings", "What is wrong", ["rule", "file", "what", "fix"],
+            contents.findings.prefix(Holdings.maximumRows).map { finding in
+                [
+                    "\(finding.rule.severity.rawValue): \(finding.rule.name)",
+                    HTML.name(finding.path.displayText),
+                    HTML.text(finding.message), HTML.text(finding.rule.fix),
+                ]
+            },
+            remark: contents.findings.count > Holdings.maximumRows
+                ? "\(Holdings.maximumRows) of \(contents.findings.count); 'cachectl inventory --check' lists all."
+                : nil)
     }
 
     private func table(_ id: String, _ title: String, _ heads: [String], _ rows: [[String]], remark: String?)

@@ -4,7 +4,7 @@ import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// The article on manifests and the JSON schema, held against the code.
 @Suite struct ManifestDocumentationTests {

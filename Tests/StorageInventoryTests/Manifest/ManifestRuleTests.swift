@@ -4,7 +4,7 @@ import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 @Suite struct ManifestRuleTests {
     let container: SampleContainer
@@ -272,7 +272,7 @@ import Testing
         let areas = try StorageAreas.container(at: home)
             .replacing(
                 caches: home.appending("cache/id"), applicationSupport: home.appending("data/id"))
-        let inventory = try StorageInventory(
+        let inventory = try FileInventory(
             of: InventoryPlace(areas: areas, container: nil), in: LiveFileSystem())
         #expect(
             Set(inventory.files.map { inventory.containerPath(of: $0).string }) == [

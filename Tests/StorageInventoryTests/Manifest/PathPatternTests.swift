@@ -3,7 +3,7 @@ import PrefetchFileSystem
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 @Suite struct PathPatternTests {
     @Test(arguments: [

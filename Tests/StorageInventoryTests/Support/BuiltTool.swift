@@ -20,9 +20,13 @@ enum BuiltTool {
     }
 
     static func run(_ arguments: [String], on container: SampleContainer) throws -> Outcome {
+        try run(arguments, in: container.root)
+    }
+
+    static func run(_ arguments: [String], in container: URL) throws -> Outcome {
         let process = ChildProcess()
         process.executableURL = try url
-        process.arguments = arguments + ["--container", container.root.path]
+        process.arguments = arguments + ["--container", container.path]
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output

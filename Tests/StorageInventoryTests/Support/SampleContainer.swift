@@ -6,7 +6,7 @@ import PrefetchVolumeCapacity
 import SystemPackage
 import Testing
 
-@testable import PrefetchStorageInventory
+@testable import StorageInventory
 
 /// An app's container with a cache in it that was used a little, and with nothing wrong.
 final class SampleContainer: Sendable {
@@ -31,8 +31,8 @@ final class SampleContainer: Sendable {
 
     var place: InventoryPlace { InventoryPlace(areas: areas, container: FilePath(root.path)) }
 
-    func inventory(_ fileSystem: any FileSystem = LiveFileSystem()) throws -> StorageInventory {
-        try StorageInventory(of: place, in: fileSystem)
+    func inventory(_ fileSystem: any FileSystem = LiveFileSystem()) throws -> FileInventory {
+        try FileInventory(of: place, in: fileSystem)
     }
 
     func findings(_ settings: AppSettings? = nil) throws -> [Finding] {

@@ -1,6 +1,6 @@
 import Foundation
 import PrefetchFileSystem
-import PrefetchStorageInventory
+import StorageInventory
 import Testing
 
 @testable import cachectl

@@ -32,6 +32,24 @@ import Testing
         #expect(Set(left) == ["container", "r.html"])
     }
 
+    @Test func allFilesAreInItWithWhatIsWrong() throws {
+        try container.write("log", to: "Documents/app.log")
+        let manifest = try container.folder.write(
+            Data(
+                """
+                {"version": 1, "entries": [{"path": "Documents/**", "what": "What <we> log", "why": "To mend it.",
+                 "area": "documents", "backup": "system", "regenerable": false}]}
+                """.utf8), to: "storage.json")
+        #expect(try report("--html", "r.html", "--manifest", manifest.path).status == 0)
+        let text = try String(decoding: page, as: UTF8.self)
+        for part in [
+            "<h2 id=\"map-h\">All files</h2>", "What &lt;we&gt; log", "cached items", "log-among-documents",
+            "Move it to Caches", "in backups",
+        ] {
+            #expect(text.contains(part), "\(part)")
+        }
+    }
+
     @Test func standardOutputGetsThePageAndNothingElse() throws {
         for more in [[], ["--json"]] {
             let outcome = try container.cachectl("report", "--html", "-", more.first ?? "--quiet")

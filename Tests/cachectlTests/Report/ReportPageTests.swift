@@ -32,6 +32,17 @@ import Testing
             provenance: nil, isAdopted: nil, presentBytes: length, isFirstOpen: false)
     }
 
+    private var contents: ContainerContents {
+        ContainerContents(
+            groups: [
+                .init(area: .caches, purpose: "cached items", isForeign: false, files: 3, bytes: 3 << 20),
+                .init(
+                    area: .documents, purpose: Self.hostile, isForeign: true, files: 1, bytes: 2 << 20,
+                    backedUpBytes: 1 << 20),
+                .init(area: nil, purpose: "other files", isForeign: false, files: 1, bytes: 0),
+            ], findings: [], problems: 0)
+    }
+
     private func page(_ items: [CachedItem], name: String = "./AppData") -> String {
         var statistics = CacheStatistics()
         statistics.items = items.count
@@ -42,7 +53,8 @@ import Testing
             ceilingBytes: capacity.budget, largestItemBytes: 1, chargedBytes: 4096, heldBytes: 0,
             catalogBytes: 100, refusal: nil)
         return ReportPage(
-            name: name, time: 0, statistics: statistics, capacity: report, holdings: holdings(items)
+            name: name, time: 0, statistics: statistics, capacity: report, holdings: holdings(items),
+            contents: contents
         ).text
     }
 
@@ -80,7 +92,7 @@ import Testing
     @Test func everyPictureIsToldInWords() throws {
         let page = try page([item("k"), item("l", "another", .identity)])
         let pictures = page.matches(of: /<svg .*?<\/svg>/).map(\.0)
-        #expect(pictures.count == 2 + 4 + 5 + 2 + 1)
+        #expect(pictures.count == 2 + 4 + 5 + 2 + 1 + 2)
         var ids: Set<Substring> = []
         for picture in pictures {
             let match = try #require(

@@ -112,7 +112,7 @@ struct FileReader {
     ///
     /// - Returns: `nil` if the file no longer exists.
     mutating func withFile<Result>(
-        _ index: Int32, of inventory: StorageInventory, _ body: (Descriptor) throws -> Result
+        _ index: Int32, of inventory: FileInventory, _ body: (Descriptor) throws -> Result
     ) throws -> Result? {
         let file: Descriptor
         let name = inventory.files[Int(index)].name
@@ -132,7 +132,7 @@ struct FileReader {
     }
 
     /// Whether a file still exists where the walk found it.
-    mutating func isThere(_ index: Int32, of inventory: StorageInventory) throws(FileSystemError) -> Bool {
+    mutating func isThere(_ index: Int32, of inventory: FileInventory) throws(FileSystemError) -> Bool {
         let file = inventory.files[Int(index)]
         do {
             guard let folder = try folder(file.folder, of: inventory) else { return false }
@@ -145,14 +145,14 @@ struct FileReader {
     }
 
     /// What is in a folder now; `nil` if it no longer exists.
-    mutating func entries(ofFolder number: Int32, of inventory: StorageInventory) throws(FileSystemError)
+    mutating func entries(ofFolder number: Int32, of inventory: FileInventory) throws(FileSystemError)
         -> [DirectoryEntry]?
     {
         guard let folder = try folder(number, of: inventory) else { return nil }
         return try fileSystem.entries(of: folder.descriptor)
     }
 
-    mutating func folder(_ number: Int32, of inventory: StorageInventory) throws(FileSystemError)
+    mutating func folder(_ number: Int32, of inventory: FileInventory) throws(FileSystemError)
         -> Directory?
     {
         if let folder, folder.number == number { return folder.handle }

@@ -57,7 +57,7 @@ struct EntryWithoutFile: StorageRule {
         }
     }
 
-    private func shown(_ entry: LedgerEntry, _ inventory: StorageInventory, _ area: FilePath)
+    private func shown(_ entry: LedgerEntry, _ inventory: FileInventory, _ area: FilePath)
         -> FilePath
     {
         inventory.place.container == nil
@@ -198,7 +198,7 @@ private struct PartialPairs {
     private var locks: [String: Int32] = [:]
     private var names: Set<FilePath.Component> = []
 
-    init(_ inventory: StorageInventory) {
+    init(_ inventory: FileInventory) {
         for (index, file) in inventory.files.enumerated()
         where inventory.folders[Int(file.folder)].role == .incoming {
             names.insert(file.name)

@@ -28,7 +28,7 @@ package struct Checkup {
         }
     }
 
-    let inventory: StorageInventory
+    let inventory: FileInventory
     let options: Options
     let fileSystem: any FileSystem
     let codecs = CodecPool(parallelism: 1)
@@ -36,14 +36,14 @@ package struct Checkup {
     let purposes: Purposes?
     private var reader: FileReader
     private var findings: [Finding] = []
-    private var problems: [StorageInventory.Problem] = []
+    private var problems: [FileInventory.Problem] = []
     private var claimed: Set<Int32> = []
     /// For each folder, the document that it is part of, such as `Novel.pages`, whose content is its own affair.
     let packages: [Int32?]
     /// The types of files that the cache did not create. Everything in a package has the type of the package.
     private let types: [FileType?]
 
-    private init(_ inventory: StorageInventory, _ options: Options, _ fileSystem: any FileSystem) {
+    private init(_ inventory: FileInventory, _ options: Options, _ fileSystem: any FileSystem) {
         self.inventory = inventory
         self.options = options
         self.fileSystem = fileSystem
@@ -65,8 +65,8 @@ package struct Checkup {
     ///
     /// - Returns: The findings in the order of the rules, and the files that could not be read.
     package static func run(
-        on inventory: StorageInventory, _ options: Options, in fileSystem: any FileSystem
-    ) -> (findings: [Finding], problems: [StorageInventory.Problem]) {
+        on inventory: FileInventory, _ options: Options, in fileSystem: any FileSystem
+    ) -> (findings: [Finding], problems: [FileInventory.Problem]) {
         var checkup = Checkup(inventory, options, fileSystem)
         for rule in StorageRules.all { rule.check(&checkup) }
         return (checkup.findings, checkup.problems)
@@ -144,7 +144,7 @@ package struct Checkup {
     }
 
     private mutating func note(_ error: FileSystemError, at path: FilePath) {
-        let problem = StorageInventory.Problem(path: path, reason: "\(error.operation): \(error.errno)")
+        let problem = FileInventory.Problem(path: path, reason: "\(error.operation): \(error.errno)")
         if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
     }
 
@@ -203,26 +203,36 @@ package struct Checkup {
 }
 
 /// A violation of a rule.
-package struct Finding: Hashable, Sendable {
-    package let rule: RuleInfo
-    /// The path of the file, or of the common folder of several files, relative to the container or, for an
-    /// application, to its area.
+public struct Finding: Hashable, Sendable {
+    public let rule: RuleInfo
     package let path: FilePath
-    package let message: String
+    /// What is wrong with the files.
+    public let message: String
     /// The number of files concerned.
-    package var files = 0
+    public internal(set) var files = 0
     /// The bytes of these files.
-    package var length: Int64 = 0
+    public internal(set) var length: Int64 = 0
     /// What a fix does about it; `nil` if it has to be done by hand.
     package var remedy: Remedy?
     /// The files, by their indices in the inventory.
     var members: [Int32] = []
     /// The folder that stands for the files, or that the finding is about.
     var folder: Int32?
+
+    /// The path of the file, or of the common folder of several files, relative to the container or, for an
+    /// application, to its area.
+    public var relativePath: String { path.string }
+}
+
+extension Finding: CustomStringConvertible {
+    /// What is wrong, and what to do about it, in one line.
+    public var description: String {
+        "\(rule.severity.rawValue): \(rule.name): \(relativePath): \(message). \(rule.fix)"
+    }
 }
 
 /// The severity of a finding.
-package enum Severity: String, Sendable, Hashable, CaseIterable {
+public enum Severity: String, Sendable, Hashable, CaseIterable {
     /// Data may be lost, or is in backups though it must not be.
     case error
     case warning
@@ -239,15 +249,16 @@ protocol StorageRule: Sendable {
 }
 
 /// The description of a rule.
-package struct RuleInfo: Sendable, Hashable {
+public struct RuleInfo: Sendable, Hashable {
     /// Stable, since scripts depend on it.
-    package let name: String
-    package let severity: Severity
+    public let name: String
+    public let severity: Severity
     /// The statements of the guidelines that the rule carries out; empty for a contract of this package.
     package let statements: [Statement]
     /// What is wrong.
-    package let explanation: String
-    package let fix: String
+    public let explanation: String
+    /// What to do about it.
+    public let fix: String
     /// What `--fix` does, as far as a program can tell what is right.
     let remedy: Remedy?
 
@@ -264,7 +275,7 @@ package struct RuleInfo: Sendable, Hashable {
     }
 
     /// The titles of what the rule is based on.
-    package var guideline: String {
+    public var guideline: String {
         let sources = statements.map(\.source)
         let titles = sources.indices.filter { !sources[..<$0].contains(sources[$0]) }.map { sources[$0] }
         return titles.isEmpty ? "Contracts of this package" : titles.joined(separator: ", ")

@@ -23,7 +23,7 @@ package final class Fixer {
         let reason: String
     }
 
-    private let inventory: StorageInventory
+    private let inventory: FileInventory
     private let fileSystem: any FileSystem
     private let discarded: FilePath
     private let isDryRun: Bool
@@ -40,7 +40,7 @@ package final class Fixer {
     ///   - isDryRun: Whether to only say what would be done.
     ///   - record: Called with every change before it is made, and once it returns the record must be durable.
     package init(
-        _ inventory: StorageInventory, discardingTo discarded: FilePath, isDryRun: Bool,
+        _ inventory: FileInventory, discardingTo discarded: FilePath, isDryRun: Bool,
         in fileSystem: any FileSystem, record: @escaping (FixAct) throws(FileSystemError) -> Void
     ) {
         self.inventory = inventory
@@ -274,7 +274,7 @@ package final class Fixer {
     }
 }
 
-extension StorageInventory {
+extension FileInventory {
     func absolutePath(of index: Int32) -> FilePath {
         let file = files[Int(index)]
         return absolutePath(ofFolder: file.folder).pushing(FilePath(root: nil, [file.name]))

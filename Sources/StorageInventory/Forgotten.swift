@@ -44,7 +44,7 @@ struct Forgotten: StorageRule {
     }
 
     /// Folders of which each is the matter of one part of the app, or of one library in it.
-    private func topFolders(_ inventory: StorageInventory) -> Set<Int32> {
+    private func topFolders(_ inventory: FileInventory) -> Set<Int32> {
         let places = inventory.libraryFolders
         return Set(
             inventory.folders.indices.lazy.map(Int32.init).filter { number in
@@ -82,7 +82,7 @@ enum SystemFolder {
     }
 }
 
-extension StorageInventory {
+extension FileInventory {
     /// The folders in which each part of an app has a folder of its own: Library, Application Support and Caches.
     var libraryFolders: Set<Int32> {
         var found: Set<Int32> = []

@@ -31,7 +31,7 @@ package enum BackupTool: String, Sendable, Hashable, CaseIterable {
     var followsLinkedTags: Bool { self == .restic || self == .borg }
 }
 
-extension StorageInventory {
+extension FileInventory {
     /// A path that a backup should leave out, for tools that know neither marks nor areas.
     package struct ExcludedPath: Sendable {
         /// Absolute.

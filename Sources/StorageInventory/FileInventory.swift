@@ -4,7 +4,7 @@ package import PrefetchStorageAreas
 package import SystemPackage
 
 /// Every file of an application or container, with what is known about it.
-package struct StorageInventory: Sendable {
+package struct FileInventory: Sendable {
     package internal(set) var folders: [InventoryFolder] = []
     package internal(set) var files: [InventoryFile] = []
     /// The paths that could not be examined or read.
@@ -79,7 +79,7 @@ package struct StorageInventory: Sendable {
     }
 }
 
-extension StorageInventory {
+extension FileInventory {
     /// Takes an inventory of a container or an application without modifying anything. Blocks a running app at most
     /// while its ledger is copied.
     ///
@@ -89,7 +89,7 @@ extension StorageInventory {
     ///   also opened to read their marks, and items missing from the catalog to read their footers.
     package init(of place: InventoryPlace, in fileSystem: any FileSystem) throws(InventoryError) {
         let roots = try Self.open(place, fileSystem)
-        var walk = InventoryWalk(StorageInventory(of: place), fileSystem)
+        var walk = InventoryWalk(FileInventory(of: place), fileSystem)
         for (path, area, folder) in roots {
             do {
                 try walk.walk(folder, at: path, area)

@@ -5,7 +5,7 @@ internal import PrefetchStorageAreas
 package import SystemPackage
 
 /// How a file of an inventory is found, and what decides whether it is backed up.
-extension StorageInventory {
+extension FileInventory {
     /// The file at a path: relative to the container or, for an application, to one of its areas, or as a container has
     /// it.
     package func file(at path: FilePath) -> InventoryFile? {

@@ -12,7 +12,7 @@ extension StorageManifest {
     ///
     /// - Parameter app: The identifier of the app, if known.
     /// - Complexity: O(*nm*) in the numbers of files and entries.
-    package init(draftOf inventory: StorageInventory, app: String?) {
+    package init(draftOf inventory: FileInventory, app: String?) {
         let patterns = DraftPatterns(of: inventory).patterns
         // What an entry says follows from the files that it explains in the end: another pattern may be more specific.
         let bare = StorageManifest(
@@ -91,7 +91,7 @@ private struct DraftPatterns {
     /// More files on their own than this, and they are explained together.
     private static let singles = 8
 
-    private let inventory: StorageInventory
+    private let inventory: FileInventory
     private var texts: Set<String> = []
 
     /// In the order of their texts.
@@ -105,7 +105,7 @@ private struct DraftPatterns {
         }
     }
 
-    init(of inventory: StorageInventory) {
+    init(of inventory: FileInventory) {
         self.inventory = inventory
         let units = Self.units(of: inventory)
         var groups: [Group: [Int32]] = [:]
@@ -145,7 +145,7 @@ private struct DraftPatterns {
     }
 
     /// For each folder, the one directly below an area that it is or lies in; outside the areas, one below `Library`.
-    private static func units(of inventory: StorageInventory) -> [Int32] {
+    private static func units(of inventory: FileInventory) -> [Int32] {
         var units: [Int32] = []
         var depths: [Int] = []
         for (number, folder) in inventory.folders.enumerated() {

@@ -16,7 +16,7 @@ struct InventoryWalk {
         var pending: [FilePath.Component]
     }
 
-    var inventory: StorageInventory
+    var inventory: FileInventory
     /// The items, journals and kept partials found, by the hash in their names.
     private(set) var items: [KeyHash: Int32] = [:]
     private(set) var journals: [KeyHash: Int32] = [:]
@@ -29,7 +29,7 @@ struct InventoryWalk {
     private let honoured: Exclusions
     private var counted: Set<FileAttributes.Identity> = []
 
-    init(_ inventory: StorageInventory, _ fileSystem: any FileSystem) {
+    init(_ inventory: FileInventory, _ fileSystem: any FileSystem) {
         self.inventory = inventory
         self.fileSystem = fileSystem
         inner = inventory.place.inner
@@ -155,7 +155,7 @@ struct InventoryWalk {
     /// The area of which a folder is the root, if any. Areas are near the root of a walk.
     private func innerArea(_ name: FilePath.Component, in parent: Int32) -> Area? {
         let outer = inventory.folders[Int(parent)]
-        guard outer.depth < StorageInventory.deepest, outer.role?.isOwn != true else { return nil }
+        guard outer.depth < FileInventory.deepest, outer.role?.isOwn != true else { return nil }
         return inner[
             inventory.root(ofFolder: parent).lexicallyNormalized()
                 .pushing(inventory.path(ofFolder: parent)).appending(name)]

@@ -74,7 +74,7 @@ package struct StorageManifest: Sendable, Hashable {
     /// The entry that explains a file: of those that match, the most specific; see
     /// ``PathPattern/isMoreSpecific(than:)``. Of two that are alike in this, the one that stands first.
     ///
-    /// - Parameter path: Relative to the container; see ``StorageInventory/containerPath(of:)``.
+    /// - Parameter path: Relative to the container; see ``FileInventory/containerPath(of:)``.
     /// - Complexity: O(*n*) in the number of entries.
     package func entry(for path: FilePath) -> Entry? { number(for: PatternPath(path)).map { entries[$0] } }
 
@@ -128,7 +128,7 @@ extension [String] {
 
 // MARK: The files of an inventory
 
-extension StorageInventory {
+extension FileInventory {
     /// The path of a file as a container has it, such as `Library/Caches/a`, also for an app whose areas are apart from
     /// each other.
     package func containerPath(of file: InventoryFile) -> FilePath {
@@ -185,7 +185,7 @@ struct Purposes: Sendable {
     private let numbers: [Int32]
 
     /// - Complexity: O(*nm*) in the numbers of files and entries.
-    init(of inventory: StorageInventory, by manifest: StorageManifest) {
+    init(of inventory: FileInventory, by manifest: StorageManifest) {
         self.manifest = manifest
         // Files of one folder follow each other.
         var last: (number: Int32, path: PatternPath)?

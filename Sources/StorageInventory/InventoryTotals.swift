@@ -49,7 +49,7 @@ package struct InventoryTotals: Sendable {
     package var allocated: Int64 { groups.reduce(folderAllocation) { $0 + $1.allocated } }
 
     /// - Complexity: O(*n*) in the number of files and folders.
-    package init(of inventory: StorageInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
+    package init(of inventory: FileInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
         var byKind: [Area?: [FileKind: Group]] = [:]
         // A file with several hard links counts once if any of them is backed up, whichever was found first.
         var backedUp = OncePerFile()
