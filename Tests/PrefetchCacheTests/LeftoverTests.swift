@@ -182,7 +182,9 @@ private final class InterruptedLedger: PromotionLedger {
     func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         try ledger.others(withContentOf: entry)
     }
-    func make(_ changes: [LedgerChange]) throws(CacheError) { try ledger.make(changes) }
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
+        try ledger.make(changes, flushing: flushing)
+    }
     var needsCheckpoint: Bool { ledger.needsCheckpoint }
     func checkpoint() throws(CacheError) { try ledger.checkpoint() }
     func close() throws(CacheError) { try ledger.close() }
@@ -195,11 +197,11 @@ private final class RefusingLedger: PromotionLedger {
 
     init(_ ledger: any PromotionLedger) { self.ledger = ledger }
 
-    func make(_ changes: [LedgerChange]) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         if isRefusing.load(ordering: .relaxed), changes.contains(where: { $0.new != nil }) {
             throw .database(name: "ledger", message: "refused")
         }
-        try ledger.make(changes)
+        try ledger.make(changes, flushing: flushing)
     }
 
     func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }

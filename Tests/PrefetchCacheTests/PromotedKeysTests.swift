@@ -34,7 +34,7 @@ import Testing
         func intents() -> [LedgerEntry] { [] }
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }
         func others(withContentOf entry: LedgerEntry) -> [LedgerEntry] { [] }
-        func make(_ changes: [LedgerChange]) {}
+        func make(_ changes: [LedgerChange], flushing: Bool) {}
         var needsCheckpoint: Bool { false }
         func checkpoint() {}
         func close() {}

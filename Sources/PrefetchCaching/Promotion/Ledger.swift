@@ -8,8 +8,8 @@ internal import SystemPackage
 
 /// The durable record of promotions: which key was promoted, to which file.
 ///
-/// It uses a write-ahead log and full synchronisation: a commit that returned survives a power cut, at the cost of one
-/// flush. The log is copied into the file after a second without activity. The ledger is created with the first
+/// It uses a write-ahead log and full synchronisation: a change that returned survives a power cut, at the cost of one
+/// flush, unless its caller does without. The log is copied into the file after a second without activity. The ledger is created with the first
 /// promotion. Losing it means that items may be promoted again, but never loses promoted bytes.
 ///
 /// Opening, changing and closing it require the lock of its folder. Readers never wait for that lock: while SQLite
@@ -107,11 +107,12 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
-    func make(_ changes: [LedgerChange]) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         // Even after an error something may have been written.
         isLogWritten.store(true, ordering: .relaxed)
         try write(creating: changes.contains { $0.new != nil }) { database, log in
             try log.lengthen()
+            try log.setFlushing(flushing, in: database)
             if let change = changes.first, changes.count == 1 {
                 // A single statement is its own transaction.
                 try Self.make(change, in: database)
@@ -292,17 +293,19 @@ final class Ledger: PromotionLedger {
     /// under the lock: while one connection rebuilds the index of the log, SQLite lets others that open the files retry
     /// for up to 10 seconds.
     private func openFile(isReading: Bool) throws -> OpenFile {
-        let log = LedgerLog(in: folder)
         let folderPath = path.removingLastComponent()
         do {
             try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
-            return OpenFile(queue: try openQueue(), log: log, identity: try attributes()?.identity)
+            let queue = try openQueue()
+            let log = try queue.unsafeRead { try LedgerLog(of: $0, in: folder) }
+            return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)
         } catch {
             // Taken before reading, so that a change in between is read again.
             guard isReading, Self.isAboutWriting(error), let fingerprint = try fingerprint() else {
                 throw error
             }
             let (queue, _) = try LedgerImage.open(in: folder, at: folderPath)
+            let log = try queue.unsafeRead { try LedgerLog(of: $0, in: folder) }
             return OpenFile(queue: queue, log: log, identity: fingerprint.file.identity, image: fingerprint)
         }
     }

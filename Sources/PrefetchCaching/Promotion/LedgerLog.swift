@@ -25,8 +25,23 @@ final class LedgerLog: Sendable {
     private let isLong = Atomic<Bool>(false)
     private let entered = Atomic<Int>(0)
 
-    init(in folder: Directory) {
+    /// Whether commits are flushed one by one now.
+    private let isFlushing = Atomic<Bool>(true)
+    /// On a file system without shared memory for a log there is none.
+    private let isInUse: Bool
+
+    init(of database: Database, in folder: Directory) throws {
         self.folder = folder
+        isInUse = try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal"
+    }
+
+    /// Chooses whether the next commit is flushed. To be called under the lock, outside a transaction. Without a log
+    /// every commit is: an old journal could otherwise undo more than the last one.
+    func setFlushing(_ flushing: Bool, in database: Database) throws {
+        guard isInUse, isFlushing.load(ordering: .relaxed) != flushing else { return }
+        // Takes effect when it is compiled, so it cannot be a cached statement.
+        try database.execute(sql: "PRAGMA synchronous = \(flushing ? "EXTRA" : "NORMAL")")
+        isFlushing.store(flushing, ordering: .relaxed)
     }
 
     /// Extends the log to its final length. To be called under the lock, so that nothing is appended concurrently; the

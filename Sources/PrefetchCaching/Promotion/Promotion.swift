@@ -209,7 +209,9 @@ struct Promotion {
                     var old = member.entry
                     old.state = state ?? old.state
                     return LedgerChange(old: state == nil ? nil : old, new: member.entry)
-                })
+                },
+                // As for one item: recovery commits what a power cut undoes.
+                flushing: state == nil)
             return nil
         } catch {
             return error

@@ -21,10 +21,12 @@ protocol PromotionLedger: Sendable {
     /// adopted rather than stored twice.
     func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry]
 
-    /// Makes all changes or none, even in a crash. Durable when it returns.
+    /// Makes all changes or none, even in a crash.
     ///
+    /// - Parameter flushing: Whether they are durable when it returns. Otherwise they become durable with the next
+    ///   ones that are, or with ``checkpoint()``; a power cut before that undoes them.
     /// - Throws: ``CacheError/overtaken(_:)`` when an entry is not what was expected; nothing has changed then.
-    func make(_ changes: [LedgerChange]) throws(CacheError)
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError)
 
     /// Whether there is anything for ``checkpoint()`` to do.
     var needsCheckpoint: Bool { get }
@@ -59,6 +61,9 @@ extension PromotionLedger {
             last = hash
         }
     }
+
+    /// Makes all changes or none. Durable when it returns.
+    func make(_ changes: [LedgerChange]) throws(CacheError) { try make(changes, flushing: true) }
 
     /// Enters a promotion, or a new state of it. Durable when it returns.
     ///

@@ -163,7 +163,9 @@ final class Publisher: Sendable {
         var entry = intent
         entry.state = .committed
         let all = [LedgerChange(old: intent, new: entry)] + changes
-        try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in try ledger.make(all)
+        // Until it is durable, the intent and the file under its name are as good: recovery commits.
+        try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in
+            try ledger.make(all, flushing: !changes.isEmpty)
         }
         removeCommitted(entry.key)
         return entry

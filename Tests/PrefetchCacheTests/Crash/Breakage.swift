@@ -45,7 +45,6 @@ extension Breakage {
     /// What only saves work after a crash, or stands behind another precaution.
     static let redundant: [Breakage] = [
         Breakage(name: "no leases", sabotage: { $0.kind == .lock && !$0.name.hasSuffix(".lock") }),
-        Breakage(name: "commits are not flushed", unflushed: [.committed]),
         Breakage(name: "no commits", omitted: [.committed]),
     ]
 

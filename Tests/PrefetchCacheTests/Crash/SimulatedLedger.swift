@@ -56,7 +56,7 @@ struct SimulatedLedger: PromotionLedger {
         }
     }
 
-    func make(_ changes: [LedgerChange]) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         let entered = changes.filter { change in !(change.new.map { omitted.contains($0.state) } ?? false) }
         guard let key = entered.lazy.compactMap({ ($0.new ?? $0.old)?.key }).first else { return }
         var values: [String: [UInt8]] = [:]
@@ -64,7 +64,8 @@ struct SimulatedLedger: PromotionLedger {
             guard let key = (change.new ?? change.old)?.key else { continue }
             values[key.hash.hexadecimal] = change.new.map(Self.value) ?? []
         }
-        let isFlushed = !entered.contains { $0.new.map { unflushed.contains($0.state) } ?? false }
+        let isFlushed =
+            flushing && !entered.contains { $0.new.map { unflushed.contains($0.state) } ?? false }
         // What was omitted is not missed.
         let isChecked = omitted.isEmpty
         let isMade: Bool

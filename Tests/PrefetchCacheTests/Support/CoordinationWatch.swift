@@ -119,9 +119,9 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.others(withContentOf: entry)
     }
 
-    func make(_ changes: [LedgerChange]) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         watch.expectNoAccess("make")
-        try ledger.make(changes)
+        try ledger.make(changes, flushing: flushing)
     }
 
     var needsCheckpoint: Bool { ledger.needsCheckpoint }
