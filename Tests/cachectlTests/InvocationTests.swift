@@ -207,7 +207,8 @@ import Testing
         #expect(
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
-                "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure", "stats",
+                "rehearse", "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure",
+                "stats",
                 "report", "watch",
             ])
     }
