@@ -15,9 +15,6 @@ internal import SystemPackage
 ///
 /// A check reads, and changes nothing. The app may go on meanwhile.
 public struct StorageCheck: Sendable {
-    /// How long an excluded file may stay unused, unless a check says otherwise.
-    public static let defaultUnusedFor = Duration.seconds(30 * 86_400)
-
     /// In the order of the rules.
     public let findings: [Finding]
     /// What could not be read, with the reason. Rules skip it.
@@ -28,13 +25,13 @@ public struct StorageCheck: Sendable {
     /// - Parameters:
     ///   - manifest: The app's `storage.json`, which says what its files are for.
     ///   - infoPlist: The app's `Info.plist`, for what it declares about its documents.
-    ///   - unusedFor: How long an excluded file may stay unused.
+    ///   - unusedFor: How long an excluded file may stay unused; `nil` for 30 days.
     /// - Throws: ``StorageCheckError``
     /// - Complexity: O(*n*) in the number of files. Some are opened, and those of equal length that begin alike are read
     ///   completely.
     public init(
         of areas: StorageAreas, manifest: URL? = nil, infoPlist: URL? = nil,
-        unusedFor: Duration = defaultUnusedFor
+        unusedFor: Duration? = nil
     ) async throws(StorageCheckError) {
         try await self.init(InventoryPlace(areas: areas, container: nil), manifest, infoPlist, unusedFor)
     }
@@ -46,7 +43,7 @@ public struct StorageCheck: Sendable {
     /// - Complexity: As ``init(of:manifest:infoPlist:unusedFor:)``.
     public init(
         ofContainer container: URL, manifest: URL? = nil, infoPlist: URL? = nil,
-        unusedFor: Duration = defaultUnusedFor
+        unusedFor: Duration? = nil
     ) async throws(StorageCheckError) {
         let areas: StorageAreas
         do {
@@ -59,7 +56,7 @@ public struct StorageCheck: Sendable {
             infoPlist, unusedFor)
     }
 
-    private init(_ place: InventoryPlace, _ manifest: URL?, _ infoPlist: URL?, _ unusedFor: Duration)
+    private init(_ place: InventoryPlace, _ manifest: URL?, _ infoPlist: URL?, _ unusedFor: Duration?)
         async throws(StorageCheckError)
     {
         // Its threads may block.
@@ -69,14 +66,15 @@ public struct StorageCheck: Sendable {
         }
     }
 
-    private init(blocking place: InventoryPlace, _ manifest: URL?, _ infoPlist: URL?, _ unusedFor: Duration)
+    private init(blocking place: InventoryPlace, _ manifest: URL?, _ infoPlist: URL?, _ unusedFor: Duration?)
         throws(StorageCheckError)
     {
         let fileSystem = LiveFileSystem()
-        // Bounded, so that no sum overflows: by about 30,000 years.
-        let milliseconds = min(max(0, unusedFor / .milliseconds(1)), 1e15)
-        var options = Checkup.Options(
-            now: Int64(Date().timeIntervalSince1970 * 1000), unusedFor: Int64(milliseconds))
+        var options = Checkup.Options(now: Int64(Date().timeIntervalSince1970 * 1000))
+        if let unusedFor {
+            // Bounded, so that no sum overflows: by about 30,000 years.
+            options.unusedFor = Int64(min(max(0, unusedFor / .milliseconds(1)), 1e15))
+        }
         do {
             options.manifest = try manifest.map { url throws(ManifestError) in
                 try StorageManifest(at: FilePath(url.path), in: fileSystem)

@@ -51,7 +51,7 @@ import Testing
         try container.mark(.exclude, path)
         try container.age(path, days: 60)
         for (unusedFor, rules) in [
-            (StorageCheck.defaultUnusedFor, ["excluded-unused"]), (.seconds(90 * 86_400), []),
+            (nil, ["excluded-unused"]), (Duration.seconds(90 * 86_400), []),
             (.seconds(Int64.max), []),
         ] {
             let check = try await StorageCheck(ofContainer: container.root, unusedFor: unusedFor)

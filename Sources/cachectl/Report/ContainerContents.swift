@@ -40,20 +40,14 @@ extension ContainerContents {
     ) {
         self.findings = findings
         self.problems = problems
-        struct Key: Hashable {
-            let area: Area?
-            let purpose: String
-            let isForeign: Bool
-        }
-        var groups: [Key: Group] = [:]
+        // By what is the same for all of a group's files.
+        var groups: [Group: Group] = [:]
         for file in inventory.files {
             let entry =
                 file.kind.ownPurpose == nil ? manifest?.entry(for: inventory.containerPath(of: file)) : nil
-            let key = Key(
+            let key = Group(
                 area: file.area, purpose: entry?.what ?? Self.purpose(of: file.kind), isForeign: entry != nil)
-            var group =
-                groups[key]
-                ?? Group(area: key.area, purpose: key.purpose, isForeign: key.isForeign)
+            var group = groups[key] ?? key
             group.files += 1
             group.bytes += file.countedLength
             if file.isBackedUp { group.backedUpBytes += file.countedLength }
