@@ -164,10 +164,11 @@ package enum CacheDirectoryTag {
 
     /// Creates the tag in a folder unless the name exists, which costs one `fstatat`.
     ///
+    /// - Parameter flushing: Whether its content is made durable.
     /// - Throws: The error of the call that failed. A partially written tag is removed.
-    package static func ensure(in directory: Descriptor, of fileSystem: any FileSystem)
-        throws(FileSystemError)
-    {
+    package static func ensure(
+        in directory: Descriptor, of fileSystem: any FileSystem, flushing: Bool = false
+    ) throws(FileSystemError) {
         guard try fileSystem.attributes(of: name, in: directory) == nil else { return }
         let file: Descriptor
         do {
@@ -180,6 +181,7 @@ package enum CacheDirectoryTag {
         defer { fileSystem.close(file) }
         do {
             try fileSystem.writeAll(contents, to: file, at: 0)
+            if flushing { try fileSystem.synchronize(file) }
         } catch {
             try fileSystem.unlink(name, in: directory)
             throw error

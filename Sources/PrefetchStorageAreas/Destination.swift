@@ -3,10 +3,14 @@
 /// ```swift
 /// let destination = Destination.documents("Episode 42.mp3", in: "Podcasts/Daily")
 /// ```
+///
+/// An item was downloaded and can be downloaded again, so backups exclude it unless the destination says
+/// ``BackupPolicy/include``.
 public struct Destination: Sendable, Hashable {
     /// ``Area/documents``, ``Area/applicationSupport`` or ``Area/iCloudDrive``.
     public let area: Area
-    /// The folder below the area, created if missing; `nil` for the root of the area.
+    /// The folder below the area, created if missing; `nil` for the root of the area. A file that backups exclude goes
+    /// below the area's ``StorageAreas/excludedFolder``, if there is one.
     public let folder: FolderPath?
     /// The name of the file.
     public let name: FileName
@@ -15,15 +19,16 @@ public struct Destination: Sendable, Hashable {
 
     /// Creates a destination. Returns `nil` for ``Area/caches`` and ``Area/temporary``, which the system
     /// purges, and for ``Area/iCloudDrive`` with ``BackupPolicy/exclude``: everything there is uploaded.
-    public init?(
-        area: Area, name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
-    ) {
+    ///
+    /// - Parameter backup: `nil` for ``BackupPolicy/exclude``, and in iCloud Drive for ``BackupPolicy/include``.
+    public init?(area: Area, name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy? = nil) {
         switch area {
-        case .documents, .applicationSupport: break
-        case .iCloudDrive: guard backup == .include else { return nil }
+        case .documents, .applicationSupport: self.init(area, name, folder, backup ?? .exclude)
+        case .iCloudDrive:
+            guard backup != .exclude else { return nil }
+            self.init(area, name, folder, .include)
         case .caches, .temporary: return nil
         }
-        self.init(area, name, folder, backup)
     }
 
     private init(_ area: Area, _ name: FileName, _ folder: FolderPath?, _ backup: BackupPolicy) {
@@ -35,14 +40,14 @@ public struct Destination: Sendable, Hashable {
 
     /// A document that is visible to the user under this name.
     public static func documents(
-        _ name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
+        _ name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .exclude
     ) -> Destination {
         Destination(.documents, name, folder, backup)
     }
 
     /// A file for the app's internal use.
     public static func applicationSupport(
-        _ name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .include
+        _ name: FileName, in folder: FolderPath? = nil, backup: BackupPolicy = .exclude
     ) -> Destination {
         Destination(.applicationSupport, name, folder, backup)
     }

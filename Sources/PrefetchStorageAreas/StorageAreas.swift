@@ -20,12 +20,25 @@ public struct StorageAreas: Sendable, Hashable {
     /// The app's user-visible folder in iCloud Drive. `nil` on Linux, except in a container, and if the app has no
     /// iCloud container or the user is not signed in.
     package let iCloudDrive: FilePath?
+    /// The folder in ``Area/documents`` and ``Area/applicationSupport`` below which items are promoted that backups
+    /// exclude. `nil` if there is none: each of their files is then marked.
+    public private(set) var excludedFolder: FileName?
 
     /// A copy with two areas replaced.
     package func replacing(caches: FilePath, applicationSupport: FilePath) -> StorageAreas {
         StorageAreas(
             documents: documents, applicationSupport: applicationSupport, caches: caches,
-            temporary: temporary, iCloudDrive: iCloudDrive)
+            temporary: temporary, iCloudDrive: iCloudDrive, excludedFolder: excludedFolder)
+    }
+
+    /// A copy with another folder for the items that backups exclude.
+    ///
+    /// - Parameter folder: Named by the app's bundle identifier; `nil` to mark each file where its
+    ///   ``Destination`` says.
+    public func excluding(into folder: FileName?) -> StorageAreas {
+        var areas = self
+        areas.excludedFolder = folder
+        return areas
     }
 
     /// The root of an area; `nil` for ``Area/iCloudDrive`` if ``iCloudDrive`` is `nil`.
@@ -44,12 +57,14 @@ public struct StorageAreas: Sendable, Hashable {
     /// command-line option.
     ///
     /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``
-    static func folderName(ofApp id: String) throws(StorageAreasError) -> FilePath.Component {
+    static func folderName(ofApp id: String) throws(StorageAreasError) -> FileName {
         let isSafe = id.unicodeScalars.allSatisfy { $0.isASCIIAlphanumeric || [".", "_", "-"].contains($0) }
-        guard isSafe, (1...255).contains(id.utf8.count), id.first != ".", id.first != "-",
-            let component = FilePath.Component(id)
-        else { throw .invalidApplicationID(id) }
-        return component
+        guard isSafe, id.first != "-" else { throw .invalidApplicationID(id) }
+        do {
+            return try FileName(id)
+        } catch {
+            throw .invalidApplicationID(id)
+        }
     }
 }
 
@@ -73,7 +88,7 @@ extension StorageAreas {
             applicationSupport: library.appending("Application Support"),
             caches: library.appending("Caches"),
             temporary: root.appending("tmp"),
-            iCloudDrive: library.appending("Mobile Documents"))
+            iCloudDrive: library.appending("Mobile Documents"), excludedFolder: nil)
     }
 
     private static func absolute(_ path: FilePath) throws(StorageAreasError) -> FilePath {
@@ -102,6 +117,8 @@ extension StorageAreas {
     /// The areas inside an app's container, such as the `AppData` folder of an `.xcappdata` bundle. iCloud Drive is not
     /// in a container: the folder `Library/Mobile Documents` stands in for it, and its content is not uploaded.
     ///
+    /// A container does not say whose it is, so there is no ``excludedFolder`` until ``excluding(into:)`` names one.
+    ///
     /// - Parameter url: A local folder, which need not exist yet.
     /// - Throws: ``StorageAreasError/notADirectory(_:)`` when something other than a folder is there, and
     ///   ``StorageAreasError/containerUnreadable(_:)`` when it cannot be opened.
@@ -123,6 +140,25 @@ extension StorageAreas {
     /// The current URL of a location; `nil` in an area that is unavailable.
     public func url(of location: AreaPath) -> URL? {
         path(of: location.area).map { URL(filePath: $0.pushing(location.relative).string) }
+    }
+}
+
+extension StorageAreas {
+    /// The folder that a file goes to: for one that backups exclude the folder of its destination below the
+    /// ``excludedFolder``, and for one that they include never below that.
+    ///
+    /// A path that would become too long stays as it is, and its file is marked.
+    package func folder(for destination: Destination) -> FolderPath? {
+        guard let excludedFolder, destination.area != .iCloudDrive else { return destination.folder }
+        let names = destination.folder?.components ?? []
+        let isBelow = names.first == excludedFolder
+        if isBelow == (destination.backup == .exclude) { return destination.folder }
+        do {
+            if isBelow { return names.count == 1 ? nil : try FolderPath(Array(names.dropFirst())) }
+            return try FolderPath([excludedFolder] + names)
+        } catch {
+            return destination.folder
+        }
     }
 }
 
@@ -187,14 +223,15 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
         /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``,
         ///   ``StorageAreasError/areaUnavailable(_:)``
         public static func application(id: String) throws(StorageAreasError) -> StorageAreas {
-            let component = try folderName(ofApp: id)
+            let name = try folderName(ofApp: id)
+            let component = FilePath(name.string)
             return StorageAreas(
                 documents: try path(of: .documentDirectory, .documents, component),
                 applicationSupport: try path(
                     of: .applicationSupportDirectory, .applicationSupport, component),
                 caches: try path(of: .cachesDirectory, .caches, component),
                 temporary: own(FilePath(NSTemporaryDirectory()), component),
-                iCloudDrive: visibleFolderOfICloudContainer())
+                iCloudDrive: visibleFolderOfICloudContainer(), excludedFolder: name)
         }
 
         /// Everything else in the container is also uploaded, but hidden from the user.
@@ -204,16 +241,16 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
         }
 
         private static func path(
-            of directory: FileManager.SearchPathDirectory, _ area: Area, _ id: FilePath.Component
+            of directory: FileManager.SearchPathDirectory, _ area: Area, _ id: FilePath
         ) throws(StorageAreasError) -> FilePath {
             guard let url = FileManager.default.urls(for: directory, in: .userDomainMask).first
             else { throw .areaUnavailable(area) }
             return own(FilePath(url.path(percentEncoded: false)), id)
         }
 
-        private static func own(_ path: FilePath, _ id: FilePath.Component) -> FilePath {
+        private static func own(_ path: FilePath, _ id: FilePath) -> FilePath {
             #if os(macOS)
-                path.appending(id)
+                path.pushing(id)
             #else
                 path
             #endif
@@ -253,7 +290,8 @@ extension StorageAreas {
     public static func application(id: String, environment: [String: String])
         throws(StorageAreasError) -> StorageAreas
     {
-        let id = try folderName(ofApp: id)
+        let name = try folderName(ofApp: id)
+        let id = FilePath(name.string)
         // A real environment cannot contain NUL, but a NUL in `environment` would truncate the path.
         func path(_ variable: String) -> FilePath? {
             guard let value = environment[variable], value.utf8.first == UInt8(ascii: "/"),
@@ -263,9 +301,9 @@ extension StorageAreas {
         }
         let home = path("HOME")
         func folder(_ path: FilePath?, orInHome relative: FilePath) throws(StorageAreasError) -> FilePath {
-            if let path { return path.appending(id) }
+            if let path { return path.pushing(id) }
             guard let home else { throw .homeMissing }
-            return home.pushing(relative).appending(id)
+            return home.pushing(relative).pushing(id)
         }
         let chosen = try chosenDocuments(path("XDG_CONFIG_HOME") ?? home?.appending(".config"), home)
         return StorageAreas(
@@ -273,8 +311,8 @@ extension StorageAreas {
             applicationSupport: try folder(path("XDG_DATA_HOME"), orInHome: ".local/share"),
             caches: try folder(path("XDG_CACHE_HOME"), orInHome: ".cache"),
             // Defined by POSIX rather than XDG.
-            temporary: (path("TMPDIR") ?? "/tmp").appending(id),
-            iCloudDrive: nil)
+            temporary: (path("TMPDIR") ?? "/tmp").pushing(id),
+            iCloudDrive: nil, excludedFolder: name)
     }
 
     private static func chosenDocuments(_ configuration: FilePath?, _ home: FilePath?)

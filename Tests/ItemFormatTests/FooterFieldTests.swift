@@ -68,7 +68,8 @@ import Testing
             destination: .documents(
                 try FileName(String(repeating: "n", count: FileName.maximumBytes)),
                 in: try FolderPath(
-                    [255, 255].map { String(repeating: "f", count: $0) }.joined(separator: "/"))),
+                    [255, 255].map { String(repeating: "f", count: $0) }.joined(separator: "/")),
+                backup: .include),
             validator: Validator(
                 entityTag: String(repeating: "e", count: ItemLimits.validatorBytes),
                 lastModified: String(repeating: "l", count: ItemLimits.validatorBytes)),
@@ -102,7 +103,7 @@ import Testing
     @Test func theFolderIsAFieldThatMustBeUnderstood() throws {
         var forged = ForgedItem(content: Sample.text(100))
         forged.fields.insert(.init(tag: 0x8008, value: Array("Podcasts/Daily".utf8)), at: 2)
-        let destination = Destination.documents("name.txt", in: "Podcasts/Daily")
+        let destination = Destination.documents("name.txt", in: "Podcasts/Daily", backup: .include)
         #expect(try read(forged.image).footer.metadata.destination == destination)
         let written = try image(
             of: Sample.text(100), ItemMetadata(key: "key", destination: destination),

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PartialJournalTests {
     private static let metadata = ItemMetadata(
         key: "feed/épisode 42", source: "feeds.example.org",
-        destination: .documents("Épisode 42.mp3", in: "Podcasts/Été"),
+        destination: .documents("Épisode 42.mp3", in: "Podcasts/Été", backup: .include),
         validator: Validator(entityTag: "W/\"5f3e\"", lastModified: "Tue, 15 Nov 1994 12:45:26 GMT"),
         priority: 0.625, storedAt: 1_700_000_000_123, expiresAt: 1_800_000_000_456, attributes: [0, 1, 2])
     private func write(_ encoding: ItemEncoding = .lz4, expectedLength: Int64? = 5 << 20, to file: ItemFile)

@@ -180,10 +180,11 @@ import Testing
             try world.cache(item)
             _ = try world.open(item.key, engine)
         }
-        let documents = SimulatedWorld.areas.documents
-        #expect(world.fileSystem.disk.files(in: documents) == ["Film.txt": one.content])
+        let folder = SimulatedWorld.areas.documents.appending(SimulatedWorld.excludedFolder.string)
+        let file = folder.appending("Film.txt")
+        #expect(world.fileSystem.disk.names(in: folder) == ["CACHEDIR.TAG", "Film.txt"])
         let report = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
         #expect(report.purged.isEmpty && report.shared.map(\.key) == ["one"])
-        #expect(world.fileSystem.disk.files(in: documents) == ["Film.txt": one.content])
+        #expect(world.fileSystem.disk.content(of: file) == one.content)
     }
 }

@@ -16,7 +16,7 @@ import Testing
     {
         let world = SimulatedWorld()
         var item = SimulatedItem("key", encoding)
-        item.metadata.destination = .documents(name)
+        item.metadata.destination = .documents(name, backup: .include)
         try world.cache(item)
         world.fileSystem.setNaming(naming)
         let opened = try #require(try world.open("key", world.engine()).value)
@@ -74,7 +74,7 @@ import Testing
     func aFolderWithCharactersThatFATRefusesGetsOthers(encoding: ItemEncoding) throws {
         let world = SimulatedWorld()
         var item = SimulatedItem("key", encoding)
-        item.metadata.destination = .documents("1.mp4", in: "Podcasts/Daily: News?")
+        item.metadata.destination = .documents("1.mp4", in: "Podcasts/Daily: News?", backup: .include)
         try world.cache(item)
         var naming = SimulatedNaming()
         naming.refused = SimulatedNaming.refusedByFAT
@@ -89,7 +89,7 @@ import Testing
     @Test func anIntentWhoseFolderIsRefusedIsCompletedInAnother() throws {
         let world = SimulatedWorld()
         var item = SimulatedItem("key", .identity)
-        item.metadata.destination = .documents("1.mp4", in: "Daily: News")
+        item.metadata.destination = .documents("1.mp4", in: "Daily: News", backup: .include)
         try world.cache(item)
         world.fileSystem.intercept { operation throws(FileSystemError) in
             if operation.newName == "1.mp4" { throw FileSystemError("rename", errno: .ioError) }

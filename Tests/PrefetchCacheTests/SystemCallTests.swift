@@ -13,7 +13,7 @@ import Testing
         "store": ["open": 1, "write": 1, "rename": 1, "attributes": 3, "makeDirectory": 1],
         "read": ["open": 1, "lock": 1, "read": 1],
         "open": [
-            "open": 6, "read": 1, "write": 1, "rename": 3, "unlink": 1, "synchronize": 2, "lock": 4,
+            "open": 7, "read": 1, "write": 1, "rename": 3, "unlink": 1, "synchronize": 2, "lock": 4,
             "attributes": 15,
             "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 14,
         ],

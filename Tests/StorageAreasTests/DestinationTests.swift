@@ -1,14 +1,47 @@
-import PrefetchStorageAreas
+import SystemPackage
 import Testing
+
+@testable import PrefetchStorageAreas
 
 @Suite struct DestinationTests {
     private let name = FileName(sanitizing: "film.mp4")
 
-    @Test func anItemIsBackedUpUnlessTheCallerSaysOtherwise() {
-        #expect(Destination.documents(name).backup == .include)
-        #expect(Destination.applicationSupport(name).backup == .include)
-        #expect(Destination.documents(name, backup: .exclude).backup == .exclude)
-        #expect(Destination.applicationSupport(name, backup: .exclude).backup == .exclude)
+    @Test func anItemIsNotBackedUpUnlessTheCallerSaysOtherwise() {
+        #expect(Destination.documents(name).backup == .exclude)
+        #expect(Destination.applicationSupport(name).backup == .exclude)
+        #expect(Destination.documents(name, backup: .include).backup == .include)
+        #expect(Destination.applicationSupport(name, backup: .include).backup == .include)
+        #expect(Destination(area: .iCloudDrive, name: name)?.backup == .include)
+    }
+
+    /// Where a file goes, by its area, its folder and its policy.
+    @Test func whatBackupsExcludeIsInOneFolder() throws {
+        let areas = try StorageAreas.container(at: "/container" as FilePath)
+        let long = try FolderPath(Array(repeating: name, count: FolderPath.maximumDepth))
+        for (folder, backup, place) in [
+            (nil, BackupPolicy.exclude, "org.example.app"), ("Maps", .exclude, "org.example.app/Maps"),
+            ("org.example.app/Maps", .exclude, "org.example.app/Maps"),
+            ("org.example.app.other", .exclude, "org.example.app/org.example.app.other"),
+            (nil, .include, nil), ("Maps", .include, "Maps"), ("org.example.app", .include, nil),
+            ("org.example.app/Maps", .include, "Maps"), (long, .exclude, long),
+        ] as [(FolderPath?, BackupPolicy, FolderPath?)] {
+            for destination in [
+                Destination.documents(name, in: folder, backup: backup),
+                .applicationSupport(name, in: folder, backup: backup),
+            ] {
+                #expect(areas.excluding(into: "org.example.app").folder(for: destination) == place)
+                #expect(areas.folder(for: destination) == folder)
+            }
+        }
+        let uploaded = Destination.iCloudDrive(name, in: "org.example.app")
+        #expect(areas.excluding(into: "org.example.app").folder(for: uploaded) == "org.example.app")
+    }
+
+    @Test func anAppHasAFolderOfItsOwnName() throws {
+        let areas = try StorageAreas.application(id: "org.example.app", environment: ["HOME": "/home/user"])
+        #expect(areas.excludedFolder == "org.example.app")
+        #expect(areas.excluding(into: nil).excludedFolder == nil)
+        #expect(areas.replacing(caches: "/c", applicationSupport: "/s").excludedFolder == "org.example.app")
     }
 
     @Test func anAreaThatKeepsFilesIsADestination() {

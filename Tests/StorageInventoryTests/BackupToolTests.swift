@@ -22,6 +22,7 @@ import Testing
         container = try SampleContainer()
         work = try TemporaryFolder()
         try await container.use()
+        try await openExcluded()
         let signature = Data("Signature: 8a477f597d28d172789f06886806bc55\n".utf8)
         let folder = "Library/Application Support/Offline"
         for path in [
@@ -49,6 +50,21 @@ import Testing
         for path in ["odd/ *?[x]{a,b}$HOME#\\ é ", "odd/-x"] {
             try container.mark(.exclude, "\(folder)/\(path)")
         }
+    }
+
+    /// In a folder of each area, and one that backups include.
+    private func openExcluded() async throws {
+        let cache = try await container.cache(excludingInto: "org.example.app")
+        for (key, destination) in [
+            ("walk", Destination.documents("Walk.txt", in: "Walks")), ("way", .documents("Way.txt")),
+            ("model", .applicationSupport("Model.txt")),
+            ("diary", .documents("Diary.txt", in: "Walks", backup: .include)),
+        ] {
+            let item = ItemMetadata(key: try ItemKey(key), destination: destination)
+            _ = try await cache.store(content(key), as: item)
+            _ = try #require(try await cache.open(item.key))
+        }
+        try await cache.close()
     }
 
     private func setAttribute(_ name: String, _ value: String, of path: String) throws {
@@ -113,6 +129,12 @@ import Testing
         let predicted = try predicted(tool)
         #expect(archived.subtracting(predicted).sorted() == [])
         #expect(predicted.subtracting(archived).sorted() == [])
+        let opened = [
+            "Documents/org.example.app/Walks/Walk.txt", "Documents/org.example.app/Way.txt",
+            "Library/Application Support/PrefetchCache/files/org.example.app/Model.txt",
+        ]
+        #expect(predicted.isDisjoint(with: opened))
+        #expect(predicted.contains("Documents/Walks/Diary.txt"))
         // Otherwise there would be nothing to compare.
         #expect(try predicted != self.predicted(.none))
         #expect(try predicted != self.predicted(.system))

@@ -24,9 +24,9 @@ import Testing
     }
 
     private static let items: [(ItemKey, Destination)] = [
-        ("hidden", .applicationSupport("Hidden.txt")),
+        ("hidden", .applicationSupport("Hidden.txt", backup: .include)),
         ("excluded", .applicationSupport("Excluded.txt", backup: .exclude)),
-        ("visible", .documents("Visible.txt")),
+        ("visible", .documents("Visible.txt", backup: .include)),
     ]
 
     /// Before the walk looks into a folder of opened files; and when it is over, before the ledger is read.

@@ -50,7 +50,8 @@ import Testing
         let sources = ["caf\u{E9}", "cafe\u{301}"]
         for (number, source) in sources.enumerated() {
             let key = try ItemKey("menu-\(number)")
-            let metadata = ItemMetadata(key: key, source: source, destination: .documents("Menu.txt"))
+            let metadata = ItemMetadata(
+                key: key, source: source, destination: .documents("Menu.txt", backup: .include))
             try await cache.store(content(key.string), as: metadata)
         }
         try await cache.close()
@@ -98,7 +99,8 @@ import Testing
 
     @Test func whatIsInTheLedgersLogIsSeenBesideALiveApp() async throws {
         let cache = try await container.cache()
-        let item = ItemMetadata(key: "fresh", source: "feed-a", destination: .documents("Fresh.txt"))
+        let item = ItemMetadata(
+            key: "fresh", source: "feed-a", destination: .documents("Fresh.txt", backup: .include))
         _ = try await cache.store(content("fresh"), as: item)
         _ = try await cache.open("fresh")
         let log = container.url("Library/Application Support/PrefetchCache/ledger.sqlite-wal")
@@ -116,7 +118,8 @@ import Testing
         #expect(try container.inventory().files.contains { $0.facts?.key == "film" && $0.since == 42 })
         // And the app goes on.
         _ = try await cache.store(
-            content("next"), as: ItemMetadata(key: "next", destination: .documents("Next.txt")))
+            content("next"),
+            as: ItemMetadata(key: "next", destination: .documents("Next.txt", backup: .include)))
         #expect(try await cache.open("next") != nil)
         try ledger.close()
         try await cache.close()
@@ -134,7 +137,8 @@ import Testing
 
     @Test func aKeptPartialSaysWhatItWillBe() async throws {
         let cache = try await container.cache()
-        let metadata = ItemMetadata(key: "broken-off", source: "feed-c", destination: .documents("B.bin"))
+        let metadata = ItemMetadata(
+            key: "broken-off", source: "feed-c", destination: .documents("B.bin", backup: .include))
         guard
             case .writer(let writer) = try await cache.beginStoring(
                 metadata, expectedLength: 3 << 20, keepingPartial: true)

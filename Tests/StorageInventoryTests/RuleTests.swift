@@ -204,7 +204,7 @@ import Testing
 
     @Test func anItemOfWhichTheFileWasOpenedTwiceOverIsFound() async throws {
         // As a restored container has it: the cached copy came back.
-        let item = ItemMetadata(key: "again", destination: .documents("Again.txt"))
+        let item = ItemMetadata(key: "again", destination: .documents("Again.txt", backup: .include))
         let cache = try await container.cache()
         _ = try await cache.store(content("film"), as: item)
         try await cache.close()
@@ -213,7 +213,7 @@ import Testing
 
     @Test func theWorkOfALivingProcessIsNotAbandoned() async throws {
         let cache = try await container.cache()
-        let metadata = ItemMetadata(key: "long", destination: .documents("Long.txt"))
+        let metadata = ItemMetadata(key: "long", destination: .documents("Long.txt", backup: .include))
         guard case .writer(let writer) = try await cache.beginStoring(metadata, expectedLength: nil) else {
             throw SampleContainer.Unexpected()
         }

@@ -45,7 +45,8 @@ import Testing
         for (number, content) in contents.enumerated() {
             let key = try ItemKey("\(number)")
             let metadata = ItemMetadata(
-                key: key, destination: .applicationSupport(FileName(sanitizing: "\(number).bin")))
+                key: key,
+                destination: .applicationSupport(FileName(sanitizing: "\(number).bin"), backup: .include))
             guard case .stored = try await cache.store(content, as: metadata, encoding: .forced(.identity))
             else { throw SampleContainer.Unexpected() }
         }

@@ -68,6 +68,9 @@ public final class PrefetchCacheContender: Contender {
         state = State(cache: cache, directory: directory, items: metadata)
     }
 
+    /// Apps have one, named by their id; a container has to be told.
+    static let excludedFolder: FileName = "org.example.compare"
+
     /// Makes the folders that the cache would make as they are needed.
     static func makeItemFolders(in directory: URL) throws {
         let items = directory.appending(path: "Library/Caches/PrefetchCache/items")
@@ -83,7 +86,8 @@ public final class PrefetchCacheContender: Contender {
         if case .none = budget {
             environment.volume = VolumeState(total: 1 << 50, available: 1 << 49)
         }
-        let cache = try await PrefetchCache(areas: .container(at: directory), environment: environment)
+        let cache = try await PrefetchCache(
+            areas: .container(at: directory).excluding(into: Self.excludedFolder), environment: environment)
         // Opening the catalog and the ledger is not what is measured, as it is not with other databases.
         let first = ItemMetadata(key: "first", destination: .documents("First"))
         try await cache.store([0], as: first)
@@ -125,7 +129,8 @@ public final class PrefetchCacheContender: Contender {
 
     public func promotedFile(_ index: Int) -> URL {
         guard let state else { preconditionFailure("prepare(in:for:) comes first") }
-        return state.directory.appending(path: "Documents/\(Workload.finalName(index))")
+        return state.directory.appending(
+            path: "Documents/\(Self.excludedFolder)/\(Workload.finalName(index))")
     }
 
     public func cleanup() async throws {

@@ -17,6 +17,7 @@ struct Story: Sendable {
 
             // An app uses `.application(id: "org.example.podcasts")` instead.
             let areas = try StorageAreas.container(at: container.appending(path: "app"))
+                .excluding(into: "org.example.app")
 
             try await Player.launched(areas) { player in
                 try await FirstLaunch(player: player, publisher: publisher).run(&report)

@@ -16,7 +16,7 @@ struct Story: Sendable {
         let plan = try await BudgetPlan.rehearsing(chosen.files, in: container.appending(path: "rehearsal"))
 
         // An app uses `.application(id: "org.example.podcasts")` instead.
-        let areas = try StorageAreas.container(at: container)
+        let areas = try StorageAreas.container(at: container).excluding(into: "org.example.walkthrough")
         return try await PrefetchCache.with(areas) { cache in
             let run = try await StoreAhead(cache, areas, chosen.files, under: plan).run(&report)
             try await ProveRecency(cache: cache, run: run).run(&report)

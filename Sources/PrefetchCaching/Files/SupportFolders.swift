@@ -36,6 +36,7 @@ final class SupportFolders: Sendable {
         var names = path?.components ?? []
         for index in names.indices {
             folder = try Self.openOrCreate(&names[index], in: folder, permissions)
+            if index == names.startIndex, isBelowExcludedFolder(path, in: area) { try renewExclusion(folder) }
         }
         do {
             if let wanted = path, wanted.components != names { path = try FolderPath(names) }
@@ -192,6 +193,64 @@ final class SupportFolders: Sendable {
             guard error.isNotFound else { throw error }
             return [staging]
         }
+    }
+
+    // MARK: The folder that backups exclude
+
+    func isBelowExcludedFolder(_ path: FolderPath?, in area: Area) -> Bool {
+        guard let excludedFolder = areas.excludedFolder, area != .iCloudDrive else { return false }
+        return path?.components.first == excludedFolder
+    }
+
+    /// Whether a folder above a promoted item keeps it out of backups, so that its file needs no mark.
+    func isExcluded(_ path: FolderPath?, in area: Area) throws(FileSystemError) -> Bool {
+        guard isBelowExcludedFolder(path, in: area), let folder = try excludedFolder(in: area) else {
+            return false
+        }
+        return try BackupMark(fileSystem: fileSystem).policy(of: folder.descriptor) == .exclude
+    }
+
+    /// The folder of an area that backups exclude, if it exists.
+    func excludedFolder(in area: Area) throws(FileSystemError) -> Directory? {
+        guard let name = areas.excludedFolder, let top = try existingTopFolder(of: area) else { return nil }
+        do {
+            return try top.open(name.path)
+        } catch {
+            guard error.isNotRegularFile else { throw error }
+            return nil
+        }
+    }
+
+    func renewExclusion(above path: FolderPath?, in area: Area) throws(FileSystemError) {
+        guard isBelowExcludedFolder(path, in: area), let folder = try excludedFolder(in: area) else { return }
+        try renewExclusion(folder)
+    }
+
+    /// Marks the folder that backups exclude, and on Linux tags it, durably, unless it is marked and tagged already.
+    ///
+    /// One with neither that is not empty is the user's: excluding it might exclude files that cannot be downloaded
+    /// again, so the items that go there are marked one by one.
+    ///
+    /// - Returns: Whether a mark or tag was missing and was set.
+    @discardableResult
+    func renewExclusion(_ folder: Directory, isDryRun: Bool = false) throws(FileSystemError) -> Bool {
+        let file = folder.descriptor
+        let isMarked = try BackupMark(fileSystem: fileSystem).policy(of: file) == .exclude
+        #if canImport(Darwin)
+            let isTagged = isMarked
+        #else
+            let isTagged = try fileSystem.attributes(of: CacheDirectoryTag.name, in: file) != nil
+        #endif
+        if isMarked, isTagged { return false }
+        if !isMarked, !isTagged, try !fileSystem.entries(of: file).isEmpty { return false }
+        if isDryRun { return true }
+        try Self.excludeFromBackup(folder)
+        #if !canImport(Darwin)
+            try CacheDirectoryTag.ensure(in: file, of: fileSystem, flushing: true)
+        #endif
+        try fileSystem.synchronize(file)
+        if !isTagged { return true }
+        return try BackupMark(fileSystem: fileSystem).policy(of: file) == .exclude
     }
 
     /// Staged files need no backup. A file system that cannot store the mark is tolerated.

@@ -25,15 +25,25 @@ public struct MigrationRequest: Hashable, Sendable {
     public var backup: BackupPolicy
 
     /// Creates a request for a folder.
+    ///
+    /// - Parameter backup: `nil` for ``BackupPolicy/exclude`` if the files can be downloaded again and do not go to
+    ///   iCloud Drive, and for ``BackupPolicy/include`` otherwise.
     public init(
         of folder: FilePath, as role: Role, source: String = "", keyPrefix: String = "",
-        backup: BackupPolicy = .include
+        backup: BackupPolicy? = nil
     ) {
         self.folder = folder
         self.role = role
         self.source = source
         self.keyPrefix = keyPrefix
-        self.backup = backup
+        self.backup =
+            backup
+            ?? {
+                switch role {
+                case .cached(.iCloudDrive), .promoted: .include
+                case .cached: .exclude
+                }
+            }()
     }
 
     var area: Area {

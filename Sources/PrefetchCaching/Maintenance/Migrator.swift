@@ -318,7 +318,7 @@ struct Migrator {
         try destinations.requireWritable(place, in: target)
         try engine.admission.makeRoomToOpen(0, in: destinations.support.staging)
         let checksum = try original.checksum()
-        try files.mark(original.file, target.backup)
+        try files.mark(original.file, target.backup, in: target.area, place.path)
         try fileSystem.synchronize(original.file)
         guard try original.isUnchanged() else { throw Left(.changed) }
         let intent = LedgerEntry(

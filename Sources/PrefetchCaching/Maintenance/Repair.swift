@@ -294,8 +294,14 @@ extension Repair {
                 try renewMark(of: folder.descriptor, at: place, key: nil)
             }
         }
+        let support = engine.destinations.support
+        let renewed = [Area.documents, .applicationSupport].filter(renewExclusion)
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
             guard entry.isExcluded else { return }
+            // A dry run sees the folder as it is.
+            if renewed.contains(entry.area), support.isBelowExcludedFolder(entry.folder, in: entry.area) {
+                return
+            }
             let place = entry.location
             log.attempt(place) { () throws(CacheError) in
                 try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
@@ -305,31 +311,35 @@ extension Repair {
         }
     }
 
+    /// - Returns: Whether the folder of an area that backups exclude had lost its mark.
+    private func renewExclusion(in area: Area) -> Bool {
+        let support = engine.destinations.support
+        guard let name = support.areas.excludedFolder,
+            let place = AreaPath(
+                area: area, relative: SupportFolders.relativePath(in: area, nil).pushing(name.path))
+        else { return false }
+        var isRenewed = false
+        log.attempt(place) { () throws(CacheError) in
+            try onFiles { () throws(FileSystemError) in
+                guard let folder = try support.excludedFolder(in: area) else { return }
+                isRenewed = try support.renewExclusion(folder, isDryRun: isDryRun)
+            }
+            if isRenewed { log.note(.markRestored, place, key: nil) }
+        }
+        return isRenewed
+    }
+
     private func renewMark(of entry: LedgerEntry, at place: AreaPath) throws(CacheError) {
         guard let folder = try engine.destinations.existingFolder(of: entry),
             let file = try engine.files.openWithoutAccessTime(entry, in: folder)
         else { return }
         defer { fileSystem.close(file) }
-        let attributes = try engine.files.attributes(of: file)
-        guard attributes.kind == .regular, attributes.length == entry.contentBytes,
-            try !isMarked(file), try isOurs(file, entry)
-        else { return }
+        guard try onFiles(engine.files.hasLostMark(file, of: entry)) else { return }
         try renewMark(of: file, at: place, key: entry.key)
     }
 
-    private func isMarked(_ file: Descriptor) throws(CacheError) -> Bool {
-        try onFiles(BackupMark(fileSystem: fileSystem).policy(of: file) == .exclude)
-    }
-
-    private func isOurs(_ file: Descriptor, _ entry: LedgerEntry) throws(CacheError) -> Bool {
-        try onFiles { () throws(FileSystemError) in
-            guard try engine.files.isOurs(file, by: entry) else { return false }
-            return try fileSystem.contentChecksum(of: file) == entry.contentChecksum
-        }
-    }
-
     private func renewMark(of file: Descriptor, at place: AreaPath, key: ItemKey?) throws(CacheError) {
-        guard try !isMarked(file) else { return }
+        guard try onFiles(BackupMark(fileSystem: fileSystem).policy(of: file)) == .include else { return }
         if !isDryRun {
             let isMarked = try onFiles { () throws(FileSystemError) in
                 guard try engine.files.mark(file, .exclude) else { return false }

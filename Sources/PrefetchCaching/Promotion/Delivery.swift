@@ -53,8 +53,7 @@ final class Delivery: StoreUnderWay {
         // Created at once, so that an unwritable destination fails before the download.
         guard let target = metadata.destination else { throw .noDestination(metadata.key) }
         self.target = target
-        var path = target.folder
-        let folder = try engine.destinations.destination(in: target.area, &path)
+        let (folder, path) = try engine.destinations.destination(of: target)
         staging = try engine.destinations.stagingFolder(for: folder, target.area, path)
         self.path = path
         if path != nil, staging !== engine.destinations.support.staging {
@@ -197,7 +196,7 @@ final class Delivery: StoreUnderWay {
         do {
             // Returns the space that was preallocated but not needed.
             if allocated > length { try fileSystem.resize(file, to: length) }
-            try engine.files.mark(file, target.backup)
+            try engine.files.mark(file, target.backup, in: target.area, path)
             try fileSystem.synchronize(file)
             try fileSystem.synchronize(staging.descriptor)
         } catch {

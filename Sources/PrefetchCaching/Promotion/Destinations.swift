@@ -9,6 +9,21 @@ struct Destinations: Sendable {
 
     private var fileSystem: any FileSystem { support.fileSystem }
 
+    /// The folder that an item goes to, created if missing, and its path.
+    ///
+    /// What backups exclude goes where its destination says, and is marked, if it cannot be kept together: a file of the
+    /// user's may have the name of the folder.
+    func destination(of target: Destination) throws(CacheError) -> (folder: Directory, path: FolderPath?) {
+        var path = support.areas.folder(for: target)
+        do {
+            return (try destination(in: target.area, &path), path)
+        } catch {
+            path = target.folder
+            guard target.backup == .exclude, support.areas.folder(for: target) != path else { throw error }
+            return (try destination(in: target.area, &path), path)
+        }
+    }
+
     /// The folder that an item goes to, created if missing. Its path may change, see
     /// ``SupportFolders/destination(in:_:)``.
     func destination(in area: Area, _ folder: inout FolderPath?) throws(CacheError) -> Directory {
@@ -120,7 +135,7 @@ struct Destinations: Sendable {
 
     /// Where an item will go, unless that name is taken.
     func path(of destination: Destination) -> FilePath {
-        path(of: destination.area, destination.folder).pushing(destination.name.path)
+        path(of: destination.area, support.areas.folder(for: destination)).pushing(destination.name.path)
     }
 
     func path(of entry: LedgerEntry) -> FilePath {

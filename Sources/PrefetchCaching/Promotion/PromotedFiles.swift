@@ -118,9 +118,15 @@ final class PromotedFiles: Sendable {
 
     // MARK: Marks and flushes
 
-    /// Sets the backup mark of a file before it is published. A file system that does not support the mark does not
-    /// prevent publishing: the mark is only a hint.
-    ///
+    /// Sets the backup mark of a file before it is published, unless a folder above its destination has it. A file
+    /// system that does not support the mark does not prevent publishing: the mark is only a hint.
+    func mark(_ file: Descriptor, _ backup: BackupPolicy, in area: Area, _ folder: FolderPath?)
+        throws(FileSystemError)
+    {
+        if backup == .exclude, try destinations.support.isExcluded(folder, in: area) { return }
+        try mark(file, backup)
+    }
+
     /// - Returns: Whether the file has the mark now.
     @discardableResult
     func mark(_ file: Descriptor, _ backup: BackupPolicy) throws(FileSystemError) -> Bool {
@@ -133,15 +139,30 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    /// Sets the mark again if publishing lost it: otherwise the next backup would include the file.
+    /// Sets the mark again if publishing or the user lost it: otherwise the next backup would include the file.
     func renewMark(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
-        guard entry.backup == .exclude else { return }
+        guard entry.backup == .exclude,
+            try !destinations.onDestination(
+                entry, destinations.support.isExcluded(entry.folder, in: entry.area))
+        else { return }
         _ = try withFile(of: entry, in: folder) { file throws(FileSystemError) in
             guard try BackupMark(fileSystem: fileSystem).policy(of: file) != entry.backup,
                 try isOurs(file, by: entry)
             else { return }
             if try mark(file, entry.backup) { try fileSystem.synchronize(file) }
         }
+    }
+
+    /// Whether a file that was written for an entry and not changed since is in backups, although the entry excludes it.
+    func hasLostMark(_ file: Descriptor, of entry: LedgerEntry) throws(FileSystemError) -> Bool {
+        guard try BackupMark(fileSystem: fileSystem).policy(of: file) == .include,
+            try !destinations.support.isExcluded(entry.folder, in: entry.area)
+        else { return false }
+        let attributes = try fileSystem.attributes(of: file)
+        guard attributes.kind == .regular, attributes.length == entry.contentBytes,
+            try isOurs(file, by: entry)
+        else { return false }
+        return try fileSystem.contentChecksum(of: file) == entry.contentChecksum
     }
 
     /// Includes in backups a file that was written for other keys, which exclude it, and that this entry includes.
@@ -193,7 +214,7 @@ final class PromotedFiles: Sendable {
     private static let dayInNanoseconds: Int64 = 86_400_000_000_000
 
     /// Records that an excluded file is about to be used, in its access time: many volumes, such as those of
-    /// phones, do not record accesses themselves.
+    /// phones, do not record accesses themselves. Sets a mark again that it has lost.
     func noteUse(of entry: LedgerEntry) {
         guard entry.backup == .exclude else { return }
         do {
@@ -202,8 +223,10 @@ final class PromotedFiles: Sendable {
             let (now, isTooLate) = environment.now().multipliedReportingOverflow(by: 1_000_000)
             guard !isTooLate else { return }
             try destinations.onDestination(entry) { () throws(FileSystemError) in
+                try destinations.support.renewExclusion(above: entry.folder, in: entry.area)
                 try fileSystem.withFile(entry.name.path, in: folder.descriptor, .readWithoutAccessTime) {
                     file throws(FileSystemError) in
+                    if try hasLostMark(file, of: entry) { try mark(file, .exclude) }
                     guard let last = try fileSystem.accessTime(of: file), last < now - Self.dayInNanoseconds
                     else { return }
                     try fileSystem.setAccessTime(now, of: file)

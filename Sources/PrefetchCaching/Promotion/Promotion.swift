@@ -147,7 +147,7 @@ struct Promotion {
     }
 
     private mutating func place(for target: Destination) throws(CacheError) -> PromotionPlace {
-        let site = Site(area: target.area, folder: target.folder)
+        let site = Site(area: target.area, folder: destinations.support.areas.folder(for: target))
         if let place = places[site] { return place }
         // The ledger, and folders that are created now, need room whatever the encoding.
         if places.isEmpty { try stager.admission.makeRoomToOpen(0, in: destinations.support.staging) }

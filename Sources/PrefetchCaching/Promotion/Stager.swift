@@ -63,8 +63,7 @@ final class Stager: Sendable {
     ///
     /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
     func place(for target: Destination, holding held: [KeyHash]) throws(CacheError) -> PromotionPlace {
-        var path = target.folder
-        let folder = try destinations.destination(in: target.area, &path)
+        let (folder, path) = try destinations.destination(of: target)
         let staging = try destinations.stagingFolder(for: folder, target.area, path)
         if path != nil, staging !== support.staging {
             try leftovers.sweep(staging, holding: held)
@@ -100,9 +99,8 @@ final class Stager: Sendable {
 
     func isOnVolumeOfItems(_ target: Destination) throws(CacheError) -> Bool {
         let folder: Directory
-        var path = target.folder
         do {
-            folder = try destinations.destination(in: target.area, &path)
+            folder = try destinations.destination(of: target).folder
         } catch {
             // Out of the very space that is being asked about.
             guard error.isOutOfSpace else { throw error }
@@ -166,7 +164,7 @@ final class Stager: Sendable {
                 try destinations.onDestination(entry, fileSystem.writeAll(piece, to: file, at: offset))
             }
             try destinations.onDestination(entry) { () throws(FileSystemError) in
-                _ = try files.mark(file, entry.backup)
+                _ = try files.mark(file, entry.backup, in: entry.area, entry.folder)
             }
             try finish(entry, file)
         }
@@ -291,7 +289,7 @@ final class Stager: Sendable {
                         try fileSystem.writeAll(piece, to: file, at: offset)
                     }
                 }
-                try files.mark(file, intent.backup)
+                try files.mark(file, intent.backup, in: intent.area, intent.folder)
                 try fileSystem.synchronize(file)
                 try fileSystem.synchronize(staging.descriptor)
             }
@@ -355,7 +353,7 @@ final class Stager: Sendable {
                 guard try fileSystem.attributes(of: file).length == storedBytes else { return false }
                 try fileSystem.resize(file, to: entry.contentBytes)
                 guard try hasContent(of: entry, file) else { return false }
-                try files.mark(file, entry.backup)
+                try files.mark(file, entry.backup, in: entry.area, entry.folder)
                 try fileSystem.synchronize(file)
                 return true
             }

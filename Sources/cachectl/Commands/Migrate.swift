@@ -58,8 +58,11 @@ struct Migrate: CacheCommand {
         transform: String.parse)
     var keyPrefix = ""
 
-    @Option(help: ArgumentHelp("Whether backups should contain the files.", valueName: "choice"))
-    var backup = BackupChoice.include
+    @Option(
+        help: ArgumentHelp(
+            "Whether backups should contain the files (default: exclude with --as cached, else include).",
+            valueName: "choice"))
+    var backup: BackupChoice?
 
     @Flag(help: "Only show what would be done.")
     var dryRun = false
@@ -76,7 +79,7 @@ struct Migrate: CacheCommand {
             throw ValidationError(
                 "give --from <dir> and --as <role> together, or neither to upgrade the cache")
         }
-        if from == nil, source != nil || to != nil || !keyPrefix.isEmpty || backup != .include {
+        if from == nil, source != nil || to != nil || !keyPrefix.isEmpty || backup != nil {
             throw ValidationError("--to, --source, --key-prefix and --backup are for --from")
         }
         if role != .cached, to != nil || source != nil {
@@ -98,7 +101,7 @@ struct Migrate: CacheCommand {
             ? .cached(to: to.flatMap { Area(name: $0.rawValue) } ?? .applicationSupport)
             : .promoted(to: role == .documents ? .documents : .applicationSupport)
         let request = MigrationRequest(
-            of: from, as: migratedRole, source: source ?? "", keyPrefix: keyPrefix, backup: backup.policy)
+            of: from, as: migratedRole, source: source ?? "", keyPrefix: keyPrefix, backup: backup?.policy)
         let log = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
         let migrated = await result {
             try await cache.migrate(request, dryRun: dryRun) { file in

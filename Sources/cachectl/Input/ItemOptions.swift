@@ -25,8 +25,11 @@ struct ItemOptions: ParsableArguments {
         transform: FolderPath.parse)
     var folder: FolderPath?
 
-    @Option(help: ArgumentHelp("Whether backups should contain the opened file.", valueName: "choice"))
-    var backup = BackupChoice.include
+    @Option(
+        help: ArgumentHelp(
+            "Whether backups should contain the opened file (default: exclude; with --to icloud include).",
+            valueName: "choice"))
+    var backup: BackupChoice?
 
     @Option(
         "How long the item is worth keeping: 45s, 30m, 12h, 7d or 2w.", "duration", parse: Lifetime.init(_:))
@@ -41,7 +44,7 @@ struct ItemOptions: ParsableArguments {
     var requested = false
 
     func validate() throws {
-        if to == .none, name != nil || folder != nil || backup == .exclude || requested {
+        if to == .none, name != nil || folder != nil || backup != nil || requested {
             throw ValidationError(
                 "--name, --folder, --backup and --requested need a destination; not --to none")
         }
@@ -57,7 +60,7 @@ struct ItemOptions: ParsableArguments {
     /// - Parameter ownName: The name to use if `--name` is not given.
     func destination(_ ownName: @autoclosure () -> FileName) -> Destination? {
         Area(name: to.rawValue).flatMap {
-            Destination(area: $0, name: name ?? ownName(), in: folder, backup: backup.policy)
+            Destination(area: $0, name: name ?? ownName(), in: folder, backup: backup?.policy)
         }
     }
 

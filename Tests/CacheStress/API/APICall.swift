@@ -56,7 +56,8 @@ struct APICall: Sendable {
         let name = FileName(sanitizing: key.string)
         return ItemMetadata(
             key: key, source: "source-\(number % 3)", intent: intent,
-            destination: isExcluded ? .applicationSupport(name, backup: .exclude) : .documents(name),
+            destination: isExcluded
+                ? .applicationSupport(name, backup: .exclude) : .documents(name, backup: .include),
             priority: number.isMultiple(of: 7) ? 0.5 : 0)
     }
 

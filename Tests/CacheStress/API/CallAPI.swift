@@ -83,7 +83,8 @@ struct CallAPI: AsyncParsableCommand {
     private func openAtOnce(_ cache: PrefetchCache, _ report: inout APIReport) async throws {
         let keys = try (0..<4).map { try ItemKey("crowd-\($0)") }
         for key in keys {
-            let metadata = ItemMetadata(key: key, destination: .documents(FileName(sanitizing: key.string)))
+            let metadata = ItemMetadata(
+                key: key, destination: .documents(FileName(sanitizing: key.string), backup: .include))
             if case .refused(let refusal) = try await cache.store(Content.of(key.string), as: metadata) {
                 report.faults.append("\(key) was refused: \(refusal)")
             }

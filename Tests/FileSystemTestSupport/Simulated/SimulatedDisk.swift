@@ -95,6 +95,15 @@ extension SimulatedDisk {
         return node(id).content
     }
 
+    /// Whether the file at an absolute path, or a folder above it, has the no-dump flag.
+    package func isExcluded(_ path: FilePath) -> Bool {
+        var path = path
+        repeat {
+            if let id = find(path), node(id).isNoDump { return true }
+        } while path.removeLastComponent() && !path.isEmpty
+        return false
+    }
+
     /// The names of the regular files in the folder at an absolute path, each with its content.
     package func files(in path: FilePath) -> [String: [UInt8]] {
         guard let folder = find(path) else { return [:] }

@@ -26,13 +26,14 @@ struct GoldenItem: Sendable, CustomTestStringConvertible {
             name: "version-1-lz4", encoding: .lz4,
             content: repeating("Store ahead, within what the volume can spare. ", to: 2000),
             contentChecksum: 0x95E6_251D_72C9_62B0, chunkCount: 1,
-            metadata: ItemMetadata(key: "golden/lz4", destination: .documents("Golden file.txt"))),
+            metadata: ItemMetadata(
+                key: "golden/lz4", destination: .documents("Golden file.txt", backup: .include))),
         GoldenItem(
             name: "version-1-identity", encoding: .identity,
             content: Array(0...255), contentChecksum: 0x02D1_D705_4DB1_8B7D, chunkCount: 1,
             metadata: ItemMetadata(
                 key: "golden/identity", source: "https://example.org/feed",
-                destination: .applicationSupport("golden.bin"), priority: 0.5,
+                destination: .applicationSupport("golden.bin", backup: .include), priority: 0.5,
                 storedAt: 1_700_000_000_000, expiresAt: nil)),
         GoldenItem(
             name: "version-1-lz4-chunks", encoding: .lz4,
@@ -50,7 +51,7 @@ struct GoldenItem: Sendable, CustomTestStringConvertible {
             content: Array(0...255), contentChecksum: 0x02D1_D705_4DB1_8B7D, chunkCount: 1,
             metadata: ItemMetadata(
                 key: "golden/folder",
-                destination: .documents("Größe 42.txt", in: "Podcasts/Tägliche Größe"))),
+                destination: .documents("Größe 42.txt", in: "Podcasts/Tägliche Größe", backup: .include))),
     ]
 
     private static func repeating(_ text: String, to length: Int) -> [UInt8] {

@@ -44,7 +44,7 @@ func areSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
 extension ItemMetadata {
     /// The least that an item can say about itself.
     static func plain(key: ItemKey = "key") -> ItemMetadata {
-        ItemMetadata(key: key, destination: .documents("name.txt"))
+        ItemMetadata(key: key, destination: .documents("name.txt", backup: .include))
     }
 
     /// Something in every field.

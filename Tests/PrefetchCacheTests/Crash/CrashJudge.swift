@@ -1,5 +1,6 @@
 import FileSystemTestSupport
 import PrefetchItemFormat
+import PrefetchStorageAreas
 import SystemPackage
 
 @testable import PrefetchCaching
@@ -7,7 +8,7 @@ import SystemPackage
 /// A promise that a crash has broken.
 struct Violation: Error, CustomStringConvertible {
     enum Kind: String, CaseIterable {
-        case lost, duplicate, partial, foreignTouched, leftBehind, failed
+        case lost, duplicate, partial, foreignTouched, leftBehind, backedUp, failed
     }
 
     let kind: Kind
@@ -107,8 +108,13 @@ struct CrashJudge {
             }
             // What its user made of it is as good.
             if content == workload.foreign[path] { continue }
-            guard let item = items.first(where: { $0.key == key }), content != item.content else { continue }
-            throw Violation(kind: .lost, detail: "\(path) has not the content of \(key)")
+            guard let item = items.first(where: { $0.key == key }) else { continue }
+            guard content == item.content else {
+                throw Violation(kind: .lost, detail: "\(path) has not the content of \(key)")
+            }
+            guard item.destination.backup == .include || disk.isExcluded(FilePath(path)) else {
+                throw Violation(kind: .backedUp, detail: path)
+            }
         }
     }
 
@@ -120,8 +126,13 @@ struct CrashJudge {
             documents, documents.pushing(SimulatedWorld.folder.path), SimulatedWorld.supportFiles,
             iCloudDrive, iCloudDrive.pushing(SimulatedWorld.folder.path),
         ]
-        for folder in folders {
-            for (name, content) in disk.files(in: folder) { files[folder.appending(name).string] = content }
+        let excluded = [documents, SimulatedWorld.supportFiles].map {
+            $0.appending(SimulatedWorld.excludedFolder.string)
+        }
+        for folder in folders + excluded {
+            for (name, content) in disk.files(in: folder) where name != CacheDirectoryTag.name.string {
+                files[folder.appending(name).string] = content
+            }
         }
         return files
     }

@@ -59,7 +59,7 @@ extension CrashWorkload {
         items.map { item in
             var item = item
             item.metadata.destination = .documents(
-                item.destination.name, in: SimulatedWorld.folder)
+                item.destination.name, in: SimulatedWorld.folder, backup: .include)
             return item
         }
     }

@@ -87,7 +87,8 @@ extension CrashWorkload {
     ) -> CrashWorkload {
         var item = item
         let destination = item.destination
-        item.metadata.destination = .documents(destination.name, in: SimulatedWorld.folder)
+        item.metadata.destination = .documents(
+            destination.name, in: SimulatedWorld.folder, backup: .include)
         var workload = opening(name, item)
         workload.otherVolume = otherVolume
         if let content {
@@ -109,6 +110,14 @@ extension CrashWorkload {
         if let content {
             workload.foreign = [SimulatedWorld.iCloudDrive.appending(file.string).string: content]
         }
+        return workload
+    }
+
+    /// Opens one item that backups exclude, beside files of the user's in the folder that it goes to.
+    private static func excluding(_ name: String, besides files: [String: [UInt8]]) -> CrashWorkload {
+        var workload = opening(name, SimulatedItem("text.txt", .lz4, backup: .exclude))
+        let folder = documents.appending(SimulatedWorld.excludedFolder.string)
+        for (name, content) in files { workload.foreign[folder.appending(name).string] = content }
         return workload
     }
 
@@ -138,6 +147,9 @@ extension CrashWorkload {
             opening(
                 "Application Support, no backup, identity",
                 SimulatedItem("data.zip", .identity, area: .applicationSupport, backup: .exclude)),
+            excluding("Documents, no backup", besides: [:]),
+            excluding("Documents, no backup, a folder of the user's", besides: ["mine.txt": strange]),
+            excluding("Documents, no backup, foreign file", besides: ["text.txt": strange]),
             uploading("iCloud Drive, LZ4", text), uploading("iCloud Drive, identity", film),
             uploading("iCloud Drive, foreign file, LZ4", text, besides: strange),
             uploading("iCloud Drive, identical file, LZ4", text, besides: text.content),

@@ -14,13 +14,14 @@ import Testing
 final class SimulatedWorld: Sendable {
     static let areas: StorageAreas = {
         do {
-            return try .container(at: "/nothing/is/here" as FilePath)
+            return try .container(at: "/nothing/is/here" as FilePath).excluding(into: excludedFolder)
         } catch {
             preconditionFailure("\(error)")
         }
     }()
     static let staging = areas.applicationSupport.appending("PrefetchCache/staging")
     static let foreignStaging = areas.documents.appending(CacheLayout.foreignStaging.string)
+    static let excludedFolder: FileName = "org.example.app"
     /// The folder of the items that have one.
     static let folder: FolderPath = "Podcasts/Daily"
     static let items = areas.caches.appending("PrefetchCache/items")

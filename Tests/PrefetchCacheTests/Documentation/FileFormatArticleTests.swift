@@ -83,7 +83,7 @@ import Testing
     @Test func theExampleIsWhatIsWritten() throws {
         let written = try DescribedItem(
             content: Array("abc".utf8), encoding: .identity,
-            metadata: ItemMetadata(key: "k", destination: .documents("n")))
+            metadata: ItemMetadata(key: "k", destination: .documents("n", backup: .include)))
         #expect(article.dump == written.image)
     }
 

@@ -84,10 +84,12 @@ final class SampleContainer: Sendable {
         try file.close()
     }
 
-    func cache() async throws -> PrefetchCache {
+    /// - Parameter excludedFolder: The folder for what backups exclude.
+    func cache(excludingInto excludedFolder: FileName? = nil) async throws -> PrefetchCache {
         var environment = CacheEnvironment.live()
         environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39))
-        return try await PrefetchCache(areas: areas, environment: environment)
+        return try await PrefetchCache(
+            areas: areas.excluding(into: excludedFolder), environment: environment)
     }
 
     /// Uses a cache as an app does: two items are stored, two more were opened.
@@ -105,11 +107,14 @@ final class SampleContainer: Sendable {
     }
 
     static let stored = [
-        ItemMetadata(key: "episode-1", source: "feed-a", destination: .documents("Episode 1.txt")),
-        ItemMetadata(key: "episode-2", source: "feed-b", destination: .documents("Episode 2.txt")),
+        ItemMetadata(
+            key: "episode-1", source: "feed-a", destination: .documents("Episode 1.txt", backup: .include)),
+        ItemMetadata(
+            key: "episode-2", source: "feed-b", destination: .documents("Episode 2.txt", backup: .include)),
     ]
     static let opened = [
-        ItemMetadata(key: "film", source: "feed-a", destination: .documents("Film.txt", in: "Films")),
+        ItemMetadata(
+            key: "film", source: "feed-a", destination: .documents("Film.txt", in: "Films", backup: .include)),
         ItemMetadata(
             key: "map", source: "feed-a", destination: .applicationSupport("Map.txt", backup: .exclude)),
     ]

@@ -66,8 +66,8 @@ import Testing
 
         let lines = try container.succeed("list", "--opened").text.split(separator: "\n")
         #expect(lines.count == 3)
-        #expect(lines[1].wholeMatch(of: /.* 204 KiB +none  include  documents  b    Documents\/b/) != nil)
-        #expect(lines[2].wholeMatch(of: /.* 204 KiB +204 KiB  include  documents  a    Documents\/a/) != nil)
+        #expect(lines[1].wholeMatch(of: /.* 204 KiB +none  exclude  documents  b    Documents\/b/) != nil)
+        #expect(lines[2].wholeMatch(of: /.* 204 KiB +204 KiB  exclude  documents  a    Documents\/a/) != nil)
 
         let files = try #require(try container.json("list", "--opened")["items"] as? [[String: Any]])
         #expect(files.map { $0["key"] as? String } == ["b", "a"])

@@ -50,8 +50,8 @@ import Testing
                       "what": "TODO: 1 opened item of type txt",
                       "why": "TODO: who needs it, and what is lost without it?",
                       "area": "documents",
-                      "backup": "include",
-                      "regenerable": false
+                      "backup": "exclude",
+                      "regenerable": "download"
                     },
                     {
                       "path": "Library/Application Support/state.json",

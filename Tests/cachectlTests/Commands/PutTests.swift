@@ -111,7 +111,7 @@ import Testing
         )
         let item = try #require(try container.list().first)
         let destination = [
-            "area": "documents", "folder": "Podcasts/Daily", "name": "n.txt", "backup": "include",
+            "area": "documents", "folder": "Podcasts/Daily", "name": "n.txt", "backup": "exclude",
         ]
         #expect(item["destination"] as? [String: String] == destination)
         #expect(try container.json("show", "k")["destination"] as? [String: String] == destination)

@@ -30,7 +30,9 @@ public final class PrefetchCacheLargeContender: LargeContender {
     public func prepare(in directory: URL, for file: LargeFile) async throws {
         var environment = CacheEnvironment.live()
         if hasOneThread { environment.parallelism = 1 }
-        let cache = try await PrefetchCache(areas: .container(at: directory), environment: environment)
+        let areas = try StorageAreas.container(at: directory)
+            .excluding(into: PrefetchCacheContender.excludedFolder)
+        let cache = try await PrefetchCache(areas: areas, environment: environment)
         try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(16))))
         // Making the catalog and the ledger is not what is measured.
         let first = ItemMetadata(key: "first", destination: .documents("First"))
@@ -65,7 +67,10 @@ public final class PrefetchCacheLargeContender: LargeContender {
     }
 
     public var promotedFile: URL {
-        get throws { try prepared().directory.appending(path: "Documents/\(Workload.finalName(0))") }
+        get throws {
+            try prepared().directory.appending(
+                path: "Documents/\(PrefetchCacheContender.excludedFolder)/\(Workload.finalName(0))")
+        }
     }
 
     public func cleanup() async throws {

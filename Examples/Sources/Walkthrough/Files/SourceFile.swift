@@ -32,6 +32,6 @@ struct SourceFile: Sendable {
         // A name from elsewhere need not be valid here.
         let name = FileName(sanitizing: file.url.lastPathComponent)
         // Files that can be downloaded again do not belong in the user's backup.
-        destination = isDocument ? .documents(name) : .applicationSupport(name, backup: .exclude)
+        destination = isDocument ? .documents(name, backup: .include) : .applicationSupport(name)
     }
 }
