@@ -245,10 +245,11 @@ final class SupportFolders: Sendable {
         if !isMarked, !isTagged, try !fileSystem.entries(of: file).isEmpty { return false }
         if isDryRun { return true }
         try Self.excludeFromBackup(folder)
+        // Before the tag: a process that finds both takes the mark for durable.
+        try fileSystem.synchronize(file)
         #if !canImport(Darwin)
             try CacheDirectoryTag.ensure(in: file, of: fileSystem, flushing: true)
         #endif
-        try fileSystem.synchronize(file)
         if !isTagged { return true }
         return try BackupMark(fileSystem: fileSystem).policy(of: file) == .exclude
     }

@@ -31,6 +31,9 @@ extension Breakage {
         flush("of the destination folder", missedBy: "first open, LZ4") {
             $0 == SimulatedWorld.areas.documents.string || $0 == CacheLayout.files.string
         },
+        flush("of the folder that backups exclude", missedBy: "Documents, no backup") {
+            $0 == SimulatedWorld.excludedFolder.string
+        },
         flush("of an identical file", missedBy: "identical file that was not flushed, lz4") {
             $0 == "text.txt" || $0 == "film.mp4"
         },
