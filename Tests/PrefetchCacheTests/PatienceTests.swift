@@ -75,14 +75,30 @@ import Testing
         #expect((20...22).contains(clock.now - start))
     }
 
+    /// As after this process was stopped, too: when the time is found to be up, nobody holds the lock any longer.
+    @Test func aLockThatWasReleasedJustInTimeIsTaken() throws {
+        let holder = try holder()
+        let patience = Patience(
+            uptime: { [clock] in .seconds(clock.resumeStore()) },
+            isRunning: { _, _ in
+                #expect(throws: Never.self) {
+                    try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+                }
+                return false
+            })
+        let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience)
+        try ledger.put(entry("first"))
+        try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        try ledger.put(entry("second"))
+        try ledger.close()
+        try holder.close()
+    }
+
     /// The lock of the folder is free; it is SQLite that waits for a process which was stopped in the middle of a change.
     @Test func nobodyWaitsAgainForALedgerThatSQLiteCouldNotChange() throws {
         let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience { _ in false })
         try ledger.put(entry("first"))
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let stopped = try DatabaseQueue(
-            path: container.root.appending(path: "ledger.sqlite").path, configuration: configuration)
+        let stopped = try holder()
         func stop() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
         func resumeStore() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
         /// The seconds that a change waits in vain.
@@ -104,6 +120,14 @@ import Testing
         try resumeStore()
         try ledger.close()
         try stopped.close()
+    }
+
+    /// A connection that can hold the lock of the ledger between two statements.
+    private func holder() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(
+            path: container.root.appending(path: "ledger.sqlite").path, configuration: configuration)
     }
 
     private func entry(_ key: ItemKey) throws -> LedgerEntry {

@@ -36,6 +36,9 @@ final class Patience: Sendable {
         /// When to check the holder.
         var look: Duration
         let end: Duration
+        /// Whether one more attempt was granted although the time is up: the lock may have been released since the
+        /// last one, above all if this process was stopped meanwhile, too.
+        var isOver = false
     }
 
     private let uptime: @Sendable () -> Duration
@@ -65,12 +68,9 @@ final class Patience: Sendable {
         if try attempt() { return true }
         var wait = begin()
         var number = 0
-        var goesOn = true
-        while goesOn {
+        while goesOn(&wait, names, folder) {
             Self.pause(number)
             number += 1
-            // Before the last attempt: this process may have been stopped meanwhile, too.
-            goesOn = self.goesOn(&wait, names, folder)
             if try attempt() {
                 noteSuccess()
                 return true
@@ -121,6 +121,7 @@ final class Patience: Sendable {
     }
 
     private func goesOn(_ wait: inout Wait, _ names: [FilePath], _ folder: Directory) -> Bool {
+        if wait.isOver { return false }
         let now = uptime()
         guard now >= wait.look else { return true }
         let isRunning = isRunning(names, folder)
@@ -129,7 +130,8 @@ final class Patience: Sendable {
             return true
         }
         inVain.withLock { $0 = InVain(end: now, wasLongest: isRunning) }
-        return false
+        wait.isOver = true
+        return true
     }
 
     /// Short, since file locks have no queue: processes that use a lock constantly leave it free only for moments.
