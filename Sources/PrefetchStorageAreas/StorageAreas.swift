@@ -41,6 +41,13 @@ public struct StorageAreas: Sendable, Hashable {
         return areas
     }
 
+    /// A copy whose ``excludedFolder`` is that of an app.
+    ///
+    /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``
+    package func excluding(intoFolderOf id: String) throws(StorageAreasError) -> StorageAreas {
+        excluding(into: try Self.folderName(ofApp: id))
+    }
+
     /// The root of an area; `nil` for ``Area/iCloudDrive`` if ``iCloudDrive`` is `nil`.
     package func path(of area: Area) -> FilePath? {
         switch area {

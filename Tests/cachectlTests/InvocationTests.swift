@@ -112,7 +112,6 @@ import Testing
 
     @Test(arguments: [
         ["list"], ["list", "--container"], ["--container"], ["--json"], ["--container", "x"],
-        ["list", "--container", "x", "--app", "x"], ["--app", "x", "list", "--container", "x"],
         ["list", "--container", "--json"],
     ])
     func aCacheHasToBeNamed(_ arguments: [String]) throws {

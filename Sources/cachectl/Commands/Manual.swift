@@ -91,7 +91,7 @@ struct ManualPage {
             ".TH \(Roff.text(tree.commandName.uppercased())) 1 \(date) PrefetchCache",
             ".SH NAME", Roff.text("\(tree.commandName) - \(tree.abstract ?? "")"),
             ".SH SYNOPSIS", ".B \(Roff.text(tree.commandName))",
-            Roff.text("[--container <dir> | --app <id>] [<options>] <command> ..."),
+            Roff.text("[--container <dir>] [--app <id>] [<options>] <command> ..."),
             ".SH DESCRIPTION",
         ]
         lines += discussion(tree)

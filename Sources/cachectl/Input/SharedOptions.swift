@@ -12,7 +12,11 @@ struct SharedOptions: ParsableArguments {
     var container: FilePath?
 
     @Option(
-        help: ArgumentHelp("The identifier of an app, such as org.example.podcasts.", valueName: "id"),
+        help: ArgumentHelp(
+            """
+            The identifier of an app, such as org.example.podcasts: of an installed one, or with --container of the \
+            one whose container it is, so that what backups exclude goes to the app's folder.
+            """, valueName: "id"),
         transform: String.parse)
     var app: String?
 
@@ -27,9 +31,6 @@ struct SharedOptions: ParsableArguments {
 
     func validate() throws {
         if verbose, quiet { throw ValidationError("give either --verbose or --quiet, not both") }
-        guard container == nil || app == nil else {
-            throw ValidationError("give either --container or --app, not both")
-        }
     }
 
     /// Not part of `validate()`, since `inventory --rules` needs no cache.
@@ -40,10 +41,10 @@ struct SharedOptions: ParsableArguments {
     }
 
     /// The cache, as the user named it.
-    var placeName: String { app ?? container?.displayText ?? "" }
+    var placeName: String { container?.displayText ?? app ?? "" }
 
     func place() throws -> Place {
-        try container.map { try Place(container: $0) }
+        try container.map { try Place(container: $0, of: app) }
             ?? Place(areas: .application(id: app ?? ""), container: nil)
     }
 
@@ -74,7 +75,7 @@ struct Place {
 extension Place {
     /// The areas in a container, or in the container inside a bundle in which Xcode saved it (`.xcappdata`). The path
     /// may be `.` or a symbolic link to the bundle.
-    init(container path: FilePath) throws(StorageAreasError) {
+    init(container path: FilePath, of app: String? = nil) throws(StorageAreasError) {
         let name: FilePath
         do throws(FileSystemError) {
             name = try LiveFileSystem().resolved(path)
@@ -83,7 +84,8 @@ extension Place {
             name = path
         }
         let isBundle = name.lastComponent?.extension?.lowercased() == "xcappdata"
-        areas = try .container(at: isBundle ? path.appending("AppData") : path)
+        let inside = try StorageAreas.container(at: isBundle ? path.appending("AppData") : path)
+        areas = try app.map { id throws(StorageAreasError) in try inside.excluding(intoFolderOf: id) } ?? inside
         container = areas.documents.removingLastComponent()
     }
 }

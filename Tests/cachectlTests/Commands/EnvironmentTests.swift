@@ -54,6 +54,21 @@ import Testing
                 atPath: container.folder.file("cache/org.example.app/\(path)").path))
     }
 
+    @Test func whatBackupsExcludeGoesToTheFolderOfTheAppWhoseContainerItIs() throws {
+        let file = try container.folder.write(text, to: "doc.txt")
+        try container.succeed("put", "k", file.path, "--to", "documents", "--app", "org.example.app")
+        try container.succeed("open", "k", "--app", "org.example.app")
+        let folder = container.root.appending(path: "Documents/org.example.app")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(names) == ["CACHEDIR.TAG", "doc.txt"])
+    }
+
+    @Test(arguments: [[], ["--container", "."]]) func theIdentifierOfAnAppIsAFolderName(place: [String]) throws {
+        let outcome = try Tool.run(Tool.path, ["list", "--app", "../x"] + place, in: container.folder)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("not a valid application id"))
+    }
+
     @Test func withoutAHomeAnAppCannotBeFound() throws {
         let outcome = try Tool.run(
             Tool.path, ["list", "--app", "org.example.app"], environment: ["HOME": ""], in: container.folder)
