@@ -33,10 +33,15 @@ struct ExcludedUnused: StorageRule {
     let info = RuleInfo(
         "excluded-unused", .warning, [.g4e],
         "An excluded file has not been used for long (`--unused-for`), and the system does not purge it.",
-        fix: "The app has to delete it: `cachectl purge --excluded`.", by: .discard)
+        fix: "The app has to delete it: `cachectl purge --excluded`, or `--fix` with `--unused-for`.",
+        by: .discard)
+
+    /// In milliseconds.
+    private static let patience: Int64 = 30 * 86_400_000
 
     func check(_ checkup: inout Checkup) {
-        let before = checkup.options.now - checkup.options.unusedFor
+        let limit = checkup.options.unusedFor
+        let before = checkup.options.now - (limit ?? Self.patience)
         let candidates = checkup.files {
             guard !$0.exclusions.isDisjoint(with: .marks), !$0.isPurgeable else { return false }
             return max($0.modified, $0.since) < before
@@ -50,7 +55,8 @@ struct ExcludedUnused: StorageRule {
             unused.append(index)
         }
         let folders = checkup.inventory.outermostFolders { $1.isExcludedItself }
-        checkup.report(self, unused, byFolder: folders, "it has not been used for long")
+        checkup.report(
+            self, unused, byFolder: folders, "it has not been used for long", isFixable: limit != nil)
     }
 }
 

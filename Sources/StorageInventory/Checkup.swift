@@ -10,15 +10,16 @@ package struct Checkup {
     package struct Options: Sendable {
         /// Milliseconds since 1970.
         package var now: Int64
-        /// How long an excluded file may stay unused, in milliseconds.
-        package var unusedFor: Int64
+        /// How long an excluded file may stay unused, in milliseconds. Unless it is stated, files are reported after 30
+        /// days, and no fix takes them out.
+        package var unusedFor: Int64?
         /// The settings in the app's `Info.plist`.
         package var settings: AppSettings?
         /// What the app's developers say about its files.
         package var manifest: StorageManifest?
 
         package init(
-            now: Int64, unusedFor: Int64 = 30 * 86_400_000, settings: AppSettings? = nil,
+            now: Int64, unusedFor: Int64? = nil, settings: AppSettings? = nil,
             manifest: StorageManifest? = nil
         ) {
             self.now = now
@@ -169,16 +170,17 @@ package struct Checkup {
     /// - Parameters:
     ///   - folder: The folder that stands for all of them.
     ///   - remedy: That of the rule, unless it depends on the files.
+    ///   - isFixable: Whether there is a remedy.
     ///   - isClaiming: Whether other rules do not report the files any more.
     mutating func report(
         _ rule: some StorageRule, _ indices: [Int32], at path: FilePath, _ message: String,
-        folder: Int32? = nil, remedy: Remedy? = nil, isClaiming: Bool = true
+        folder: Int32? = nil, remedy: Remedy? = nil, isFixable: Bool = true, isClaiming: Bool = true
     ) {
         let length = indices.reduce(0) { $0 + file($1).countedLength }
         findings.append(
             Finding(
                 rule: rule.info, path: path, message: message, files: indices.count, length: length,
-                remedy: remedy ?? rule.info.remedy, members: indices, folder: folder))
+                remedy: isFixable ? remedy ?? rule.info.remedy : nil, members: indices, folder: folder))
         if isClaiming { claimed.formUnion(indices) }
     }
 
@@ -186,18 +188,21 @@ package struct Checkup {
     ///
     /// - Parameter groups: The folder that stands for the files of each folder; see ``outermostFolders(where:)``.
     mutating func report(
-        _ rule: some StorageRule, _ indices: [Int32], byFolder groups: [Int32?], _ message: String
+        _ rule: some StorageRule, _ indices: [Int32], byFolder groups: [Int32?], _ message: String,
+        isFixable: Bool = true
     ) {
         var members: [Int32: [Int32]] = [:]
         for index in indices {
             if let folder = groups[Int(file(index).folder)] {
                 members[folder, default: []].append(index)
             } else {
-                report(rule, index, message)
+                report(rule, [index], at: inventory.path(of: file(index)), message, isFixable: isFixable)
             }
         }
         for (folder, members) in members.sorted(by: { $0.key < $1.key }) {
-            report(rule, members, at: inventory.path(ofFolder: folder), message, folder: folder)
+            report(
+                rule, members, at: inventory.path(ofFolder: folder), message, folder: folder,
+                isFixable: isFixable)
         }
     }
 }

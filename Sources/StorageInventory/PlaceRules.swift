@@ -120,7 +120,8 @@ struct DatabaseInCaches: StorageRule {
         for index in candidates {
             let name = checkup.file(index).name.string.lowercased()
             guard !name.hasSuffix(".mbtiles"), !Self.harmless.contains(where: { name.contains($0) }),
-                let evidence = checkup.databaseEvidence(index)
+                // Its entry in the manifest says that it can be made again.
+                checkup.entry(of: index) == nil, let evidence = checkup.databaseEvidence(index)
             else { continue }
             checkup.report(
                 self, [index] + sideFiles.sides(of: index, in: checkup),

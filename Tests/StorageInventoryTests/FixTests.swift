@@ -72,10 +72,11 @@ import Testing
         try fault.plant(container)
         #expect(try found() == [fault.rule])
         let before = try scene()
-        let announced = try inventory("--check", "--fix", journal, "--dry-run", status: 0)
+        let announced = try inventory(
+            "--check", "--unused-for", "30d", "--fix", journal, "--dry-run", status: 0)
         #expect(try scene() == before && announced.contains("would "))
         #expect(!FileManager.default.fileExists(atPath: journal))
-        try inventory("--check", "--fix", journal, status: 0)
+        try inventory("--check", "--unused-for", "30d", "--fix", journal, status: 0)
         #expect(try found() == [] && scene() != before)
         try inventory("--undo", journal, status: 0)
         #expect(try scene() == before)
@@ -83,13 +84,24 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: journal))
     }
 
+    /// A mark that an earlier fix has set must not make the next one take the file out.
+    @Test func nothingIsTakenOutForItsAgeUnlessTheAgeIsStated() throws {
+        defer { tidy() }
+        for fault in RuleTests.faults where fault.rule == "excluded-unused" { try fault.plant(container) }
+        let before = try scene()
+        let text = try inventory("--check", "--fix", journal, status: 1)
+        #expect(text.contains("by hand:") && text.contains("--unused-for"))
+        #expect(try scene() == before)
+    }
+
     @Test func allAtOnceAreMendedAndTakenBack() throws {
         defer { tidy() }
         for fault in RuleTests.faults { try fault.plant(container) }
         #expect(try found() == RuleTests.faults.map(\.rule).sorted())
         let before = try scene()
-        let announced = try inventory("--check", "--fix", journal, "--dry-run", status: 1)
-        let text = try inventory("--check", "--fix", journal, status: 1)
+        let announced = try inventory(
+            "--check", "--unused-for", "30d", "--fix", journal, "--dry-run", status: 1)
+        let text = try inventory("--check", "--unused-for", "30d", "--fix", journal, status: 1)
         #expect(past(announced) == text)
         let mended = Set(Self.mendable.map(\.rule))
         #expect(try found() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
@@ -139,7 +151,7 @@ import Testing
         try container.write(Data("old".utf8), to: "Library/Caches/debug.log")
         try container.write(Data("new".utf8), to: "Documents/debug.log")
         let before = try scene()
-        let text = try inventory("--check", "--fix", journal, status: 1)
+        let text = try inventory("--check", "--unused-for", "30d", "--fix", journal, status: 1)
         #expect(text.contains("left ") && text.contains("there is something at"))
         // Nothing to undo is no journal.
         #expect(try scene() == before && !FileManager.default.fileExists(atPath: journal))
@@ -154,7 +166,8 @@ import Testing
         try container.write(Data("log".utf8), to: "Documents/Logs/app.log")
         try FileManager.default.createSymbolicLink(
             atPath: container.url("Library/Caches/Logs").path, withDestinationPath: elsewhere)
-        #expect(try inventory("--check", "--fix", journal, status: 1).contains("left "))
+        #expect(
+            try inventory("--check", "--unused-for", "30d", "--fix", journal, status: 1).contains("left "))
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
         #expect(try Data(contentsOf: container.url("Documents/Logs/app.log")) == Data("log".utf8))
     }
@@ -163,7 +176,7 @@ import Testing
     @Test func whatWasChangedSinceIsKept() throws {
         defer { tidy() }
         for name in ["a", "b", "c"] { try container.write(Data(name.utf8), to: "Documents/\(name).log") }
-        try inventory("--check", "--fix", journal, status: 0)
+        try inventory("--check", "--unused-for", "30d", "--fix", journal, status: 0)
         try Data("written anew".utf8).write(to: container.url("Library/Caches/a.log"), options: .atomic)
         try container.write(Data("another".utf8), to: "Documents/b.log")
         let text = try inventory("--undo", journal, status: 1)
@@ -193,7 +206,8 @@ import Testing
         defer { tidy() }
         try container.write(Data("log".utf8), to: "Documents/app.log")
         try Data("mine".utf8).write(to: URL(filePath: journal))
-        #expect(try inventory("--check", "--fix", journal, status: 73).contains("exists"))
+        #expect(
+            try inventory("--check", "--unused-for", "30d", "--fix", journal, status: 73).contains("exists"))
         #expect(try inventory("--undo", journal, status: 65).contains("is not a record"))
         let inside = container.url("Documents/fixes").path
         #expect(try inventory("--check", "--fix", inside, status: 64).contains("name a file elsewhere"))

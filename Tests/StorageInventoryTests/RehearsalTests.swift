@@ -70,7 +70,8 @@ import Testing
             let entries = [("derived", "\"derive\""), ("mine", "false")].map { name, regenerable in
                 """
                 {"path": "Library/Caches/org.example.sdk/\(name)", "what": "A file", "why": "It is needed.",
-                 "area": "caches", "backup": "system", "regenerable": \(regenerable)}
+                 "area": "\(name == "mine" ? "support" : "caches")", "backup": "system",
+                 "regenerable": \(regenerable)}
                 """
             }
             try #"{"version": 1, "entries": [\#(entries.joined(separator: ","))]}"#

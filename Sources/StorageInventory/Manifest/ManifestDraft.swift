@@ -11,8 +11,10 @@ extension StorageManifest {
     /// The same files give the same draft.
     ///
     /// - Parameter app: The identifier of the app, if known.
+    /// - Parameter findings: What a check without a manifest reports: the entries of these files say so, since the draft
+    ///   takes for granted that everything is where it belongs.
     /// - Complexity: O(*nm*) in the numbers of files and entries.
-    package init(draftOf inventory: FileInventory, app: String?) {
+    package init(draftOf inventory: FileInventory, app: String?, findings: [Finding] = []) {
         let patterns = DraftPatterns(of: inventory).patterns
         // What an entry says follows from the files that it explains in the end: another pattern may be more specific.
         let bare = StorageManifest(
@@ -21,10 +23,17 @@ extension StorageManifest {
                 Entry(pattern: $0, what: "", why: "", area: nil, backup: .system, regenerable: .no)
             })
         let explained = Purposes(of: inventory, by: bare).files { _ in true }
+        var rules: [Int32: Set<String>] = [:]
+        for finding in findings {
+            for file in finding.members { rules[file, default: []].insert(finding.rule.name) }
+        }
         self.init(
             app: app,
             entries: explained.map { entry, files in
-                Entry(draft: entry.pattern, for: files.map { inventory.files[Int($0)] }, app: app)
+                var entry = Entry(draft: entry.pattern, for: files.map { inventory.files[Int($0)] }, app: app)
+                let reported = files.reduce(into: Set<String>()) { $0.formUnion(rules[$1] ?? []) }.sorted()
+                if !reported.isEmpty { entry.what += "; a check reports \(reported.joined(separator: ", "))" }
+                return entry
             })
     }
 }

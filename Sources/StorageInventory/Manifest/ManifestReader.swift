@@ -117,12 +117,34 @@ private struct ManifestReader {
         var entry = StorageManifest.Entry(
             pattern: pattern, what: try fields.statement(.what), why: try fields.statement(.why), area: area,
             backup: try backup(fields, area), regenerable: try regenerable(fields))
+        try requireSafety(of: entry, fields)
         if fields[StorageManifest.Key.owner.rawValue] != nil { entry.owner = try fields.statement(.owner) }
         entry.limit = try fields.quantity(.limit) { text throws(ByteSizeError) in try ByteSize.parse(text) }
         entry.unusedFor = try fields.quantity(.unusedFor) { text throws(LifetimeError) in
             try Lifetime(text)
         }
         return (entry, offset)
+    }
+
+    /// What cannot be had again must neither lie where the system deletes it, nor be missing from backups: a check would
+    /// report every file of such an entry, and its fix would contradict the entry.
+    private func requireSafety(of entry: StorageManifest.Entry, _ fields: Fields) throws(LocatedFault) {
+        guard entry.regenerable == .no, let value = fields[StorageManifest.Key.regenerable.rawValue] else {
+            return
+        }
+        let reason: String? =
+            switch (entry.area, entry.backup) {
+            case (.caches, _), (.temporary, _):
+                "the system may delete what is in the area \(entry.area.manifestName)"
+            case (_, .exclude): "no backup has what is excluded"
+            default: nil
+            }
+        if let reason {
+            throw LocatedFault(
+                value.offset,
+                "\(reason), so it cannot be false here: write \"download\" or \"derive\", or change the "
+                    + (entry.backup == .exclude ? "backup" : "area"))
+        }
     }
 
     private func area(_ fields: Fields) throws(LocatedFault) -> Area? {

@@ -12,7 +12,7 @@ struct Misplaced: StorageRule {
     let info = RuleInfo(
         "misplaced", .error, [.t7, .t42, .t43],
         "A file is in another area than its entry in the manifest says (`--manifest`).",
-        fix: "Move it, and add code that migrates what is there; or correct the entry's `area`.")
+        fix: "Move it, change the entry's `path` and the code that writes it; or correct the entry's `area`.")
 
     func check(_ checkup: inout Checkup) {
         checkup.report(

@@ -12,7 +12,7 @@ package struct StorageManifest: Sendable, Hashable {
     /// One answer to: what are these files, and why are they stored?
     package struct Entry: Sendable, Hashable {
         package let pattern: PathPattern
-        package let what: String
+        package var what: String
         package let why: String
         /// Where the files belong; `nil` for a place outside all areas.
         package let area: Area?

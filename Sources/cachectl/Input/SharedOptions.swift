@@ -85,7 +85,8 @@ extension Place {
         }
         let isBundle = name.lastComponent?.extension?.lowercased() == "xcappdata"
         let inside = try StorageAreas.container(at: isBundle ? path.appending("AppData") : path)
-        areas = try app.map { id throws(StorageAreasError) in try inside.excluding(intoFolderOf: id) } ?? inside
+        areas =
+            try app.map { id throws(StorageAreasError) in try inside.excluding(intoFolderOf: id) } ?? inside
         container = areas.documents.removingLastComponent()
     }
 }

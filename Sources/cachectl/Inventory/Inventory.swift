@@ -135,6 +135,12 @@ struct Inventory: Command {
     var unusedFor: Lifetime?
 
     @Option(
+        help: ArgumentHelp(
+            "Do not report what --check finds by this rule; can be repeated.", valueName: "rule"),
+        completion: .list(StorageRules.infos.map(\.name)))
+    var ignore: [String] = []
+
+    @Option(
         help: ArgumentHelp("Only this area; can be repeated.", valueName: "area"),
         completion: .list(AreaChoice.allValueStrings))
     var area: [AreaChoice] = []
@@ -181,8 +187,15 @@ struct Inventory: Command {
         if check || rules || draftManifest, isFiltered {
             throw ValidationError("--check, --rules and --draft-manifest cover all files and take no filters")
         }
-        if !check, sarif || fix != nil || plist != nil || unusedFor != nil || purposes.manifest != nil {
-            throw ValidationError("--manifest, --plist, --sarif, --fix and --unused-for are for --check")
+        if let rule = ignore.first(where: { name in !StorageRules.infos.contains { $0.name == name } }) {
+            throw ValidationError("there is no rule '\(rule)'; 'cachectl inventory --rules' lists them")
+        }
+        if !check,
+            sarif || !ignore.isEmpty || fix != nil || plist != nil || unusedFor != nil
+                || purposes.manifest != nil
+        {
+            throw ValidationError(
+                "--manifest, --plist, --sarif, --fix, --ignore and --unused-for are for --check")
         }
     }
 
@@ -223,8 +236,9 @@ struct Inventory: Command {
         }
         if check {
             var options = Checkup.Options(now: Timestamp.now, settings: settings, manifest: manifest)
-            if let unusedFor { options.unusedFor = unusedFor.milliseconds }
-            let (findings, problems) = Checkup.run(on: inventory, options, in: fileSystem)
+            options.unusedFor = unusedFor?.milliseconds
+            let (all, problems) = Checkup.run(on: inventory, options, in: fileSystem)
+            let findings = all.filter { !ignore.contains($0.rule.name) }
             let unread = inventory.problems + problems
             if let fix {
                 let fixing = Fixing(journal: fix, isDryRun: dryRun, fileSystem: fileSystem)
@@ -242,8 +256,10 @@ struct Inventory: Command {
             return !findings.isEmpty
         }
         if draftManifest {
-            try output.print(StorageManifest(draftOf: inventory, app: shared.app))
-            inventory.problems.warn()
+            let (findings, problems) = Checkup.run(
+                on: inventory, Checkup.Options(now: Timestamp.now), in: fileSystem)
+            try output.print(StorageManifest(draftOf: inventory, app: shared.app, findings: findings))
+            (inventory.problems + problems).warn()
             return false
         }
         if let save {

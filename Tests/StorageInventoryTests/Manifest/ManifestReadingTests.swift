@@ -172,6 +172,14 @@ import Testing
     /// Faults that take two members to see.
     static let contradictions = [
         Fault(
+            manifest(["area": "\"caches\"", "backup": "\"system\""]), 8, 22,
+            "the system may delete what is in the area caches, so it cannot be false here: write \"download\" or "
+        ),
+        Fault(
+            manifest(["backup": "\"exclude\""]), 9, 22,
+            "no backup has what is excluded, so it cannot be false here: write \"download\" or \"derive\", or change "
+                + "the backup"),
+        Fault(
             manifest(["area": "\"caches\"", "backup": "\"include\""]), 10, 17,
             "no backup has what is in the area caches: write system"),
         Fault(

@@ -208,7 +208,7 @@ import Testing
             with: """
                 "entries": [
                 {"path": "Library/**", "what": "x", "why": "x", "area": "tmp", "backup": "system",
-                 "regenerable": false, "limit": "1 B", "unusedFor": "0s"},
+                 "regenerable": "derive", "limit": "1 B", "unusedFor": "0s"},
                 """)
         #expect(try findings(text) == [])
     }

@@ -63,7 +63,8 @@ import Testing
         #expect(Set(names) == ["CACHEDIR.TAG", "doc.txt"])
     }
 
-    @Test(arguments: [[], ["--container", "."]]) func theIdentifierOfAnAppIsAFolderName(place: [String]) throws {
+    @Test(arguments: [[], ["--container", "."]])
+    func theIdentifierOfAnAppIsAFolderName(place: [String]) throws {
         let outcome = try Tool.run(Tool.path, ["list", "--app", "../x"] + place, in: container.folder)
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("not a valid application id"))

@@ -37,6 +37,16 @@ import Testing
         #expect(found.text.contains(" [unexplained]\n"))
     }
 
+    @Test func theDraftSaysWhatACheckReportsAndARuleCanBeIgnored() throws {
+        try container.write("x", to: "Documents/session.log")
+        let draft = try container.succeed("inventory", "--draft-manifest").text
+        #expect(draft.contains("; a check reports log-among-documents\""))
+        #expect(try container.cachectl("inventory", "--check").text.contains("[log-among-documents]"))
+        try container.succeed("inventory", "--check", "--ignore", "log-among-documents")
+        let unknown = try container.cachectl("inventory", "--check", "--ignore", "logs")
+        #expect(unknown.status == 64 && unknown.errors.contains("there is no rule 'logs'"))
+    }
+
     @Test func theDraftIsReadByPeopleAndTheSameEachTime() throws {
         let draft = try container.succeed("inventory", "--draft-manifest").text
         #expect(try container.succeed("inventory", "--draft-manifest", "--json").text == draft)

@@ -107,6 +107,7 @@ import Testing
     @Test(arguments: [
         ("\"download\"", "It is gone, and has to be downloaded again."),
         ("\"derive\"", "It is gone, and is made again from other data."),
+        // Which belongs elsewhere.
         ("false", "It is lost: the manifest says that it cannot be had again."),
     ])
     func theManifestSaysWhatAFileIsFor(_ regenerable: String, _ restore: String) throws {
@@ -115,7 +116,7 @@ import Testing
             Data(
                 """
                 {"version": 1, "entries": [{"path": "Library/Caches/com.example.sdk/**", "what": "Unsent events",
-                 "why": "They are sent later.", "area": "caches", "backup": "system",
+                 "why": "They are sent later.", "area": "\(regenerable == "false" ? "support" : "caches")", "backup": "system",
                  "regenerable": \(regenerable), "owner": "com.example.sdk"}]}
                 """.utf8), to: "storage.json")
         let story = try story("Library/Caches/com.example.sdk/queue", "--manifest", manifest.path)
