@@ -1,4 +1,3 @@
-internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import PrefetchStorageAreas
@@ -106,43 +105,9 @@ extension Checkup {
         return file.length != entry.contentBytes || file.modified - Abandoned.patience > entry.openedAt
     }
 
-    /// Whether an attribute of a file has an address on the web, as browsers and downloaders leave it.
     private mutating func hasAddress(_ index: Int32) -> Bool {
         guard file(index).kind != .link, file(index).kind != .special else { return false }
-        let mark = BackupMark(fileSystem: fileSystem)
-        return look(at: index) { file in
-            try Self.addressAttributes.contains { name in
-                guard let value = try mark.attribute(name, of: file) else { return false }
-                return Self.isAddress(value)
-            }
-        } ?? false
-    }
-
-    /// That of freedesktop.org, and Apple's, which has another name where a copy of a container was made on Linux.
-    private static let addressAttributes: [String] = {
-        let names = ["user.xdg.origin.url", "com.apple.metadata:kMDItemWhereFroms"]
-        #if canImport(Darwin)
-            return names
-        #else
-            return [names[0], "user." + names[1]]
-        #endif
-    }()
-
-    /// Whether a text, or one of those in a property list with an array, begins as an address on the web does.
-    private static func isAddress(_ value: [UInt8]) -> Bool {
-        var texts = [String(decoding: value, as: UTF8.self)]
-        if value.starts(with: "bplist".utf8) {
-            do {
-                let list = try PropertyListSerialization.propertyList(from: Data(value), format: nil)
-                texts = list as? [String] ?? []
-            } catch {
-                // Whatever wrote it, it says nothing about the file.
-                return false
-            }
-        }
-        return texts.contains { text in
-            let text = text.prefix(8).lowercased()
-            return text.hasPrefix("https://") || text.hasPrefix("http://")
-        }
+        let fileSystem = fileSystem
+        return look(at: index) { file in try WebOrigin(of: file, in: fileSystem) != nil } ?? false
     }
 }

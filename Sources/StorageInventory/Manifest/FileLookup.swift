@@ -24,17 +24,24 @@ extension FileInventory {
     {
         guard let name = path.lastComponent, name.kind == .regular else { return nil }
         let parent = path.removingLastComponent()
-        let identity: FileAttributes.Identity
+        guard let identity = try Self.identity(ofFolder: parent.isEmpty ? "." : parent, in: fileSystem)
+        else { return nil }
+        return files.first {
+            $0.name == name && folders[Int($0.folder)].attributes.identity == identity
+        }
+    }
+
+    /// `nil` if there is no folder at the path.
+    private static func identity(ofFolder path: FilePath, in fileSystem: any FileSystem)
+        throws(FileSystemError) -> FileAttributes.Identity?
+    {
         do {
-            identity = try fileSystem.withFile(
-                parent.isEmpty ? "." : parent, in: .workingDirectory, .directoryFollowingLinks
-            ) { folder throws(FileSystemError) in try fileSystem.attributes(of: folder).identity }
+            return try fileSystem.withFile(path, in: .workingDirectory, .directoryFollowingLinks) {
+                folder throws(FileSystemError) in try fileSystem.attributes(of: folder).identity
+            }
         } catch {
             if error.isNotFound || error.isNotRegularFile { return nil }
             throw error
-        }
-        return files.first {
-            $0.name == name && folders[Int($0.folder)].attributes.identity == identity
         }
     }
 
@@ -65,6 +72,14 @@ extension FileInventory {
         return folders.indices.contains {
             self.path(ofFolder: Int32($0)).bytes == bytes || containerPath(ofFolder: Int32($0)).bytes == bytes
         }
+    }
+
+    /// Whether a path that the system knows, absolute or relative to the working directory, is that of a folder.
+    package func hasFolder(onDisk path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError)
+        -> Bool
+    {
+        guard let identity = try Self.identity(ofFolder: path, in: fileSystem) else { return false }
+        return folders.contains { $0.attributes.identity == identity }
     }
 
     /// Each reason why backups exclude a file, with the path of the outermost folder that has the mark or the tag. No path

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import StorageInventory
@@ -52,7 +53,8 @@ struct Why: Command {
             inventory: inventory, file: file,
             entry: file.kind.ownPurpose == nil ? manifest?.entry(for: path) : nil,
             hasManifest: manifest != nil,
-            evictions: evictions(of: file, place.areas, fileSystem))
+            evictions: evictions(of: file, place.areas, fileSystem),
+            webOrigin: webOrigin(of: file, in: inventory, fileSystem))
         if output.isJSON {
             var parts: JSONObject = [:]
             for part in story.parts { parts = parts.adding([part.name: part.sentences]) }
@@ -86,7 +88,7 @@ struct Why: Command {
                 "the item '\(name)' was opened at \(time), and its file has been moved or deleted; "
                     + "'cachectl list --opened' shows where it was")
         }
-        if inventory.hasFolder(at: path) {
+        if try inventory.hasFolder(at: path) || inventory.hasFolder(onDisk: path, in: fileSystem) {
             throw CommandFailure(
                 .notFound, "\(name) is a folder; give a file in it, which 'cachectl inventory --files' lists")
         }
@@ -94,6 +96,20 @@ struct Why: Command {
             .notFound,
             "there is no file and no item '\(name)'; 'cachectl inventory --files' lists the files, and "
                 + "'cachectl list' the keys of the items")
+    }
+
+    private func webOrigin(of file: InventoryFile, in inventory: FileInventory, _ fileSystem: LiveFileSystem)
+        -> URL?
+    {
+        guard file.facts == nil, file.kind.ownPurpose == nil else { return nil }
+        do {
+            return try inventory.webOrigin(of: file, in: fileSystem)
+        } catch {
+            StandardStreams.writeError(
+                "cachectl: warning: \(inventory.path(of: file).displayText): its attributes cannot be read: \(error)"
+            )
+            return nil
+        }
     }
 
     /// The place of an item among those that the cache evicts, by the catalog.

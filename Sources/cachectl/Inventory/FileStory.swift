@@ -13,6 +13,8 @@ struct FileStory {
     let hasManifest: Bool
     /// For a cached item: how many others there are, and how many of them go before it; `nil` if unknown.
     let evictions: (before: Int, others: Int)?
+    /// The address that a file which the cache does not know says it was downloaded from.
+    let webOrigin: URL?
 
     /// The parts of the story, each with its name.
     var parts: [(name: String, sentences: String)] {
@@ -61,7 +63,11 @@ struct FileStory {
     private var from: [String] {
         let changed = "It was last changed at \(Timestamp.text(milliseconds: file.modified))."
         guard let facts = file.facts else {
-            return isOwn ? [changed] : ["Nothing is recorded of where it came from.", changed]
+            if isOwn { return [changed] }
+            let origin = webOrigin.map { url in
+                "An attribute says that it was downloaded from \(url.absoluteString)."
+            }
+            return [origin ?? "Nothing is recorded of where it came from.", changed]
         }
         let time = Timestamp.text(milliseconds: facts.since)
         let source = facts.source.flatMap { $0.isEmpty ? nil : "It came from \($0)." }

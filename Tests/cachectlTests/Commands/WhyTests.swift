@@ -137,6 +137,18 @@ import Testing
         #expect(story["restore"] == "It is gone: whoever stored it has to do so again.")
     }
 
+    @Test func anAttributeSaysWhereAFileWasDownloadedFrom() throws {
+        try container.write("x", to: "Documents/Lecture.mp4")
+        let path = FilePath(container.root.appending(path: "Documents/Lecture.mp4").path)
+        let address = "https://user:secret@media.example.org/42.mp4?token=secret#t=1"
+        let live = LiveFileSystem()
+        try live.withFile(path, in: .workingDirectory, .read) { file throws(FileSystemError) in
+            try live.setExtendedAttribute("user.xdg.origin.url", to: Array(address.utf8), of: file)
+        }
+        let told = "An attribute says that it was downloaded from https://media.example.org/42.mp4."
+        #expect(try story("Documents/Lecture.mp4")["from"]?.hasPrefix(told + " It was last changed") == true)
+    }
+
     @Test func aTextHasALinePerPart() throws {
         let lines = try container.succeed("why", "film").text.split(separator: "\n").map(String.init)
         #expect(lines.first == "path     Documents/Opened/film.txt")
@@ -189,9 +201,11 @@ import Testing
         #expect(unknown.status == 66)
         #expect(unknown.output.isEmpty)
         #expect(unknown.errors.hasPrefix("cachectl: error: there is no file and no item 'k\\u{1B}'; "))
-        let folder = try container.cachectl("why", "Documents/Opened")
-        #expect(folder.status == 66)
-        #expect(folder.errors.contains("Documents/Opened is a folder"))
+        for path in ["Documents/Opened", "container/Documents/Opened", container.root.path] {
+            let folder = try container.cachectl("why", path)
+            #expect(folder.status == 66)
+            #expect(folder.errors.contains("\(path) is a folder"))
+        }
         try FileManager.default.removeItem(at: container.root.appending(path: "Documents/Opened/film.txt"))
         let moved = try container.cachectl("why", "film")
         #expect(moved.status == 66)
