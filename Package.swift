@@ -15,7 +15,7 @@ import PackageDescription
 let fuzzedDependencies: [Target.Dependency] = [
     "cachectl", "PrefetchFileSystem", "FileSystemTestSupport", "PrefetchItemFormat", "ItemFormatTestSupport",
     "PrefetchCaching", "PrefetchDownloading", "PrefetchStorageAreas", "PrefetchVolumeCapacity",
-    .product(name: "Logging", package: "swift-log"),
+    "StorageInventory", .product(name: "Logging", package: "swift-log"),
     .product(name: "SystemPackage", package: "swift-system"),
 ]
 
@@ -181,7 +181,7 @@ let package = Package(
 if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
     let instrumented = [
         "PrefetchFileSystem", "PrefetchStorageAreas", "PrefetchVolumeCapacity", "PrefetchItemFormat",
-        "PrefetchCaching",
+        "PrefetchCaching", "StorageInventory",
     ]
     let others = [
         "CPrefetchLZ4", "CPrefetchXXHash", "CPrefetchPlatform", "FileSystemTestSupport",

@@ -188,6 +188,17 @@ package enum CacheDirectoryTag {
         }
     }
 
+    /// Removes the tag that ``ensure(in:of:flushing:)`` created, even if only a part of it was written, but no other.
+    package static func remove(from directory: Descriptor, of fileSystem: any FileSystem)
+        throws(FileSystemError)
+    {
+        guard try fileSystem.attributes(of: name, in: directory)?.kind == .regular else { return }
+        let found = try fileSystem.withFile(name, in: directory, .read) { file throws(FileSystemError) in
+            try fileSystem.bytes(of: file, count: contents.count + 1)
+        }
+        if contents.starts(with: found) { try fileSystem.unlink(name, in: directory) }
+    }
+
     /// Whether a folder has a valid tag: a regular file that begins with the signature. A symbolic link is none, as the
     /// specification says, although some programs follow it.
     package static func isTagged(

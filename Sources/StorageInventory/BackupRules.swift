@@ -74,7 +74,8 @@ struct ExcludedOneByOne: StorageRule {
     let info = RuleInfo(
         "excluded-one-by-one", .note, [.b13],
         "Files of one folder are excluded from backups one by one.",
-        fix: "Put them into a folder of their own, and mark that: a file that is saved anew loses its mark.")
+        fix: "Put them into a folder of their own, and mark that: a file that is saved anew loses its mark.",
+        by: .exclude)
 
     /// Fewer are hardly a group.
     private static let least = 4
@@ -82,15 +83,28 @@ struct ExcludedOneByOne: StorageRule {
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
         var marked: [Int32: Int] = [:]
-        for file in inventory.files
-        where file.kind == .foreign && !file.isVisible && !file.exclusions.isDisjoint(with: .marks) {
+        var hasUnmarked = [Bool](repeating: false, count: inventory.folders.count)
+        for file in inventory.files {
+            let isMarked = file.kind == .foreign && !file.exclusions.isDisjoint(with: .marks)
+            if !isMarked { hasUnmarked[Int(file.folder)] = true }
+            guard isMarked, !file.isVisible else { continue }
             let folder = inventory.folders[Int(file.folder)]
             guard folder.exclusions.isDisjoint(with: .marks), folder.role?.isOwn != true else { continue }
             marked[file.folder, default: 0] += 1
         }
+        // Folders come after their parents.
+        for number in inventory.folders.indices.reversed() where hasUnmarked[number] {
+            if let parent = inventory.folders[number].parent { hasUnmarked[Int(parent)] = true }
+        }
+        let places = inventory.libraryFolders
         for (folder, count) in marked.sorted(by: { $0.key < $1.key }) where count >= Self.least {
+            // A mark on the folder is no mark on anything else.
+            let isWhole =
+                !hasUnmarked[Int(folder)] && !inventory.isRootOfArea(folder)
+                && inventory.isNamedForMark(folder, among: places)
             checkup.report(
-                self, inventory.path(ofFolder: folder), "\(count) files in it have a mark of their own")
+                self, inventory.path(ofFolder: folder), "\(count) files in it have a mark of their own",
+                folder: isWhole ? folder : nil)
         }
     }
 }
@@ -104,14 +118,11 @@ struct ExcludedFolderName: StorageRule {
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
-        // The areas of an app that is in no container have its identifier already.
-        guard inventory.place.container != nil else { return }
         let places = inventory.libraryFolders
         for (number, folder) in inventory.folders.enumerated() {
-            guard let parent = folder.parent, places.contains(parent), folder.role?.isOwn != true,
-                folder.isExcludedItself, !folder.exclusions.isDisjoint(with: .marks),
-                let name = folder.name.lastComponent, !name.isBundleIdentifier,
-                !SystemFolder.isOne(name)
+            guard folder.parent != nil, folder.role?.isOwn != true, folder.isExcludedItself,
+                !folder.exclusions.isDisjoint(with: .marks),
+                !inventory.isNamedForMark(Int32(number), among: places)
             else { continue }
             checkup.report(
                 self, inventory.path(ofFolder: Int32(number)), "its name could be one of the system's")

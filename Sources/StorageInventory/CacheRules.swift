@@ -98,15 +98,15 @@ struct MissingCacheTag: StorageRule {
     let info = RuleInfo(
         "missing-cache-tag", .warning, [.t25],
         "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",
-        fix: "Delete a CACHEDIR.TAG that is invalid. Open the cache once: it creates the tag.")
+        fix: "Delete a CACHEDIR.TAG that is invalid. Open the cache once: it creates the tag.", by: .tag)
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
-        for folder in inventory.folders
+        for (number, folder) in inventory.folders.enumerated()
         where folder.role == .cachesRoot && folder.areMarksKnown && !folder.exclusions.contains(.cacheTag) {
             checkup.report(
                 self, inventory.displayed(inventory.place.areas.caches),
-                "there is no valid CACHEDIR.TAG")
+                "there is no valid CACHEDIR.TAG", folder: Int32(number))
         }
     }
 }
@@ -116,7 +116,7 @@ struct WrongPermissions: StorageRule {
     let info = RuleInfo(
         "wrong-permissions", .error, [],
         "A root of the cache belongs to another user, or others may write to it: it is not opened.",
-        fix: "`chown` it to the owner of the folder around it, and `chmod 700` it.")
+        fix: "`chown` it to the owner of the folder around it, and `chmod 700` it.", by: .restrict)
 
     func check(_ checkup: inout Checkup) {
         let inventory = checkup.inventory
@@ -125,7 +125,7 @@ struct WrongPermissions: StorageRule {
             let path = inventory.path(ofFolder: Int32(number))
             let owner = folder.parent.map { inventory.folders[Int($0)].attributes.owner }
             if !folder.attributes.permissions.isDisjoint(with: [.groupWrite, .otherWrite]) {
-                checkup.report(self, path, "others may write to it")
+                checkup.report(self, path, "others may write to it", folder: Int32(number))
             } else if let owner, owner != folder.attributes.owner {
                 let own = folder.attributes.owner
                 checkup.report(
@@ -140,7 +140,8 @@ struct Abandoned: StorageRule {
     let info = RuleInfo(
         "abandoned", .warning, [.t6],
         "A file in a folder of the cache is not one of its files, or is left over from abandoned work.",
-        fix: "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers.")
+        fix: "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers.",
+        by: .discard)
 
     /// In milliseconds. Work in progress creates related files within this time.
     static let patience: Int64 = 3_600_000
@@ -180,7 +181,12 @@ struct Abandoned: StorageRule {
 
     /// Reports a file, unless it has disappeared since the walk, which means that it belonged to work in progress.
     private func report(_ index: Int32, _ message: String, _ checkup: inout Checkup) {
-        if checkup.isStillThere(index) { checkup.report(self, index, message) }
+        guard checkup.isStillThere(index) else { return }
+        let file = checkup.file(index)
+        // What was opened once is the user's.
+        let isNobodys = file.kind == .foreign && checkup.folder(of: file).role != .files
+        checkup.report(
+            self, [index], at: checkup.inventory.path(of: file), message, isFixable: isNobodys)
     }
 
     /// Whether a running process holds the lock, which is exclusive. Does not block.

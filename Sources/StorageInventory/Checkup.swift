@@ -64,13 +64,18 @@ package struct Checkup {
     /// - Complexity: O(*n*) in the number of files. Files in Documents and foreign files in Caches are opened, and files
     ///   of equal length that begin alike are read completely.
     ///
-    /// - Returns: The findings in the order of the rules, and the files that could not be read.
+    /// - Returns: The findings, errors first, each severity in the order of the rules, and the files that could not be
+    ///   read.
     package static func run(
         on inventory: FileInventory, _ options: Options, in fileSystem: any FileSystem
     ) -> (findings: [Finding], problems: [FileInventory.Problem]) {
         var checkup = Checkup(inventory, options, fileSystem)
         for rule in StorageRules.all { rule.check(&checkup) }
-        return (checkup.findings, checkup.problems)
+        let order = Severity.allCases
+        let findings = order.flatMap { severity in
+            checkup.findings.filter { $0.rule.severity == severity }
+        }
+        return (findings, checkup.problems)
     }
 
     /// The matching files that no rule has reported yet.
@@ -186,22 +191,26 @@ package struct Checkup {
 
     /// Reports the files of each group as one finding, and those without a group individually.
     ///
-    /// - Parameter groups: The folder that stands for the files of each folder; see ``outermostFolders(where:)``.
+    /// - Parameters:
+    ///   - groups: The folder that stands for the files of each folder; see ``outermostFolders(where:)``.
+    ///   - remedy: That of the rule, unless it depends on the folder.
     mutating func report(
         _ rule: some StorageRule, _ indices: [Int32], byFolder groups: [Int32?], _ message: String,
-        isFixable: Bool = true
+        remedy: Remedy? = nil, isFixable: Bool = true
     ) {
         var members: [Int32: [Int32]] = [:]
         for index in indices {
             if let folder = groups[Int(file(index).folder)] {
                 members[folder, default: []].append(index)
             } else {
-                report(rule, [index], at: inventory.path(of: file(index)), message, isFixable: isFixable)
+                report(
+                    rule, [index], at: inventory.path(of: file(index)), message, remedy: remedy,
+                    isFixable: isFixable)
             }
         }
         for (folder, members) in members.sorted(by: { $0.key < $1.key }) {
             report(
-                rule, members, at: inventory.path(ofFolder: folder), message, folder: folder,
+                rule, members, at: inventory.path(ofFolder: folder), message, folder: folder, remedy: remedy,
                 isFixable: isFixable)
         }
     }

@@ -154,8 +154,8 @@ extension FileInventory {
         }
     }
 
-    /// The path of an area as displayed: relative to the container, if there is one.
-    func displayed(_ path: FilePath) -> FilePath {
+    /// A path as displayed: relative to the container, if it is in one.
+    package func displayed(_ path: FilePath) -> FilePath {
         var path = path
         if let container = place.container { _ = path.removePrefix(container.lexicallyNormalized()) }
         return path
@@ -180,9 +180,15 @@ extension FileInventory {
                 area: entry.location.area, relative: entry.location.relative.removingLastComponent())
             expected[folder, default: [:]][name] = Int32(number)
         }
-        let names = folders.indices.map { number in areaFolder(Int32(number)).flatMap { expected[$0] } }
+        let names = folders.enumerated().map { number, folder in
+            guard let area = folder.area, folder.depth <= Self.deepest else {
+                return [FilePath.Component: Int32]()
+            }
+            let relative = pathInArea(ofFolder: Int32(number))
+            return expected[AreaFolder(area: area, relative: relative)] ?? [:]
+        }
         for index in files.indices where files[index].kind == .foreign || files[index].kind == .tag {
-            guard let number = names[Int(files[index].folder)]?[files[index].name] else { continue }
+            guard let number = names[Int(files[index].folder)][files[index].name] else { continue }
             let entry = entries[Int(number)]
             files[index].kind = .promoted
             files[index].isBackupIntended = files[index].isBackupIntended && !entry.isExcluded
@@ -191,15 +197,6 @@ extension FileInventory {
                 isUserRequested: entry.provenance.map { $0.intent == .userRequested }, since: entry.openedAt,
                 contentBytes: entry.contentBytes, ledgerEntry: number)
         }
-    }
-
-    private func areaFolder(_ number: Int32) -> AreaFolder? {
-        let folder = folders[Int(number)]
-        guard let area = folder.area, folder.depth <= Self.deepest, let root = place.areas.path(of: area)
-        else { return nil }
-        var relative = self.root(ofFolder: number).lexicallyNormalized().pushing(path(ofFolder: number))
-        guard relative.removePrefix(root.lexicallyNormalized()) else { return nil }
-        return AreaFolder(area: area, relative: relative)
     }
 }
 

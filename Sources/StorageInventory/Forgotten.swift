@@ -8,7 +8,8 @@ struct Forgotten: StorageRule {
     let info = RuleInfo(
         "forgotten", .warning, [.t6, .t43],
         "Nothing explains it, and it was not used in the 180 days before the app's last use.",
-        fix: "Find out what wrote it. If nothing needs it, let the app delete it, here and elsewhere.")
+        fix: "Find out what wrote it. If nothing needs it, let the app delete it, here and elsewhere.",
+        by: .discard)
 
     /// In milliseconds. What an app needs, it needs more often than twice a year.
     private static let patience: Int64 = 180 * 86_400_000
@@ -33,13 +34,20 @@ struct Forgotten: StorageRule {
                 single.append(Int32(number))
             }
         }
+        // Nothing is taken out for its age unless the age is stated.
+        let stated = checkup.options.unusedFor.map { checkup.options.now - $0 } ?? .min
         for index in single where isUnread(index, before, &checkup) {
-            checkup.report(self, index, "it has not been used for long")
+            let file = checkup.file(index)
+            checkup.report(
+                self, [index], at: inventory.path(of: file), "it has not been used for long",
+                isFixable: file.modified < stated)
         }
         for (folder, files) in members.sorted(by: { $0.key < $1.key }) where !used.contains(folder) {
             guard files.allSatisfy({ isUnread($0, before, &checkup) }) else { continue }
             let path = inventory.path(ofFolder: folder)
-            checkup.report(self, files, at: path, "nothing in it has been used for long")
+            checkup.report(
+                self, files, at: path, "nothing in it has been used for long",
+                isFixable: files.allSatisfy { checkup.file($0).modified < stated })
         }
     }
 
@@ -83,6 +91,17 @@ enum SystemFolder {
 }
 
 extension FileInventory {
+    /// Whether a folder may carry a mark: one of Library needs a name that cannot become one of the system's.
+    ///
+    /// - Parameter places: ``libraryFolders``.
+    func isNamedForMark(_ number: Int32, among places: Set<Int32>) -> Bool {
+        let folder = folders[Int(number)]
+        guard let parent = folder.parent, let name = folder.name.lastComponent else { return false }
+        // The areas of an app that is in no container have its identifier already.
+        guard place.container != nil, places.contains(parent) else { return true }
+        return name.isBundleIdentifier || SystemFolder.isOne(name)
+    }
+
     /// The folders in which each part of an app has a folder of its own: Library, Application Support and Caches.
     var libraryFolders: Set<Int32> {
         var found: Set<Int32> = []

@@ -35,8 +35,15 @@ struct CachedDataBackedUp: StorageRule {
                     Self.folderNames.contains($0.string.lowercased())
                 } ?? false
         }
-        let inCaches = candidates.filter { caches[Int(checkup.file($0).folder)] != nil }
-        checkup.report(self, inCaches, byFolder: caches, "the folder holds a cache, by its name or its tag")
+        let places = checkup.inventory.libraryFolders
+        let message = "the folder holds a cache, by its name or its tag"
+        var inCaches: [Bool: [Int32]] = [:]
+        for index in candidates {
+            guard let cache = caches[Int(checkup.file(index).folder)] else { continue }
+            inCaches[checkup.inventory.isNamedForMark(cache, among: places), default: []].append(index)
+        }
+        checkup.report(self, inCaches[true] ?? [], byFolder: caches, message)
+        checkup.report(self, inCaches[false] ?? [], byFolder: caches, message, remedy: .move(.caches))
         for index in candidates
         where caches[Int(checkup.file(index).folder)] == nil && isItem(index, &checkup) {
             checkup.report(self, index, "it is a cached item")

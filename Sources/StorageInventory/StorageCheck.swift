@@ -15,7 +15,7 @@ internal import SystemPackage
 ///
 /// A check reads, and changes nothing. The app may go on meanwhile.
 public struct StorageCheck: Sendable {
-    /// In the order of the rules.
+    /// Errors first, then warnings, then notes; each in the order of the rules.
     public let findings: [Finding]
     /// What could not be read, with the reason. Rules skip it.
     public let problems: [String]

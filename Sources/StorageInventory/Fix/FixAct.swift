@@ -13,6 +13,10 @@ package enum Remedy: Hashable, Sendable {
     /// Takes out of the container, to be deleted by the user.
     case discard
     case removeFolder
+    /// Lets nobody but its owner into a folder.
+    case restrict
+    /// Puts a `CACHEDIR.TAG` into the folder of caches.
+    case tag
 }
 
 /// One change to the files of an app, with all that is needed to undo it. Paths are absolute.
@@ -23,12 +27,16 @@ package enum FixAct: Hashable, Sendable {
     case removeFolder(FilePath, FilePermissions)
     /// Marks a file or folder, or removes its marks, which were these.
     case mark(FilePath, BackupPolicy, before: Marks)
+    /// Lets nobody but its owner into a folder, which had these permissions.
+    case restrict(FilePath, FilePermissions)
+    /// Puts a `CACHEDIR.TAG` into a folder.
+    case tag(FilePath)
 
     /// The path that the change is about.
     package var path: FilePath {
         switch self {
         case .move(let path, _, _), .makeFolder(let path), .removeFolder(let path, _),
-            .mark(let path, _, _):
+            .mark(let path, _, _), .restrict(let path, _), .tag(let path):
             path
         }
     }
@@ -112,6 +120,24 @@ extension FixAct {
             } catch {
                 guard error.isNotFound else { throw error }
                 return "it is gone"
+            }
+        case .restrict(let path, let before):
+            guard let now = try fileSystem.attributes(of: path, in: .workingDirectory)?.permissions else {
+                return "it is gone"
+            }
+            if now == before { break }
+            guard now == .ownerReadWriteExecute else { return "its permissions have changed" }
+            try fileSystem.withFile(path, in: .workingDirectory, .directory) {
+                folder throws(FileSystemError) in try fileSystem.setPermissions(before, of: folder)
+            }
+        case .tag(let path):
+            do {
+                try fileSystem.withFile(path, in: .workingDirectory, .directoryFollowingLinks) {
+                    folder throws(FileSystemError) in
+                    try CacheDirectoryTag.remove(from: folder, of: fileSystem)
+                }
+            } catch {
+                guard error.isNotFound else { throw error }
             }
         }
         return nil

@@ -33,7 +33,6 @@ package final class Fixer {
     /// What was moved or removed, and the folders that were made, even if only in a dry run.
     private var gone: Set<FilePath> = []
     private var made: Set<FilePath> = []
-    private var discardedCount = 0
 
     /// - Parameters:
     ///   - discarded: An absolute path: the folder for what is discarded, created if needed.
@@ -63,7 +62,7 @@ package final class Fixer {
                 try body()
                 outcomes += acts.map(Outcome.done)
             } catch {
-                outcomes += acts.dropLast().map(Outcome.done)
+                outcomes += acts.map(Outcome.done)
                 let reason = (error as? Skip)?.reason ?? "\(error)"
                 outcomes.append(.skipped(path, reason))
             }
@@ -73,7 +72,11 @@ package final class Fixer {
             attempt(inventory.absolutePath(ofFolder: folder)) { try mark(folder: folder, remedy) }
         case (.removeFolder, let folder?):
             attempt(inventory.absolutePath(ofFolder: folder)) { try removeFolders(in: folder) }
-        case (.removeFolder, nil): break
+        case (.restrict, let folder?):
+            attempt(inventory.absolutePath(ofFolder: folder)) { try restrict(folder) }
+        case (.tag, _):
+            attempt(inventory.place.areas.caches) { try tag(inventory.place.areas.caches) }
+        case (.removeFolder, nil), (.restrict, nil): break
         case (.exclude, nil), (.include, nil):
             for index in finding.members {
                 attempt(inventory.absolutePath(of: index)) { try mark(file: index, remedy) }
@@ -94,15 +97,15 @@ package final class Fixer {
     private func carryOut(_ act: FixAct, _ change: () throws(FileSystemError) -> Void)
         throws(FileSystemError)
     {
-        acts.append(act)
         if !isDryRun {
             try record(act)
             try change()
         }
+        acts.append(act)
         switch act {
         case .move, .removeFolder: gone.insert(act.path)
         case .makeFolder: made.insert(act.path)
-        case .mark: break
+        case .mark, .restrict, .tag: break
         }
     }
 
@@ -110,6 +113,7 @@ package final class Fixer {
 
     private func mark(file index: Int32, _ remedy: Remedy) throws {
         let path = inventory.absolutePath(of: index)
+        if gone.contains(path) { return }
         let isPromised =
             inventory.files[Int(index)].kind == .promoted && inventory.files[Int(index)].isBackupIntended
         if remedy == .exclude, isPromised {
@@ -126,9 +130,11 @@ package final class Fixer {
 
     private func mark(folder number: Int32, _ remedy: Remedy) throws {
         let folder = inventory.folders[Int(number)]
+        let path = inventory.absolutePath(ofFolder: number)
+        if gone.contains(path) { return }
         if remedy == .include, folder.isTagged { throw Skip(reason: "remove its CACHEDIR.TAG by hand") }
         guard let handle = try reader.folder(number, of: inventory) else { throw Skip(reason: "it is gone") }
-        try mark(handle.descriptor, at: inventory.absolutePath(ofFolder: number), remedy)
+        try mark(handle.descriptor, at: path, remedy)
     }
 
     private func mark(_ file: Descriptor, at path: FilePath, _ remedy: Remedy) throws(FileSystemError) {
@@ -145,19 +151,48 @@ package final class Fixer {
         }
     }
 
+    // MARK: Folders of the cache
+
+    private func restrict(_ number: Int32) throws {
+        guard let handle = try reader.folder(number, of: inventory) else { throw Skip(reason: "it is gone") }
+        let before = try fileSystem.attributes(of: handle.descriptor).permissions
+        let fileSystem = fileSystem
+        let act = FixAct.restrict(inventory.absolutePath(ofFolder: number), before)
+        try carryOut(act) { () throws(FileSystemError) in
+            try fileSystem.setPermissions(.ownerReadWriteExecute, of: handle.descriptor)
+        }
+    }
+
+    private func tag(_ path: FilePath) throws {
+        let fileSystem = fileSystem
+        let folder = Directory(
+            try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+        guard try fileSystem.attributes(of: CacheDirectoryTag.name, in: folder.descriptor) == nil else {
+            throw Skip(reason: "there is a CACHEDIR.TAG that is invalid; delete it")
+        }
+        try carryOut(.tag(path)) { () throws(FileSystemError) in
+            try CacheDirectoryTag.ensure(in: folder.descriptor, of: fileSystem, flushing: true)
+            try fileSystem.synchronize(folder.descriptor)
+        }
+    }
+
     // MARK: Moves
 
     private func move(_ index: Int32, to area: Area) throws {
         guard let root = inventory.place.areas.path(of: area) else {
             throw Skip(reason: "there is no \(area.name) here")
         }
-        try move(index, to: inventory.pathInArea(ofFolder: inventory.files[Int(index)].folder), in: root)
+        let file = inventory.files[Int(index)]
+        var path = inventory.pathInArea(ofFolder: file.folder)
+        if file.area == nil { _ = path.removePrefix("Library") }
+        try move(index, to: path, in: root)
     }
 
     private func discard(_ index: Int32) throws {
-        discardedCount += 1
-        // Numbered, since names may repeat.
-        try move(index, to: FilePath("\(discardedCount)"), in: discarded)
+        // Under its area, since names may repeat.
+        let file = inventory.files[Int(index)]
+        let area = FilePath(file.area?.name ?? "other")
+        try move(index, to: area.pushing(inventory.pathInArea(ofFolder: file.folder)), in: discarded)
     }
 
     /// - Parameter path: Of the new folder in `root`. Links in it are not followed.
@@ -179,6 +214,10 @@ package final class Fixer {
         if try fileSystem.attributes(of: target, in: .workingDirectory) != nil {
             throw Skip(reason: "there is something at \(target.displayText)")
         }
+        // Before folders are made for it.
+        guard try device(of: root.pushing(path)) == file.identity.device else {
+            throw Skip(reason: "\(root.displayText) is on another volume")
+        }
         let newFolder = try openFolder(path, in: root)
         let act = FixAct.move(inventory.absolutePath(of: index), to: target, inode: file.identity.inode)
         do throws(FileSystemError) {
@@ -194,6 +233,17 @@ package final class Fixer {
             throw Skip(reason: "\(root.displayText) is on another volume")
         }
         try removeFolderIfEmpty(file.folder)
+    }
+
+    /// The volume of a folder, which may have to be created.
+    private func device(of path: FilePath) throws(FileSystemError) -> UInt64 {
+        var next = path
+        while !next.isEmpty, try fileSystem.attributes(of: next, in: .workingDirectory) == nil {
+            next.removeLastComponent()
+        }
+        return try fileSystem.withFile(next, in: .workingDirectory, .directoryFollowingLinks) {
+            folder throws(FileSystemError) in try fileSystem.attributes(of: folder).identity.device
+        }
     }
 
     /// Opens a folder to move files to, and creates what is missing of it.
@@ -278,19 +328,5 @@ extension FileInventory {
     func absolutePath(of index: Int32) -> FilePath {
         let file = files[Int(index)]
         return absolutePath(ofFolder: file.folder).pushing(FilePath(root: nil, [file.name]))
-    }
-
-    /// The path of a folder in its area; outside all areas, that in the container without `Library`.
-    func pathInArea(ofFolder number: Int32) -> FilePath {
-        var path = absolutePath(ofFolder: number).lexicallyNormalized()
-        let folder = folders[Int(number)]
-        if let root = folder.area.flatMap({ place.areas.path(of: $0) }),
-            path.removePrefix(root.lexicallyNormalized())
-        {
-            return path
-        }
-        path = self.path(ofFolder: number)
-        _ = path.removePrefix("Library")
-        return path
     }
 }

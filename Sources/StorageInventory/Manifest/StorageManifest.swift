@@ -137,13 +137,18 @@ extension FileInventory {
 
     /// See ``containerPath(of:)``.
     func containerPath(ofFolder number: Int32) -> FilePath {
+        (folders[Int(number)].area?.folderInContainer ?? "").pushing(pathInArea(ofFolder: number))
+    }
+
+    /// The path of a folder in its area; outside all areas, that in the container.
+    func pathInArea(ofFolder number: Int32) -> FilePath {
         var names: [FilePath.Component] = []
         var next = number
         while !isRootOfArea(next), let parent = folders[Int(next)].parent {
             names += folders[Int(next)].name.components
             next = parent
         }
-        return (folders[Int(next)].area?.folderInContainer ?? "").appending(names.reversed())
+        return FilePath(root: nil, names.reversed())
     }
 
     /// The folders above a folder, outermost first, and the folder itself.

@@ -18,9 +18,7 @@ struct FixJournal {
 
     /// Where the files go that a fix discards, absolute.
     static func discarded(for path: FilePath) -> FilePath {
-        let folder = FilePath(FileManager.default.currentDirectoryPath)
-        let absolute = path.isAbsolute ? path : folder.pushing(path)
-        return FilePath(bytes: absolute.lexicallyNormalized().bytes + Array(".discarded".utf8))
+        FilePath(bytes: path.absolute.bytes + Array(".discarded".utf8))
     }
 
     /// Creates the file.
@@ -100,7 +98,9 @@ struct FixJournal {
     }
 
     private struct Record: Decodable {
-        enum Act: String, Decodable { case move, makeFolder, removeFolder, exclude, include }
+        enum Act: String, Decodable {
+            case move, makeFolder, removeFolder, exclude, include, restrict, tag
+        }
 
         let act: FixAct
 
@@ -119,16 +119,19 @@ struct FixJournal {
                         xdg: try container.decodeIfPresent(Data.self, forKey: .xdg).map(Array.init),
                         apple: try container.decodeIfPresent(Data.self, forKey: .apple).map(Array.init)))
             }
+            func permissions() throws -> FilePermissions {
+                FilePermissions(rawValue: try container.decode(CInterop.Mode.self, forKey: .permissions))
+            }
             switch try container.decode(Act.self, forKey: .act) {
             case .move:
                 let target = try container.decode(PathText.self, forKey: .target).path
                 act = .move(path, to: target, inode: try container.decode(UInt64.self, forKey: .inode))
             case .makeFolder: act = .makeFolder(path)
-            case .removeFolder:
-                let bits = try container.decode(CInterop.Mode.self, forKey: .permissions)
-                act = .removeFolder(path, FilePermissions(rawValue: bits))
+            case .removeFolder: act = .removeFolder(path, try permissions())
             case .exclude: act = try mark(.exclude)
             case .include: act = try mark(.include)
+            case .restrict: act = .restrict(path, try permissions())
+            case .tag: act = .tag(path)
             }
         }
     }
@@ -148,19 +151,42 @@ extension FixAct {
                 "noDump": before.isNoDump, "xdg": before.xdg.map { Data($0) },
                 "apple": before.apple.map { Data($0) },
             ]
+        case .restrict(let path, let permissions):
+            ["act": "restrict", "path": path.json, "permissions": permissions.rawValue]
+        case .tag(let path): ["act": "tag", "path": path.json]
         }
     }
 
     /// - Parameter isDone: Whether it was done, rather than would be.
-    func line(isDone: Bool) -> String {
-        let path = path.displayText
+    func line(isDone: Bool, in inventory: FileInventory) -> String {
+        let path = inventory.displayed(path).displayText
         return switch self {
         case .move(_, let target, _):
-            "\(isDone ? "moved" : "would move") \(path) to \(target.displayText)"
+            "\(isDone ? "moved" : "would move") \(path) to \(inventory.displayed(target).displayText)"
         case .makeFolder: "\(isDone ? "created" : "would create") the folder \(path)"
         case .removeFolder: "\(isDone ? "removed" : "would remove") the empty folder \(path)"
         case .mark(_, .exclude, _): "\(isDone ? "excluded" : "would exclude") \(path) from backups"
         case .mark(_, .include, _): "\(isDone ? "included" : "would include") \(path) in backups"
+        case .restrict: "\(isDone ? "restricted" : "would restrict") \(path) to its owner"
+        case .tag: "\(isDone ? "tagged" : "would tag") \(path) as a folder of caches"
         }
+    }
+}
+
+extension FilePath {
+    /// The path without `.` and `..`, from the root. Links are not resolved.
+    var absolute: FilePath {
+        let folder = FilePath(FileManager.default.currentDirectoryPath)
+        return (isAbsolute ? self : folder.pushing(self)).lexicallyNormalized()
+    }
+}
+
+extension InventoryPlace {
+    /// - Throws: A usage error if a file that the command writes would be one of the app's.
+    func requireElsewhere(_ path: FilePath) throws(CommandFailure) {
+        let absolute = path.absolute
+        guard roots.contains(where: { absolute.starts(with: $0.0.lexicallyNormalized()) }) else { return }
+        throw CommandFailure(
+            .usage, "\(path.displayText) is among the app's files; name a file elsewhere")
     }
 }

@@ -10,26 +10,25 @@ struct Fixing {
     let isDryRun: Bool
     let fileSystem: LiveFileSystem
 
-    /// - Returns: What was done and what was not.
-    func carryOut(_ findings: [Finding], of inventory: FileInventory) throws -> [Fixer.Outcome] {
+    /// What was done about a finding, and what was not.
+    typealias Treatment = (finding: Finding, outcomes: [Fixer.Outcome])
+
+    func carryOut(_ findings: [Finding], of inventory: FileInventory) throws -> [Treatment] {
+        try inventory.place.requireElsewhere(journal)
         let discarded = FixJournal.discarded(for: journal)
-        guard !inventory.place.roots.contains(where: { discarded.starts(with: $0.0) }) else {
-            throw CommandFailure(
-                .usage, "\(journal.displayText) is among the app's files; name a file elsewhere")
-        }
         if isDryRun {
             let fixer = Fixer(inventory, discardingTo: discarded, isDryRun: true, in: fileSystem) { _ in }
-            return findings.flatMap { fixer.fix($0) }
+            return findings.map { ($0, fixer.fix($0)) }
         }
         var file = try FixJournal(creating: journal, in: fileSystem)
         defer { file.close() }
         let fixer = Fixer(inventory, discardingTo: discarded, isDryRun: false, in: fileSystem) {
             act throws(FileSystemError) in try file.append(act)
         }
-        let outcomes = findings.flatMap { fixer.fix($0) }
+        let treatments = findings.map { ($0, fixer.fix($0)) }
         // There is nothing to undo.
         if file.isEmpty { try fileSystem.unlink(journal, in: .workingDirectory) }
-        return outcomes
+        return treatments
     }
 
     /// Undoes what a journal says, the last change first. If nothing is left to undo, the journal goes as well.
@@ -52,34 +51,44 @@ struct Fixing {
                 "kept": kept.map { act, reason in act.json.adding(["reason": reason]) },
             ],
             kept.map { act, reason in "\(act.path.displayText): \(reason)" }
-                + ["undone: \(acts.count - kept.count) of \(acts.count) changes"])
+                + ["undone: \(acts.count - kept.count) of \(acts.count) changes"]
+                + (kept.isEmpty ? [] : ["if the rest is to stay as it is, delete \(journal.displayText)"]))
         return kept.isEmpty
     }
 }
 
 extension Output {
-    /// Prints what a fix did, and the findings that it did nothing about.
+    /// Prints what a fix did about each finding, and the findings that it could do nothing about.
     func print(
-        _ outcomes: [Fixer.Outcome], isDryRun: Bool, left findings: [Finding],
+        _ treatments: [Fixing.Treatment], by fixing: Fixing, of inventory: FileInventory,
         problems: [FileInventory.Problem]
     ) throws {
-        var acts: [FixAct] = []
-        var skipped: [(path: FilePath, reason: String)] = []
-        for outcome in outcomes {
-            switch outcome {
-            case .done(let act): acts.append(act)
-            case .skipped(let path, let reason): skipped.append((path, reason))
+        var lines: [String] = []
+        var fixes: [JSONObject] = []
+        var skipped: [JSONObject] = []
+        for (finding, outcomes) in treatments where !outcomes.isEmpty {
+            lines.append(finding.line)
+            for outcome in outcomes {
+                switch outcome {
+                case .done(let act):
+                    lines.append("  " + act.line(isDone: !fixing.isDryRun, in: inventory))
+                    fixes.append(act.json.adding(["rule": finding.rule.name]))
+                case .skipped(let path, let reason):
+                    lines.append("  left \(inventory.displayed(path).displayText): \(reason)")
+                    skipped.append(["path": path.json, "reason": reason, "rule": finding.rule.name])
+                }
             }
         }
-        var lines = acts.map { $0.line(isDone: !isDryRun) }
-        lines += skipped.map { "left \($0.path.displayText): \($0.reason)" }
-        if !findings.isEmpty { lines += ["", "by hand:"] + findings.map(\.line) + [""] + findings.fixes }
+        let byHand = treatments.map(\.finding).filter { $0.remedy == nil }
+        if !byHand.isEmpty { lines += ["", "by hand:"] + byHand.lines }
+        let changes = fixes.isEmpty ? "nothing to change" : "changes: \(fixes.count)"
+        let record = fixing.isDryRun || fixes.isEmpty ? "" : ", recorded in \(fixing.journal.displayText)"
+        lines += ["", "\(changes)\(record); left: \(skipped.count); by hand: \(byHand.count)"]
         try report(
             [
-                "dryRun": isDryRun, "fixes": acts.map(\.json),
-                "skipped": skipped.map { ["path": $0.path.json, "reason": $0.reason] as JSONObject },
-                "findings": findings.map(\.json), "problems": problems.map(\.json),
-            ], lines.isEmpty ? ["nothing to fix"] : lines)
+                "dryRun": fixing.isDryRun, "fixes": fixes, "skipped": skipped,
+                "findings": byHand.map(\.json), "problems": problems.map(\.json),
+            ], treatments.isEmpty ? ["nothing to fix"] : lines)
         problems.warn()
     }
 }

@@ -36,9 +36,9 @@ struct Inventory: Command {
             exits with 1 if there are any. With --sarif it prints a log that code review tools show.
 
             --fix does what can be done without knowing the app: it moves files to where they belong, sets or \
-            removes marks, removes empty folders, and takes out of the container what may be deleted. It moves no \
-            file that was opened from the cache and none that a program is writing, and replaces none. Quit the \
-            app first. What it changes is recorded in a new file, with which --undo takes it back; what it took out \
+            removes marks, removes empty folders, and takes out of the container what may be deleted (for its age \
+            only if --unused-for states the age). It moves no file that was opened from the cache and none that a \
+            program is writing, and replaces none. Quit the app first. What it changes is recorded in a new file, with which --undo takes it back; what it took out \
             lies beside that file, in a folder of the same name with .discarded, for you to delete.
 
             A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the \
@@ -222,13 +222,13 @@ struct Inventory: Command {
         try save.map { path throws(CommandFailure) in try NewFile(path, replacing: true).check() }
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
         let manifest = try purposes.read(in: fileSystem)
-        let place = try shared.place()
-        let inventory = try FileInventory(
-            of: InventoryPlace(
-                areas: place.areas, container: place.container,
-                // The list makes up for what the tool does not know.
-                backupTool: excludeList ? .system : backupTool),
-            in: fileSystem)
+        let cache = try shared.place()
+        let place = InventoryPlace(
+            areas: cache.areas, container: cache.container,
+            // The list makes up for what the tool does not know.
+            backupTool: excludeList ? .system : backupTool)
+        try save.map { path throws(CommandFailure) in try place.requireElsewhere(path) }
+        let inventory = try FileInventory(of: place, in: fileSystem)
         if excludeList {
             try printExcludeList(of: inventory, to: output)
             inventory.problems.warn()
@@ -242,10 +242,11 @@ struct Inventory: Command {
             let unread = inventory.problems + problems
             if let fix {
                 let fixing = Fixing(journal: fix, isDryRun: dryRun, fileSystem: fileSystem)
-                let outcomes = try fixing.carryOut(findings, of: inventory)
-                let left = findings.filter { $0.remedy == nil }
-                try output.print(outcomes, isDryRun: dryRun, left: left, problems: unread)
-                return !left.isEmpty || outcomes.contains(where: \.isSkipped)
+                let treatments = try fixing.carryOut(findings, of: inventory)
+                try output.print(treatments, by: fixing, of: inventory, problems: unread)
+                return treatments.contains { finding, outcomes in
+                    finding.remedy == nil || outcomes.contains(where: \.isSkipped)
+                }
             }
             if sarif {
                 try output.print(verbatim: SARIF.log(of: findings, problems: unread).utf8)

@@ -202,7 +202,7 @@ extension Output {
         try report(
             ["files": files, "findings": findings.map(\.json), "problems": problems.map(\.json)],
             findings.isEmpty
-                ? ["nothing wrong with \(files) files"] : findings.map(\.line) + [""] + findings.fixes,
+                ? ["nothing wrong with \(files) files"] : findings.lines,
             isConfirmation: findings.isEmpty)
         problems.warn()
     }
@@ -217,11 +217,17 @@ extension RuleInfo {
 }
 
 extension [Finding] {
-    /// What is to be done, a line for each rule.
-    var fixes: [String] {
+    /// What was found, what is to be done, a line for each rule, and how much it is.
+    var lines: [String] {
         var rules: [RuleInfo] = []
         for finding in self where !rules.contains(finding.rule) { rules.append(finding.rule) }
-        return rules.map { "\($0.name): \($0.fix)" }
+        let sums = Severity.allCases.compactMap { severity -> String? in
+            let count = count { $0.rule.severity == severity }
+            return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+        }
+        return map(\.line) + [""] + rules.map { "\($0.name): \($0.fix)" } + [
+            "", "found: " + sums.joined(separator: ", "),
+        ]
     }
 }
 

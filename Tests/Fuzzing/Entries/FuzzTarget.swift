@@ -17,6 +17,7 @@ struct FuzzTarget: Sendable {
         FuzzTarget(name: "output", run: fuzzOutput),
         FuzzTarget(name: "configuration", run: fuzzConfiguration),
         FuzzTarget(name: "headers", run: fuzzHeaders),
+        FuzzTarget(name: "manifest", run: fuzzManifest),
     ]
 }
 

@@ -181,7 +181,7 @@ import Testing
     /// explains.
     @Test func whatIsUnexplainedIsStillJudged() throws {
         try container.write(Data("my novel".utf8), to: "Library/Caches/Drafts/Novel.odt")
-        #expect(try findings().map(\.rule.name) == ["unexplained", "user-data-purgeable"])
+        #expect(try findings().map(\.rule.name) == ["user-data-purgeable", "unexplained"])
     }
 
     @Test func aMisplacedFileIsReportedOnce() throws {
