@@ -46,16 +46,16 @@ extension FileSystem {
         return bytes
     }
 
-    /// Passes up to `count` bytes of a file to `body` in pieces of at most 1 MiB, each with its offset.
+    /// Passes up to `count` bytes of a file, from `start` on, to `body` in pieces of at most 1 MiB, each with its offset.
     package func forEachPiece(
-        of file: Descriptor, count: Int64 = .max,
+        of file: Descriptor, from start: Int64 = 0, count: Int64 = .max,
         _ body: (UnsafeRawBufferPointer, Int64) throws(FileSystemError) -> Void
     ) throws(FileSystemError) {
-        var offset: Int64 = 0
+        var offset = start
         var buffer = [UInt8](repeating: 0, count: Int(min(count, 1 << 20)))
-        while offset < count {
+        while offset - start < count {
             let done = try buffer.withMutableBytes { bytes throws(FileSystemError) in
-                let wanted = bytes.slice(0..<Int(min(Int64(bytes.count), count - offset)))
+                let wanted = bytes.slice(0..<Int(min(Int64(bytes.count), count - (offset - start))))
                 let done = try readAll(file, into: wanted, at: offset)
                 try body(UnsafeRawBufferPointer(wanted.slice(0..<done)), offset)
                 return done

@@ -105,8 +105,12 @@ struct Trailer {
         guard try reader.take(UInt64.self) == Self.magic else { throw .damaged(damage) }
     }
 
-    /// Whether this is a newer version whose footer is too long for this code to read. Its checksum cannot be verified,
-    /// so the version is trusted only if the rest of the trailer is consistent.
+    /// The bytes of the footer in its file that ``checksum`` covers.
+    func checkedRange(fileLength: Int64) -> Range<Int64> {
+        fileLength - Int64(footerLength)..<fileLength - 16
+    }
+
+    /// Whether this may be a newer version whose footer is too long for this code to read. Its checksum decides.
     func isOfLongerFooter(fileLength: Int64) -> Bool {
         version > ItemFooter.version && reserved == 0 && storedBytes == UInt64(fileLength)
             && Int64(footerLength) > Int64(ItemLimits.footerBytes) && Int64(footerLength) <= fileLength

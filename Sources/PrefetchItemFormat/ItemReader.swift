@@ -224,7 +224,11 @@ extension ItemReader {
         let trailer = try Trailer(tail.slice(tail.count - Trailer.length..<tail.count))
         let length = Int(clamping: trailer.footerLength)
         guard length >= Trailer.length + 8, length <= ItemLimits.footerBytes, length <= fileLength else {
-            if trailer.isOfLongerFooter(fileLength: fileLength) { throw .newerVersion(trailer.version) }
+            if trailer.isOfLongerFooter(fileLength: fileLength) {
+                let range = trailer.checkedRange(fileLength: fileLength)
+                let checksum = try onFiles(Checksum.of(range, in: file, of: fileSystem))
+                if checksum == trailer.checksum { throw .newerVersion(trailer.version) }
+            }
             throw .damaged(.trailer)
         }
         if length > tail.count {

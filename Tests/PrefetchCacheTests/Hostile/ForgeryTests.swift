@@ -113,6 +113,14 @@ extension ForgedItem {
             try rig.write(image)
             try rig.attack("\(image.suffix(32))", asking: [.metadata, .verify])
         }
+        // A length that a footer to come could have, and a version to come: only the checksum gives it away.
+        for length in [(1 << 20) + 1, 1_430_158, UInt32(rig.image.count)] as [UInt32] {
+            var image = rig.image
+            image.replaceSubrange(start + 8..<start + 12, with: littleEndian(length))
+            image[start + 12] = 2
+            try rig.write(image)
+            try rig.attack("footer length \(length)", asking: [.metadata, .verify])
+        }
         // A length that no footer of ours has, and a version to come: the rest of the trailer gives it away.
         for length in [0, 39, (1 << 20) + 1, UInt32.max] as [UInt32] {
             var image = rig.image
