@@ -16,7 +16,7 @@ struct ExcludedUserData: StorageRule {
         for index in candidates {
             let file = checkup.file(index)
             switch file.kind {
-            case .promoted where file.isBackupIntended, .ledger, .configuration: files.append(index)
+            case .promoted where file.isBackupIntended, .ledger, .configuration, .history: files.append(index)
             case .promoted, .foreign:
                 guard file.isWhereBackedUp, checkup.irreplaceability(of: index) != nil else { continue }
                 files.append(index)

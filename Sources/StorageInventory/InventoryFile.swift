@@ -75,7 +75,7 @@ package enum FileKind: String, Sendable, Hashable, CaseIterable, Comparable {
     case promoted
     /// A staged file of a promotion in progress.
     case staged
-    case catalog, ledger, configuration, lock
+    case catalog, ledger, configuration, history, lock
     /// `CACHEDIR.TAG`.
     case tag
     /// A file that the cache did not create.

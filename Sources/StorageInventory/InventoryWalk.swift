@@ -275,6 +275,7 @@ struct InventoryWalk {
         case .ledger: return .ledger
         case .catalog: return .catalog
         case .configuration: return .configuration
+        case .history: return .history
         case nil: break
         }
         return isTag(name, in: folder) ? .tag : .foreign

@@ -80,7 +80,7 @@ extension Checkup {
         let file = file(index)
         switch file.kind {
         case .item, .partial, .journal, .quarantined, .catalog: return .recoverable("it is in the cache")
-        case .ledger, .configuration: return .irreplaceable("the cache keeps it for good")
+        case .ledger, .configuration, .history: return .irreplaceable("the cache keeps it for good")
         case .promoted:
             guard let number = file.facts?.ledgerEntry, let entry = inventory.ledger?.entries[Int(number)]
             else { return .unknown }

@@ -95,7 +95,7 @@ import Testing
         if isIdle { schedule.watchWhileIdle() } else { schedule.noteWork() }
         let scheduledMeanwhile = Mutex<[[Duration]]>([])
         fileSystem.intercept { [queue] _ in
-            engine.catalog.inMemory { $0.pending.count(.misses) }
+            engine.catalog.inMemory { $0.pending.missed("missing") }
             schedule.noteWork()
             scheduledMeanwhile.withLock { $0.append(queue.delays) }
         }

@@ -1,6 +1,6 @@
 public import PrefetchVolumeCapacity
 
-/// What the cache holds, and what it has counted since its catalog was created.
+/// What the cache holds, and what it has done.
 public struct CacheStatistics: Hashable, Sendable {
     /// Creates statistics of an empty cache.
     public init() {}
@@ -25,23 +25,32 @@ public struct CacheStatistics: Hashable, Sendable {
     /// Charged bytes of these partials, a part of ``chargedBytes``.
     public package(set) var partialBytes: Int64 = 0
 
-    /// Reads that found an item or the file that it was promoted to.
-    public package(set) var hits: Int64 = 0
-    /// Reads and opens that found no item.
-    public package(set) var misses: Int64 = 0
-    /// Items that were stored in the cache.
-    public package(set) var stores: Int64 = 0
-    /// Items that were promoted.
-    public package(set) var promotions: Int64 = 0
-    /// Files that were evicted: items, partials and quarantined items.
-    public package(set) var evictions: Int64 = 0
-    /// Charged bytes of these files.
-    public package(set) var evictedBytes: Int64 = 0
-    /// The number of refusals by their ``Refusal/reason``.
-    public package(set) var refusals: [String: Int64] = [:]
+    /// What the cache has done since its history began. See ``PrefetchCache/history(since:)`` for days and sources.
+    public package(set) var figures = PrefetchFigures()
 
     /// Bytes of the catalog's own file.
     public package(set) var catalogBytes: Int64 = 0
+}
+
+/// The sums that are asked for most, see ``figures``.
+extension CacheStatistics {
+    /// Opens and reads that found their item in the cache.
+    public var hits: Int64 { figures.hits }
+    /// Opens and reads that found no item.
+    public var misses: Int64 { figures[.missed] }
+    /// Items that were stored in the cache.
+    public var stores: Int64 { figures[.stored] }
+    /// Items that were opened, or went straight to their destination, and are the user's files.
+    public var promotions: Int64 { figures[.opened] + figures[.delivered] }
+    /// Items that were evicted.
+    public var evictions: Int64 { figures.evicted }
+    /// Charged bytes of these items.
+    public var evictedBytes: Int64 { figures[.evictedChargedBytes] }
+    /// The number of refusals by their ``Refusal/reason``, without those that never occurred.
+    public var refusals: [String: Int64] {
+        Dictionary(
+            uniqueKeysWithValues: Refusal.reasons.map { ($0, figures[$1]) }.filter { $0.1 > 0 })
+    }
 }
 
 /// Why the budget is what it is, and how much of it is used.

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension PrefetchCache {
     /// Removes a cached item. A file that it was promoted to is the user's and stays.
     ///
@@ -103,6 +105,32 @@ extension PrefetchCache {
     /// - Complexity: Independent of the number of items.
     public func statistics() async throws(CacheError) -> CacheStatistics {
         try await run { engine throws(CacheError) in try engine.statistics() }
+    }
+
+    /// Returns what the cache has done, with what all processes did up to about a second ago.
+    ///
+    /// ```swift
+    /// let month = try await cache.history(since: Date(timeIntervalSinceNow: -30 * 86400))
+    /// print(month.total.usedRatio ?? 0)   // the share of the prefetched items that the user wanted
+    /// ```
+    ///
+    /// - Parameter date: Whole days (UTC) are returned, from that of `date` on; `nil` for all.
+    /// - Complexity: Reads a file of at most 1 MiB.
+    public func history(since date: Date? = nil) async throws(CacheError) -> PrefetchHistory {
+        try await run { engine throws(CacheError) in
+            try PrefetchHistory(
+                engine.historyRows(), since: date.map { HistoryDay.containing($0.milliseconds) })
+        }
+    }
+
+    /// Sets all figures to 0, for all processes. The cache itself stays as it is.
+    ///
+    /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/busy(_:by:)``.
+    public func resetHistory() async throws(CacheError) {
+        try await run { engine throws(CacheError) in
+            _ = try engine.historyRows()
+            try engine.history.reset()
+        }
     }
 
     /// Returns the configuration in force.

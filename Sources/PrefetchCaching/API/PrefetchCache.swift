@@ -101,8 +101,8 @@ public final class PrefetchCache: Sendable {
         }
     }
 
-    /// Writes the recency and statistics that are still in memory to the catalog. This otherwise happens
-    /// about a second after a change.
+    /// Writes the order of use and the figures that are still in memory. This otherwise happens about a second
+    /// after a change.
     public func flush() async throws(CacheError) {
         try await run { engine throws(CacheError) in try engine.flush() }
     }

@@ -32,16 +32,25 @@ public enum Refusal: Hashable, Sendable {
     static let full = Refusal.pressure(.critical)
 
     /// A stable name, by which refusals are counted.
-    public var reason: String {
+    public var reason: String { counted.reason }
+
+    /// The name, and the sum of which the refusal is part.
+    var counted: (reason: String, metric: PrefetchFigures.Metric) {
         switch self {
-        case .pressure: "pressure"
-        case .overBudget: "overBudget"
-        case .lowPriority: "lowPriority"
-        case .largerThanLargestItem: "largerThanLargestItem"
-        case .alreadyPromoted: "alreadyPromoted"
-        case .disabled: "disabled"
+        case .pressure: Self.reasons[0]
+        case .overBudget: Self.reasons[1]
+        case .lowPriority: Self.reasons[2]
+        case .largerThanLargestItem: Self.reasons[3]
+        case .alreadyPromoted: Self.reasons[4]
+        case .disabled: Self.reasons[5]
         }
     }
+
+    static let reasons: [(reason: String, metric: PrefetchFigures.Metric)] = [
+        ("pressure", .refusedUnderPressure), ("overBudget", .refusedOverBudget),
+        ("lowPriority", .refusedLowPriority), ("largerThanLargestItem", .refusedTooLarge),
+        ("alreadyPromoted", .refusedOpened), ("disabled", .refusedDisabled),
+    ]
 }
 
 extension Refusal: CustomStringConvertible {

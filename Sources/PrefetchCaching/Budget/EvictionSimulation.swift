@@ -46,6 +46,7 @@ internal import SystemPackage
 
     private let capacity: Int64
     private let files = ImaginaryFiles()
+    private let history: History
     private let catalog: Catalog
     private let evictor: Evictor
     private var pending: [Request] = []
@@ -68,13 +69,14 @@ internal import SystemPackage
         let charge = ChargedLength(blockSize: 4096)
         let events = EventHub()
         evictor = Evictor(files: files, rules: .fixed(policy), environment: environment, events: events)
+        history = History(in: nil, environment) { _ in false }
         catalog = Catalog(
             folders: folders, environment: environment,
             reconciler: ItemReconciler(
                 folders: folders, environment: environment, codecs: CodecPool(parallelism: 1),
                 charge: charge, quarantine: Quarantine(folders: folders, charge: charge)),
             files: files, budget: evictor, session: WriterSession(environment, folders: folders),
-            events: events)
+            events: events, history: history)
     }
 
     /// Performs one request. The size of a key must not change.
@@ -94,7 +96,7 @@ internal import SystemPackage
         try perform()
         let statistics = try catalog.reading { try $0.statistics() }
         var result = tally
-        result.evictions = statistics.evictions
+        result.evictions = history.rows().total.evicted
         result.residentItems = statistics.items
         result.residentBytes = statistics.chargedBytes
         return result

@@ -53,41 +53,33 @@ final class Evictor: BudgetKeeping {
     /// The running totals of one call.
     struct Tally {
         let measure: EvictionMeasure
+        /// Why items are evicted that have not expired.
+        let reason: Departure
         private(set) var freed: Int64 = 0
-        private var evictions: Int64 = 0
-        private var evictedBytes: Int64 = 0
 
-        init(_ measure: EvictionMeasure) {
+        init(_ measure: EvictionMeasure, because reason: Departure) {
             self.measure = measure
+            self.reason = reason
         }
 
         mutating func count(_ victim: Victim, _ removal: Removal) {
             freed += measure.bytes(of: victim, removal)
-            // A file that the system purged was not evicted by us.
-            guard removal == .removed else { return }
-            evictions += 1
-            evictedBytes += victim.chargedBytes
-        }
-
-        func write(to transaction: CatalogTransaction) throws {
-            guard evictions > 0 else { return }
-            let counters: [Counter: Int64] = [.evictions: evictions, .evictedBytes: evictedBytes]
-            try transaction.add(Dictionary(uniqueKeysWithValues: counters.map { ($0.rawValue, $1) }))
         }
     }
 
     func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64 {
-        try evict(atLeast: bytes, measuredBy: .charge, from: transaction)
+        try evict(atLeast: bytes, because: .budget, from: transaction)
     }
 
     /// Evicts until at least `bytes` were freed, or nothing more can be evicted.
     ///
     /// - Returns: The freed bytes, as `measure` counts them.
     func evict(
-        atLeast bytes: Int64, measuredBy measure: EvictionMeasure, from transaction: CatalogTransaction
+        atLeast bytes: Int64, measuredBy measure: EvictionMeasure = .charge, because reason: Departure,
+        from transaction: CatalogTransaction
     ) throws -> Int64 {
         guard bytes > 0 else { return 0 }
-        var tally = Tally(measure)
+        var tally = Tally(measure, because: reason)
         try evictExpired(atLeast: bytes, &tally, from: transaction)
 
         let policy = policy
@@ -101,7 +93,6 @@ final class Evictor: BudgetKeeping {
             }
             limit = min(limit * 4, Self.batch)
         }
-        try tally.write(to: transaction)
         return tally.freed
     }
 
@@ -120,9 +111,8 @@ final class Evictor: BudgetKeeping {
 
     /// Evicts expired items and partials.
     func evictExpired(from transaction: CatalogTransaction) throws {
-        var tally = Tally(.charge)
+        var tally = Tally(.charge, because: .expired)
         try evictExpired(atLeast: .max, &tally, from: transaction)
-        try tally.write(to: transaction)
     }
 
     func evictExpired(atLeast bytes: Int64, _ tally: inout Tally, from transaction: CatalogTransaction) throws
@@ -133,7 +123,7 @@ final class Evictor: BudgetKeeping {
             let victims = try transaction.expiredVictims(at: now, atMost: Self.batch, passingOver: passedOver)
             guard !victims.isEmpty else { break }
             for victim in victims where tally.freed < bytes {
-                if try !evict(victim, &tally, from: transaction) { passedOver += 1 }
+                if try !evict(victim, &tally, because: .expired, from: transaction) { passedOver += 1 }
             }
         }
     }
@@ -141,7 +131,8 @@ final class Evictor: BudgetKeeping {
     /// - Parameter claim: The claim on the victim, if there is one.
     /// - Returns: Whether the file is gone.
     func evict(
-        _ victim: Victim, _ tally: inout Tally, claim: Claim? = nil, from transaction: CatalogTransaction
+        _ victim: Victim, _ tally: inout Tally, claim: Claim? = nil, because reason: Departure? = nil,
+        from transaction: CatalogTransaction
     ) throws -> Bool {
         let removal: Removal
         do {
@@ -151,38 +142,42 @@ final class Evictor: BudgetKeeping {
             return false
         }
         guard removal != .leased else { return false }
-        try forget(victim, removal, &tally, in: transaction)
+        try forget(victim, removal, &tally, because: reason, in: transaction)
         return true
     }
 
     /// Deletes the row of a file that is gone.
     func forget(
-        _ victim: Victim, _ removal: Removal, _ tally: inout Tally, in transaction: CatalogTransaction
+        _ victim: Victim, _ removal: Removal, _ tally: inout Tally, because reason: Departure? = nil,
+        in transaction: CatalogTransaction
     ) throws {
-        try transaction.deleteRow(victim.hash)
+        // A file that the system purged was not evicted by us.
+        try transaction.deleteRow(
+            victim.hash, because: removal == .removed ? reason ?? tally.reason : .purged)
         tally.count(victim, removal)
         if removal == .removed { noteEvicted(victim) }
     }
 
-    func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64) {
-        var freed = (items: 0, bytes: Int64(0))
+    func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> [KeyHash] {
+        var unlinked: [KeyHash] = []
+        var freed: Int64 = 0
         var seen: Set<KeyHash> = []
-        while freed.bytes < Self.emergencyBytes {
+        while freed < Self.emergencyBytes {
             let victims = try transaction.victimsInOrder(atMost: Self.batch, passingOver: seen)
             guard !victims.isEmpty else { break }
-            for victim in victims where freed.bytes < Self.emergencyBytes {
+            for victim in victims where freed < Self.emergencyBytes {
                 seen.insert(victim.hash)
                 do {
                     guard try files.remove(victim) == .removed else { continue }
-                    freed.items += 1
-                    freed.bytes += victim.chargedBytes
+                    unlinked.append(victim.hash)
+                    freed += victim.chargedBytes
                     noteEvicted(victim)
                 } catch {
                     warn(victim, error)
                 }
             }
         }
-        return freed
+        return unlinked
     }
 
     private func noteEvicted(_ victim: Victim) {
@@ -237,7 +232,7 @@ extension Evictor {
     {
         let wanted = try wantedBytes(request, transaction)
         guard wanted > 0 else { return [] }
-        var tally = Tally(.charge)
+        var tally = Tally(.charge, because: .request)
         var evicted: [EvictedFile] = []
         // Choosing changes the policy's state, which is correct only if the victims are removed.
         try transaction.tentatively {
@@ -252,7 +247,6 @@ extension Evictor {
                 evicted.append(EvictedFile(victim))
                 return isDryRun ? .stays : .gone
             }
-            try tally.write(to: transaction)
             return !isDryRun
         }
         return evicted

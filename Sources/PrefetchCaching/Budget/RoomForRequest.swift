@@ -51,7 +51,7 @@ final class RoomForRequest {
         self.measure = measure
         self.priority = priority
         self.transaction = transaction
-        tally = Evictor.Tally(measure)
+        tally = Evictor.Tally(measure, because: .budget)
     }
 
     /// Evicts until at least `bytes` were freed, or evicts nothing when that is impossible.
@@ -76,7 +76,6 @@ final class RoomForRequest {
             }
             try removeNext()
         }
-        try tally.write(to: transaction)
         return RoomMade(
             freed: tally.freed, attainable: isPossible ? nil : tally.freed + attainableBytes,
             isKeptByPriority: isKeptByPriority)

@@ -125,7 +125,8 @@ extension Admission {
         while try free.isBelow(wanted) {
             let missing = min(wanted - free.count, step)
             // A file that was already gone frees nothing, which does not mean that eviction does not help.
-            let freed = try evictor.evict(atLeast: missing, measuredBy: .blocks, from: transaction)
+            let freed = try evictor.evict(
+                atLeast: missing, measuredBy: .blocks, because: .pressure, from: transaction)
             guard freed > 0 else { break }
             let before = free.count
             try free.note(freed)

@@ -27,6 +27,7 @@ final class Engine: Sendable {
     let codecs: CodecPool
     let charge: ChargedLength
     let session: WriterSession
+    let history: History
     let catalog: Catalog
     let admission: Admission
     let evictor: Evictor
@@ -74,19 +75,23 @@ final class Engine: Sendable {
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         evictor = Evictor(
             files: cataloged, rules: .following(watch), environment: environment, events: events)
-        catalog = Catalog(
-            folders: folders, environment: environment,
-            reconciler: ItemReconciler(
-                folders: folders, environment: environment, codecs: codecs, charge: charge,
-                quarantine: quarantine),
-            files: cataloged, budget: evictor, session: session, events: events)
-        admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         self.ledger =
             ledger
             ?? Ledger(
                 in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root),
                 Patience(uptime: environment.uptime))
         promotedKeys = PromotedKeys(self.ledger, now: environment.now)
+        history = History(in: support.root, environment) { [promotedKeys] key throws(CacheError) in
+            try promotedKeys.entry(for: key.hash) != nil
+        }
+        catalog = Catalog(
+            folders: folders, environment: environment,
+            reconciler: ItemReconciler(
+                folders: folders, environment: environment, codecs: codecs, charge: charge,
+                quarantine: quarantine),
+            files: cataloged, budget: evictor, session: session, events: events,
+            history: history)
+        admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         destinations = Destinations(
             support: support, coordinator: environment.coordinator ?? Self.platformCoordinator)
         files = PromotedFiles(environment: environment, destinations: destinations)
@@ -157,24 +162,26 @@ final class Engine: Sendable {
 
     /// Whether there is anything for ``flush()`` to do.
     var hasPendingChanges: Bool {
-        catalog.inMemory { !$0.pending.isEmpty }
+        history.hasUnsaved || catalog.inMemory { !$0.pending.isEmpty }
     }
 
     /// Whether there is anything that ``maintain()`` should do before long.
     var needsMaintenance: Bool {
-        ledger.needsCheckpoint
+        ledger.needsCheckpoint || history.hasUnsaved
             || catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
     }
 
     /// Writes pending changes to the catalog.
     func flush() throws(CacheError) {
         guard hasPendingChanges else { return }
+        defer { history.save() }
         try catalog.transaction { _ in }
     }
 
     /// Writes pending changes, releases the unused allowance to the other processes, and maintains the
     /// budget, the volume and the ledger.
     func maintain() throws(CacheError) {
+        defer { history.save() }
         for pressure in try admission.maintain() { notePressure(pressure) }
         try ledger.checkpoint()
     }
@@ -199,6 +206,7 @@ final class Engine: Sendable {
 
     private func end() throws(CacheError) {
         defer {
+            history.save()
             session.end()
             events.finish()
         }

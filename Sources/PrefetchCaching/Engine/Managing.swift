@@ -16,7 +16,7 @@ extension Engine {
                 let attributes = try environment.fileSystem.attributes(of: file, in: items.descriptor)
                 if attributes?.kind == .regular {
                     try environment.fileSystem.unlink(file, in: items.descriptor)
-                    catalog.noteRemoved(key.hash)
+                    catalog.noteRemoved(key.hash, because: .request)
                     events.send(.removed(key))
                     return true
                 }
@@ -34,7 +34,7 @@ extension Engine {
     func evict(_ bytes: Int64) throws(CacheError) -> Int64 {
         return try evicting(orNothing: 0) { () throws(CacheError) in
             try catalog.transaction(makingRoom: true) { transaction in
-                try evictor.evict(atLeast: bytes, from: transaction)
+                try evictor.evict(atLeast: bytes, because: .request, from: transaction)
             }
         }
     }
@@ -82,6 +82,7 @@ extension Engine {
         var (statistics, snapshot) = try catalog.reading { transaction in
             (try transaction.statistics(), try admission.watch.preview(transaction))
         }
+        statistics.figures = history.rows().total
         statistics.budgetBytes = snapshot.budget
         statistics.pressure = snapshot.pressure
         let root = folders.current.root
@@ -89,6 +90,13 @@ extension Engine {
             environment.fileSystem.attributes(of: FilePath(CacheLayout.catalog), in: root.descriptor)?.length
                 ?? 0)
         return statistics
+    }
+
+    /// What was counted, including what a killed process had not noted, and what the system has purged.
+    func historyRows() throws(CacheError) -> HistoryRows {
+        try catalog.reading { _ in }
+        history.save()
+        return history.rows()
     }
 
     func capacity() throws(CacheError) -> CapacityReport {

@@ -47,7 +47,7 @@ extension Engine {
         throws(CacheError) -> Lookup<PromotedFile>
     {
         switch lookup {
-        case .hit(let opened): noteFirstOpen(opened)
+        case .hit(let opened): noteOpen(opened)
         case .miss(.damaged(let error)):
             _ = try missed(key, error)
         case .miss(.purged):
@@ -57,7 +57,7 @@ extension Engine {
         case .miss(.expired):
             _ = try expired(key)
         case .miss(.absent):
-            catalog.noteMiss(key.hash)
+            catalog.noteMiss(key)
         }
         return lookup
     }

@@ -21,7 +21,7 @@ extension Engine {
         }
         guard case .miss(.absent) = lookup else { return lookup }
         guard let entry = try promotedEntry(key) else {
-            catalog.noteMiss(key.hash)
+            catalog.noteMiss(key)
             return lookup
         }
         return try withPromotedFile(entry) { file, length throws(CacheError) in
@@ -61,7 +61,7 @@ extension Engine {
         if let damage { return .hit(.failure(CacheError.item(damage))) }
         guard isUse, case .miss(.absent) = lookup else { return lookup }
         guard let entry = try promotedEntry(key) else {
-            catalog.noteMiss(key.hash)
+            catalog.noteMiss(key)
             return lookup
         }
         return try withPromotedFile(entry) { file, length throws(CacheError) in
@@ -159,8 +159,10 @@ extension Engine {
     ///   - file: The file that was read, if known: a newer one may have replaced it.
     ///   - isUse: Whether it counts.
     func expired(_ key: ItemKey, of file: Descriptor? = nil, isUse: Bool = true) throws(CacheError) -> Miss {
-        if isUse { catalog.inMemory { $0.pending.count(.misses) } }
-        if try cachedCopies.remove(key, try identity(of: file)) { events.send(.expired(key)) }
+        if isUse { catalog.inMemory { $0.pending.missed(key) } }
+        if try cachedCopies.remove(key, try identity(of: file), because: .expired) {
+            events.send(.expired(key))
+        }
         return .expired
     }
 
@@ -176,11 +178,11 @@ extension Engine {
         let miss = try Miss(error)
         let identity = try identity(of: file)
         guard try isItem(key.hash, identity) else { return .absent }
-        if isUse { catalog.inMemory { $0.pending.count(.misses) } }
+        if isUse { catalog.inMemory { $0.pending.missed(key) } }
         switch miss {
         case .absent, .expired: break
         case .purged:
-            try cachedCopies.remove(key, identity)
+            try cachedCopies.remove(key, identity, because: .purged)
             events.send(.purged(key))
         case .damaged(let error):
             try moveToQuarantine(key.hash, identity)
@@ -244,19 +246,24 @@ extension Engine {
             try openPromotedFile(entry)
         }
         guard let file = opened else {
-            catalog.noteMiss(entry.key.hash)
+            catalog.noteMiss(entry.key)
             return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
         // The user may have replaced the file, so its current length counts.
         let attributes = try files.attributes(of: file)
         guard attributes.kind == .regular else {
-            catalog.noteMiss(entry.key.hash)
+            catalog.noteMiss(entry.key)
             return .miss(.absent)
         }
         let value = try body(file, attributes.length)
-        catalog.inMemory { $0.pending.count(.hits) }
+        noteReopened(entry)
         return .hit(value)
+    }
+
+    private func noteReopened(_ entry: LedgerEntry) {
+        history.record(
+            UsageEvent(kind: .reopened, key: entry.key.string, source: entry.provenance?.source ?? ""))
     }
 
     private func withFileUnderWay<Value>(
@@ -267,12 +274,12 @@ extension Engine {
             if let now = try ledger.entry(for: intent.key), now != intent {
                 return try withPromotedFile(now, body)
             }
-            catalog.noteMiss(intent.key.hash)
+            catalog.noteMiss(intent.key)
             return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
         let value = try body(file, intent.contentBytes)
-        catalog.inMemory { $0.pending.count(.hits) }
+        noteReopened(intent)
         return .hit(value)
     }
 

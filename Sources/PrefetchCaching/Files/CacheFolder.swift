@@ -74,7 +74,7 @@ package enum CacheFile: Hashable, Sendable {
     case staged(name: String)
     /// A file of the user's that was moved aside, and is moved back when the cache is opened.
     case aside
-    case ledger, catalog, configuration
+    case ledger, catalog, configuration, history
 
     /// - Returns: `nil` for a name that the cache does not use there.
     package init?(_ name: FilePath.Component, in folder: CacheFolder) {
@@ -116,6 +116,8 @@ package enum CacheFile: Hashable, Sendable {
                 self = .ledger
             } else if text == configuration || text == ".\(configuration).new" {
                 self = .configuration
+            } else if [CacheLayout.history.string, ".\(CacheLayout.history.string).new"].contains(text) {
+                self = .history
             } else {
                 return nil
             }

@@ -19,6 +19,7 @@ enum CacheLayout {
     static let staging = FilePath("staging")
     static let files = FilePath("files")
     static let configuration = FilePath.Component("configuration.json")
+    static let history = FilePath.Component("history")
 
     /// The staging folder for a destination on another volume than Application Support.
     static let foreignStaging = FilePath(".PrefetchCache-staging")

@@ -27,7 +27,7 @@ extension Catalog {
             let root = folders.current.root
             let hadJournal = try CatalogFile.hasJournal(in: root)
             identity = try removingHardLinkedFiles(in: root)
-            var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal, patience)
+            var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal, patience, history)
             identity = fresh.identity
             let rebuilt: Int?
             do {
@@ -88,7 +88,11 @@ extension Catalog {
         }
         try reenter(transaction)
         try transaction.setBlockSize(reconciler.charge.blockSize)
-        return try reconciler.fill(transaction, ordering: .byStoreTime)
+        transaction.changes.isRebuilding = true
+        defer { transaction.changes.isRebuilding = false }
+        let found = try reconciler.fill(transaction, ordering: .byStoreTime)
+        history.balance(with: try transaction.sources())
+        return found
     }
 
     /// Recomputes all charges for the volume's block size. The order stays.

@@ -18,6 +18,7 @@ final class Catalog: Sendable {
     let budget: any BudgetKeeping
     let session: WriterSession
     let events: EventHub
+    let history: History
     let file = Mutex(Opening.notYet)
     private let state = Mutex(State())
 
@@ -60,7 +61,7 @@ final class Catalog: Sendable {
     init(
         folders: CacheFolders, environment: CacheEnvironment, reconciler: ItemReconciler,
         files: any CatalogedFiles,
-        budget: any BudgetKeeping, session: WriterSession, events: EventHub
+        budget: any BudgetKeeping, session: WriterSession, events: EventHub, history: History
     ) {
         self.folders = folders
         self.environment = environment
@@ -69,6 +70,7 @@ final class Catalog: Sendable {
         self.budget = budget
         self.session = session
         self.events = events
+        self.history = history
     }
 
     var patience: Patience { folders.patience }
@@ -263,11 +265,8 @@ final class Catalog: Sendable {
         do {
             let file = try openedFile(isReading: true)
             let freed = try file.read { try budget.unlinkLeastRecentlyUsed(from: $0) }
-            inMemory { state in
-                state.pending.count(.evictions, by: Int64(freed.items))
-                state.pending.count(.evictedBytes, by: freed.bytes)
-            }
-            return freed.items > 0
+            inMemory { state in freed.forEach { state.pending.removed($0, because: .pressure) } }
+            return !freed.isEmpty
         } catch {
             throw CatalogFile.wrapped(error, in: folders)
         }
@@ -304,16 +303,12 @@ extension Catalog {
             state.refund(row.hash)
             state.allowance.spend(row.chargedBytes, reserved: reserved)
             state.pending.stored(row)
-            state.pending.count(.stores)
         }
     }
 
     /// Notes that an item was used.
     func noteHit(_ hash: KeyHash) {
-        inMemory { state in
-            state.pending.touched(hash)
-            state.pending.count(.hits)
-        }
+        inMemory { $0.pending.touched(hash) }
     }
 
     /// Notes that an item is not there. A row for it is deleted unless something newer is known.
@@ -322,24 +317,24 @@ extension Catalog {
     }
 
     /// Notes that an item was requested that is not there.
-    func noteMiss(_ hash: KeyHash) {
+    func noteMiss(_ key: ItemKey) {
         inMemory { state in
-            state.pending.absent(hash)
-            state.pending.count(.misses)
+            state.pending.absent(key.hash)
+            state.pending.missed(key)
         }
     }
 
     /// Notes that a damaged item was moved to the quarantine, where it takes as much space as before. Without a row, it
     /// was already gone.
     func noteQuarantined(_ hash: KeyHash, _ row: CatalogRow?) {
-        guard var row else { return noteRemoved(hash) }
+        guard var row else { return noteRemoved(hash, because: .damaged) }
         inMemory { state in
             row.isRecorded = state.pending.storedRow(hash) == nil
             // An earlier quarantined file of the same name was replaced.
             state.refund(row.hash)
             state.refund(hash)
             if !row.isRecorded { state.allowance.spend(row.chargedBytes, reserved: 0) }
-            state.pending.removed(hash)
+            state.pending.removed(hash, because: .damaged)
             state.pending.stored(row)
         }
     }
@@ -356,7 +351,6 @@ extension Catalog {
     /// Notes that an item was opened, which makes the partial of its key useless.
     func notePromoted(_ hash: KeyHash) {
         inMemory { state in
-            state.pending.count(.promotions)
             state.pending.opened(hash)
         }
     }
@@ -374,11 +368,11 @@ extension Catalog {
         inMemory { $0.pending.partialAbsent(hash.ofPartial) }
     }
 
-    /// Notes that an item's file is gone.
-    func noteRemoved(_ hash: KeyHash) {
+    /// Notes that an item's file is gone, and why.
+    func noteRemoved(_ hash: KeyHash, because reason: Departure) {
         inMemory { state in
             state.refund(hash)
-            state.pending.removed(hash)
+            state.pending.removed(hash, because: reason)
         }
     }
 }
@@ -399,13 +393,15 @@ protocol BudgetKeeping: Sendable {
     /// The most that all files may be charged now, in bytes, or `nil` if unknown.
     func ceiling(_ transaction: CatalogTransaction) -> Int64?
 
-    /// Evicts until at least `bytes` charged bytes were freed, or nothing more can be evicted.
+    /// Evicts for the budget until at least `bytes` charged bytes were freed, or nothing more can be evicted.
     ///
     /// - Returns: The bytes that were freed.
     func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64
 
     /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
-    func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> (items: Int, bytes: Int64)
+    ///
+    /// - Returns: The items that were unlinked.
+    func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> [KeyHash]
 
     /// Sends the events of evictions. Called after the transaction, whether it succeeded or not: the files are gone.
     func reportEvictions()

@@ -10,6 +10,7 @@ internal import SystemPackage
 /// has every page, and after a crash of the machine the file is not trusted (see ``CatalogTransaction/marks()``).
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
+    private let history: History
     let identity: FileAttributes.Identity
     /// Whether there was a journal before the file was opened. With it SQLite has rolled back the unfinished
     /// transaction of a process that died.
@@ -35,8 +36,11 @@ struct CatalogFile: Sendable {
     private static let journalLimit = 64 << 10
 
     /// Opens or creates the file, whose location was just checked: see ``Directory/requireDatabasePlace(_:at:)``.
-    init(in root: Directory, at path: FilePath, hadJournal: Bool, _ patience: Patience) throws {
+    init(
+        in root: Directory, at path: FilePath, hadJournal: Bool, _ patience: Patience, _ history: History
+    ) throws {
         self.hadJournal = hadJournal
+        self.history = history
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
         configuration.busyMode = .callback(patience.busyCallback([FilePath(CacheLayout.catalog)], in: root))
@@ -114,7 +118,7 @@ struct CatalogFile: Sendable {
     func transaction<Result>(boot: String, _ body: (CatalogTransaction) throws -> Result) throws -> Result {
         while true {
             do {
-                return try queue.writeWithoutTransaction { try Self.inTransaction($0, body) }
+                return try queue.writeWithoutTransaction { try inTransaction($0, body) }
             } catch is Unmarked {
                 try durableTransaction { try $0.mark(boot: boot) }
             }
@@ -127,19 +131,21 @@ struct CatalogFile: Sendable {
         try queue.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
             defer { restoreSynchronousOff(database) }
-            return try Self.inTransaction(database, body)
+            return try inTransaction(database, body)
         }
     }
 
-    private static func inTransaction<Result>(
+    private func inTransaction<Result>(
         _ database: Database, _ body: (CatalogTransaction) throws -> Result
     ) throws -> Result {
         do {
             var result: Result?
+            let transaction = CatalogTransaction(database)
             try database.inTransaction(.immediate) {
-                result = try body(CatalogTransaction(database))
+                result = try body(transaction)
                 return .commit
             }
+            history.record(transaction.changes)
             guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
             return result
         } catch let error as DatabaseError {

@@ -180,9 +180,6 @@ extension CatalogTransaction {
             default: break
             }
         }
-        for row in try Row.fetchAll(database, sql: "SELECT name, value FROM counter") {
-            statistics.count(try row.value(0), try row.value(1))
-        }
         return statistics
     }
 
@@ -267,24 +264,6 @@ extension PartialItem {
             key: row.key, source: row.source, destination: row.destination, contentBytes: row.contentBytes,
             storedBytes: row.storedBytes, chargedBytes: row.chargedBytes, keptAt: row.storedAt,
             expiresAt: row.expiresAt ?? .max)
-    }
-}
-
-extension CacheStatistics {
-    fileprivate mutating func count(_ name: String, _ value: Int64) {
-        if name.hasPrefix(Counter.refusalPrefix) {
-            refusals[String(name.dropFirst(Counter.refusalPrefix.count))] = value
-            return
-        }
-        switch Counter(rawValue: name) {
-        case .hits: hits = value
-        case .misses: misses = value
-        case .stores: stores = value
-        case .promotions: promotions = value
-        case .evictions: evictions = value
-        case .evictedBytes: evictedBytes = value
-        case .sequence, nil: break
-        }
     }
 }
 

@@ -5,7 +5,7 @@ internal import GRDB
 /// The catalog is disposable: a file of any other version, older or newer, is replaced and filled from the
 /// items, never migrated.
 enum CatalogSchema {
-    static let version = 5
+    static let version = 6
 }
 
 extension CatalogTransaction {
@@ -30,6 +30,7 @@ extension CatalogTransaction {
                     storedAt INTEGER NOT NULL,
                     expiresAt INTEGER,
                     lastUse INTEGER NOT NULL,
+                    uses INTEGER NOT NULL,
                     isVisited INTEGER NOT NULL
                 );
                 -- The order in which items are evicted.
@@ -74,6 +75,14 @@ extension CatalogTransaction {
                     WHERE kind = NEW.kind;
                 END;
 
+                -- Items that left unused, in the order in which they left: their keys may still be asked for.
+                CREATE TABLE departed (
+                    rowid INTEGER PRIMARY KEY,
+                    hash BLOB NOT NULL UNIQUE,
+                    source TEXT NOT NULL,
+                    contentLength INTEGER NOT NULL,
+                    storedAt INTEGER NOT NULL
+                );
                 -- What each writer holds, free, reserved and stored without a row: part of what is charged.
                 CREATE TABLE writer (
                     session TEXT NOT NULL PRIMARY KEY,
@@ -105,8 +114,4 @@ extension CatalogTransaction {
 enum Counter: String, CaseIterable, Sendable {
     /// The last number of the order of use.
     case sequence
-    case hits, misses, stores, promotions, evictions, evictedBytes
-
-    /// Refusals are counted by reason.
-    static let refusalPrefix = "refusal."
 }

@@ -8,6 +8,7 @@ internal import PrefetchVolumeCapacity
 /// Created by ``CatalogFile``, and valid only during the transaction.
 struct CatalogTransaction {
     let database: Database
+    let changes = RowChanges()
 
     init(_ database: Database) {
         self.database = database
@@ -15,7 +16,13 @@ struct CatalogTransaction {
 
     /// Rolls back what `body` changes unless it returns `true`.
     func tentatively(_ body: () throws -> Bool) throws {
-        try database.inSavepoint { try body() ? .commit : .rollback }
+        let count = changes.events.count
+        var isKept = false
+        defer { if !isKept { changes.forget(after: count) } }
+        try database.inSavepoint {
+            isKept = try body()
+            return isKept ? .commit : .rollback
+        }
     }
 
     /// The rows that were changed through this connection since it was opened.
@@ -84,19 +91,37 @@ extension CatalogTransaction {
     ///
     /// - Parameter lastUse: Its position in the order of use.
     func write(_ row: CatalogRow, lastUse: Int64) throws {
+        try insert(row, lastUse: lastUse, "NOTHING")
+        if database.changesCount == 0 {
+            let known = try departing(row.hash)
+            try insert(
+                row, lastUse: lastUse, uses: known.flatMap { row.isVersion(of: $0) ? $0.uses : 0 } ?? 0,
+                Self.replacement)
+            // Written again after a failure, or found by a reconciler first.
+            if let known, row.isVersion(of: known) { return }
+            if let known { note(known, leaving: .replaced) }
+        }
+        if row.kind == .item { changes.note(row.storing) }
+    }
+
+    private static let replacement = """
+        UPDATE SET kind = excluded.kind, key = excluded.key,
+            source = excluded.source, intent = excluded.intent, area = excluded.area,
+            name = excluded.name, backup = excluded.backup, encoding = excluded.encoding,
+            contentLength = excluded.contentLength, storedLength = excluded.storedLength,
+            chargedLength = excluded.chargedLength, priority = excluded.priority,
+            storedAt = excluded.storedAt, expiresAt = excluded.expiresAt, lastUse = excluded.lastUse,
+            folder = excluded.folder, uses = excluded.uses, isVisited = 0
+        """
+
+    private func insert(_ row: CatalogRow, lastUse: Int64, uses: Int64 = 0, _ onConflict: String) throws {
         let metadata = row.metadata
         try change(
             """
             INSERT INTO item (hash, kind, key, source, intent, area, name, backup, encoding, contentLength,
-                storedLength, chargedLength, priority, storedAt, expiresAt, lastUse, folder, isVisited)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
-            ON CONFLICT (hash) DO UPDATE SET kind = excluded.kind, key = excluded.key,
-                source = excluded.source, intent = excluded.intent, area = excluded.area,
-                name = excluded.name, backup = excluded.backup, encoding = excluded.encoding,
-                contentLength = excluded.contentLength, storedLength = excluded.storedLength,
-                chargedLength = excluded.chargedLength, priority = excluded.priority,
-                storedAt = excluded.storedAt, expiresAt = excluded.expiresAt, lastUse = excluded.lastUse,
-                folder = excluded.folder, isVisited = 0
+                storedLength, chargedLength, priority, storedAt, expiresAt, lastUse, folder, uses, isVisited)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+            ON CONFLICT (hash) DO \(onConflict)
             """,
             [
                 row.hash.data, row.kind.rawValue, row.key, metadata?.source ?? "",
@@ -107,24 +132,111 @@ extension CatalogTransaction {
                 Int((metadata?.destination?.backup ?? .include).rawValue), Int(row.encoding.rawValue),
                 row.contentBytes, row.storedBytes, row.chargedBytes, Double(metadata?.priority ?? 0),
                 metadata?.storedAt ?? 0, metadata?.expiresAt, lastUse,
-                metadata?.destination?.folder?.string ?? "",
+                metadata?.destination?.folder?.string ?? "", uses,
             ])
     }
 
-    func deleteRow(_ hash: KeyHash) throws { try change("DELETE FROM item WHERE hash = ?", [hash.data]) }
+    /// The row of an item that is about to change or go, as far as the figures need it.
+    fileprivate struct Departing {
+        let key: String
+        let source: String
+        let contentBytes: Int64
+        let chargedBytes: Int64
+        let storedAt: Int64
+        let uses: Int64
+        let kind: CatalogRow.Kind?
+
+        static let columns = "key, source, contentLength, chargedLength, storedAt, uses, kind"
+
+        init(_ row: Row) throws {
+            key = try row.value(0)
+            source = try row.value(1)
+            contentBytes = try row.value(2)
+            chargedBytes = try row.value(3)
+            storedAt = try row.value(4)
+            uses = try row.value(5)
+            kind = CatalogRow.Kind(rawValue: try row.value(6))
+        }
+
+        func event(_ kind: UsageEvent.Kind) -> UsageEvent {
+            UsageEvent(
+                kind: kind, key: key, source: source, contentBytes: contentBytes, storedAt: storedAt)
+        }
+    }
+
+    private func departing(_ hash: KeyHash) throws -> Departing? {
+        try Row.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT \(Departing.columns) FROM item WHERE hash = ? AND kind = 0"),
+            arguments: [hash.data]
+        ).map(Departing.init)
+    }
+
+    private func note(_ row: Departing, leaving reason: Departure) {
+        changes.note(
+            row.event(.left(reason, wasUsed: row.uses > 0, chargedBytes: row.chargedBytes)))
+    }
+
+    /// Deletes the row of a file that is gone.
+    ///
+    /// - Parameter reason: Why an item is gone.
+    func deleteRow(_ hash: KeyHash, because reason: Departure = .purged) throws {
+        let row = try Row.fetchOne(
+            database.cachedStatement(sql: "DELETE FROM item WHERE hash = ? RETURNING \(Departing.columns)"),
+            arguments: [hash.data]
+        ).map(Departing.init)
+        guard let row, row.kind == .item else { return }
+        note(row, leaving: reason)
+        guard row.uses == 0, reason != .opened, reason != .replaced else { return }
+        try change(
+            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
+            [hash.data, row.source, row.contentBytes, row.storedAt])
+        try change(
+            """
+            DELETE FROM departed WHERE rowid <= last_insert_rowid()
+                - MAX(\(Self.departed.lowerBound), MIN(\(Self.departed.upperBound),
+                    (SELECT items FROM total WHERE kind = 0)))
+            """, [])
+    }
+
+    /// How many items that left unused are remembered, so that a later open of one is known for what it is: as many as
+    /// are cached, within these bounds. Each takes about 100 bytes of the catalog.
+    private static var departed: ClosedRange<Int64> { 100...2000 }
+
+    /// Notes that an item was looked for and not found so many times.
+    func noteMissed(_ key: ItemKey, count: Int64) throws {
+        let row = try Row.fetchOne(
+            database.cachedStatement(
+                sql: "DELETE FROM departed WHERE hash = ? RETURNING source, contentLength, storedAt"),
+            arguments: [key.hash.data])
+        changes.note(
+            UsageEvent(
+                kind: .missed(count: count), key: key.string, source: try row?.value(0) ?? "",
+                contentBytes: try row?.value(1) ?? 0, storedAt: try row?.value(2)))
+    }
 
     /// Deletes rows whose hash is damaged: no file belongs to them.
     func deleteRowsWithoutHash() throws {
         try database.execute(sql: "DELETE FROM item WHERE length(hash) IS NOT 16")
     }
 
-    /// Moves a file to a position in the order of use.
-    func moveRow(_ hash: KeyHash, to lastUse: Int64) throws {
-        try change("UPDATE item SET lastUse = ? WHERE hash = ?", [lastUse, hash.data])
-    }
-
-    func markVisited(_ hash: KeyHash) throws {
-        try change("UPDATE item SET isVisited = 1 WHERE hash = ?", [hash.data])
+    /// Notes that an item was used so many times.
+    ///
+    /// - Parameters:
+    ///   - lastUse: Its new position in the order of use; `nil` to leave it.
+    ///   - isMarking: Whether to mark it as visited.
+    func noteUses(_ count: Int64, of hash: KeyHash, lastUse: Int64?, isMarking: Bool) throws {
+        let row = try Row.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    UPDATE item SET uses = uses + ?1, lastUse = IFNULL(?2, lastUse), isVisited = MAX(isVisited, ?3)
+                    WHERE hash = ?4 RETURNING \(Departing.columns)
+                    """),
+            arguments: [count, lastUse, isMarking, hash.data]
+        ).map(Departing.init)
+        changes.note(
+            row?.event(.read(count: count, isFirst: row?.uses == count))
+                ?? UsageEvent(kind: .read(count: count, isFirst: false)))
     }
 
     /// Whether there is a row of a kept partial.
@@ -421,6 +533,21 @@ extension CatalogTransaction {
                         IFNULL(SUM(chargedLength), 0)
                     FROM item WHERE item.kind = total.kind)
                 """)
+    }
+}
+
+extension CatalogRow {
+    /// Whether a row is of the same item, stored at the same time.
+    fileprivate func isVersion(of known: CatalogTransaction.Departing) -> Bool {
+        kind == .item && known.kind == .item && metadata?.storedAt == known.storedAt
+    }
+
+    var storing: UsageEvent { event(.stored(fileBytes: storedBytes)) }
+
+    func event(_ kind: UsageEvent.Kind) -> UsageEvent {
+        UsageEvent(
+            kind: kind, key: key, source: metadata?.source ?? "", contentBytes: contentBytes,
+            storedAt: metadata?.storedAt)
     }
 }
 

@@ -6,8 +6,9 @@ internal import PrefetchItemFormat
 struct PendingChanges: Sendable {
     enum Change: Sendable {
         case stored(CatalogRow)
-        case touched
-        case removed
+        /// Used so many times.
+        case touched(Int64)
+        case removed(Departure)
         /// Found to be missing, whatever removed it.
         case absent
         /// A kept partial is gone, or was found to be missing.
@@ -20,23 +21,36 @@ struct PendingChanges: Sendable {
         /// The position of the last use of an item that was also stored: a policy may count it differently
         /// from the store.
         var usedAt: UInt64?
+        /// How often an item was used before the change, or since it was stored.
+        var uses: Int64 = 0
     }
 
+    /// The most misses that are counted by key; further ones are counted without one.
+    private static let mostMisses = 4096
+
     private(set) var entries: [KeyHash: Entry] = [:]
-    private(set) var counters: [String: Int64] = [:]
+    /// What happened to items that never had a row.
+    private(set) var events: [UsageEvent] = []
+    /// How often items were looked for and not found.
+    private(set) var misses: [ItemKey: Int64] = [:]
     /// The items that the user has opened.
     private(set) var opened: Set<KeyHash> = []
     private var lastOrder: UInt64 = 0
 
-    var isEmpty: Bool { entries.isEmpty && counters.isEmpty && opened.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && events.isEmpty && misses.isEmpty && opened.isEmpty }
 
     /// The changes in chronological order.
     var ordered: [(hash: KeyHash, change: Change)] {
         var steps: [(order: UInt64, hash: KeyHash, change: Change)] = []
         steps.reserveCapacity(entries.count)
         for (hash, entry) in entries {
-            steps.append((entry.order, hash, entry.change))
-            if let usedAt = entry.usedAt { steps.append((usedAt, hash, .touched)) }
+            if let usedAt = entry.usedAt {
+                steps.append((entry.order, hash, entry.change))
+                steps.append((usedAt, hash, .touched(entry.uses)))
+            } else {
+                if entry.uses > 0 { steps.append((entry.order, hash, .touched(entry.uses))) }
+                steps.append((entry.order + 1, hash, entry.change))
+            }
         }
         steps.sort { $0.order < $1.order }
         return steps.map { ($0.hash, $0.change) }
@@ -56,30 +70,36 @@ struct PendingChanges: Sendable {
         return row
     }
 
-    mutating func count(_ counter: Counter, by value: Int64 = 1) {
-        counters[counter.rawValue, default: 0] += value
-    }
-
-    mutating func count(_ refusal: Refusal) {
-        counters[Counter.refusalPrefix + refusal.reason, default: 0] += 1
-    }
-
-    mutating func stored(_ row: CatalogRow) {
-        set(.stored(row), for: row.hash)
-    }
-
-    mutating func touched(_ hash: KeyHash) {
-        switch entries[hash]?.change {
-        case .stored:
-            lastOrder += 1
-            entries[hash]?.usedAt = lastOrder
-        case .touched, nil: set(.touched, for: hash)
-        case .removed, .absent, .partialLost: break
+    mutating func missed(_ key: ItemKey) {
+        if misses.count < Self.mostMisses || misses[key] != nil {
+            misses[key, default: 0] += 1
+        } else {
+            events.append(UsageEvent(kind: .missed(count: 1)))
         }
     }
 
-    mutating func removed(_ hash: KeyHash) {
-        set(.removed, for: hash)
+    mutating func stored(_ row: CatalogRow) {
+        noteReplaced(row.hash, because: .replaced)
+        set(.stored(row), for: row.hash)
+    }
+
+    mutating func touched(_ hash: KeyHash, count: Int64 = 1) {
+        switch entries[hash]?.change {
+        case .stored:
+            lastOrder += 2
+            entries[hash]?.usedAt = lastOrder
+            entries[hash]?.uses += count
+        case .touched(let uses): set(.touched(uses + count), for: hash)
+        case nil: set(.touched(count), for: hash)
+        case .removed, .absent, .partialLost:
+            events.append(UsageEvent(kind: .read(count: count, isFirst: false)))
+        }
+    }
+
+    mutating func removed(_ hash: KeyHash, because reason: Departure) {
+        // A row, if there is one, is that of the item that the pending one has replaced.
+        let isPending = noteReplaced(hash, because: reason)
+        set(.removed(isPending ? .replaced : reason), for: hash)
     }
 
     /// Notes that an item is not on disk, unless there is a newer change.
@@ -101,9 +121,29 @@ struct PendingChanges: Sendable {
         if entries[hash] == nil { set(.partialLost, for: hash) }
     }
 
+    /// Counts the storing and the end of an item that has no row yet.
+    ///
+    /// - Returns: Whether there is one.
+    @discardableResult
+    private mutating func noteReplaced(_ hash: KeyHash, because reason: Departure) -> Bool {
+        guard let entry = entries[hash], case .stored(let row) = entry.change, row.kind == .item else {
+            return false
+        }
+        events.append(row.storing)
+        if entry.uses > 0 { events.append(row.event(.read(count: entry.uses, isFirst: true))) }
+        events.append(
+            row.event(.left(reason, wasUsed: entry.uses > 0, chargedBytes: row.chargedBytes)))
+        return true
+    }
+
     private mutating func set(_ change: Change, for hash: KeyHash) {
-        lastOrder += 1
-        entries[hash] = Entry(order: lastOrder, change: change)
+        // Uses of a row precede its end or its replacement.
+        var uses: Int64 = 0
+        if case .touched(let count) = entries[hash]?.change {
+            if case .touched = change { uses = 0 } else { uses = count }
+        }
+        lastOrder += 2
+        entries[hash] = Entry(order: lastOrder, change: change, uses: uses)
     }
 
     /// Puts back changes that could not be written, as if they had never been taken.
@@ -112,7 +152,8 @@ struct PendingChanges: Sendable {
     mutating func restore(_ older: PendingChanges) -> Int64 {
         let newer = self
         self = older
-        for (name, value) in newer.counters { counters[name, default: 0] += value }
+        events += newer.events
+        for (key, count) in newer.misses { misses[key, default: 0] += count }
         opened.formUnion(newer.opened)
         for (hash, change) in newer.ordered {
             switch change {
@@ -120,8 +161,8 @@ struct PendingChanges: Sendable {
                 // The row of the item that was then quarantined was not written.
                 if row.isRecorded, older.isUnrecorded(row.hash.inQuarantine) { row.isRecorded = false }
                 stored(row)
-            case .touched: touched(hash)
-            case .removed: removed(hash)
+            case .touched(let count): touched(hash, count: count)
+            case .removed(let reason): removed(hash, because: reason)
             // The lookup preceded the failure to write the older change.
             case .absent: absent(hash)
             case .partialLost: partialLost(hash)
@@ -144,7 +185,6 @@ struct ChangeWriting {
     private let effectOfUse: EffectOfUse
     private let transaction: CatalogTransaction
     private var sequence: Int64
-    private var counters: [String: Int64] = [:]
     private var storedBytes: Int64 = 0
     /// Whether there is a row of a kept partial. If there is none, storing an item need not look for one.
     private var hasPartials: Bool
@@ -170,32 +210,40 @@ struct ChangeWriting {
                 // evicted the file, there is no row.
                 switch try lengthOnDisk(row) {
                 case row.storedBytes: try transaction.write(row, lastUse: sequence)
-                case nil: try transaction.deleteRow(hash)
+                case nil:
+                    // Another process has opened, removed or evicted it, or the system has purged it.
+                    try transaction.deleteRow(hash, because: .replaced)
+                    if row.kind == .item {
+                        transaction.changes.note(row.storing)
+                        transaction.changes.note(
+                            row.event(.left(.purged, wasUsed: false, chargedBytes: row.chargedBytes)))
+                    }
                 default: break
                 }
-            case .touched:
-                switch effectOfUse {
-                case .none: break
-                case .marksItem: try transaction.markVisited(hash)
-                case .movesItem:
-                    sequence += 1
-                    try transaction.moveRow(hash, to: sequence)
-                }
-            case .removed, .absent:
-                // Another process may have stored the item again, and then writes its row.
-                if try catalog.files.storedBytes(of: hash) == nil { try transaction.deleteRow(hash) }
+            case .touched(let count):
+                if effectOfUse == .movesItem { sequence += 1 }
+                try transaction.noteUses(
+                    count, of: hash, lastUse: effectOfUse == .movesItem ? sequence : nil,
+                    isMarking: effectOfUse == .marksItem)
+            case .removed(let reason): try deleteRowIfGone(hash, because: reason)
+            case .absent: try deleteRowIfGone(hash, because: .purged)
             }
         }
         if hasPartials {
             for hash in batch.opened { try supersedePartial(of: hash) }
         }
-        for (name, value) in batch.counters { counters[name, default: 0] += value }
+        for event in batch.events { transaction.changes.note(event) }
+        for (key, count) in batch.misses { try transaction.noteMissed(key, count: count) }
         storedBytes += batch.storedBytes
+    }
+
+    private func deleteRowIfGone(_ hash: KeyHash, because reason: Departure) throws {
+        // Another process may have stored the item again, and then writes its row.
+        if try catalog.files.storedBytes(of: hash) == nil { try transaction.deleteRow(hash, because: reason) }
     }
 
     /// Writes everything else.
     func finish() throws {
-        try transaction.add(counters)
         try transaction.setLastUse(sequence)
         try transaction.changeAllowance(of: catalog.environment.session, by: -storedBytes)
     }

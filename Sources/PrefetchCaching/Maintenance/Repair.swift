@@ -139,7 +139,7 @@ extension Repair {
                 log.note(.quarantinedItemRemoved, .ours(there, in: .caches))
             }
         } else {
-            if !isDryRun { try engine.cachedCopies.remove(hash, found.identity) }
+            if !isDryRun { try engine.cachedCopies.remove(hash, found.identity, because: .purged) }
             log.note(.purgedItemRemoved, .item(hash), key: known?.itemKey)
         }
         return false
@@ -237,7 +237,7 @@ extension Repair {
                 if !isDryRun {
                     try engine.locks.hold(hash) { () throws(CacheError) in
                         guard try engine.files.discard(name, in: folder) else { return }
-                        engine.catalog.noteRemoved(hash)
+                        engine.catalog.noteRemoved(hash, because: .request)
                     }
                 }
                 log.note(.quarantinedItemRemoved, place)

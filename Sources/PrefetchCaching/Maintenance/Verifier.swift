@@ -164,7 +164,7 @@ final class Verifier: Sendable {
         if request.isRepairing {
             switch finding.verdict {
             case .damaged: finding.isQuarantined = try engine.moveToQuarantine(hash, identity)
-            case .missing: try engine.cachedCopies.remove(hash, identity)
+            case .missing: try engine.cachedCopies.remove(hash, identity, because: .purged)
             case .modified, .newerFormat, .unreadable: break
             }
         }

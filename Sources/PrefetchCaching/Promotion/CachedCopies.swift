@@ -18,7 +18,7 @@ struct CachedCopies: Sendable {
     /// promoted.
     func drop(_ key: ItemKey) {
         do {
-            try remove(key)
+            try remove(key, because: .opened)
         } catch {
             files.environment.logger.warning(
                 "The cached copy of a promoted item could not be removed.",
@@ -26,17 +26,21 @@ struct CachedCopies: Sendable {
         }
     }
 
-    /// - Parameter identity: Only this file is removed, unless it is `nil`.
+    /// - Parameters:
+    ///   - identity: Only this file is removed, unless it is `nil`.
+    ///   - reason: Why it is removed.
     @discardableResult
-    func remove(_ key: ItemKey, _ identity: FileAttributes.Identity? = nil)
+    func remove(_ key: ItemKey, _ identity: FileAttributes.Identity? = nil, because reason: Departure)
         throws(CacheError) -> Bool
     {
-        try remove(key.hash, identity)
+        try remove(key.hash, identity, because: reason)
     }
 
     /// - Returns: Whether there was one.
     @discardableResult
-    func remove(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
+    func remove(_ hash: KeyHash, _ identity: FileAttributes.Identity?, because reason: Departure)
+        throws(CacheError) -> Bool
+    {
         let items = folders.current.items
         let name = CacheLayout.file(of: hash)
         return try locks.hold(hash) { () throws(CacheError) in
@@ -44,7 +48,7 @@ struct CachedCopies: Sendable {
             guard let found = try files.attributes(of: name, in: items), found.kind == .regular,
                 identity == nil || found.identity == identity, try files.discard(name, in: items)
             else { return false }
-            catalog.noteRemoved(hash)
+            catalog.noteRemoved(hash, because: reason)
             return true
         }
     }

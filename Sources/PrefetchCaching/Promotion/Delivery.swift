@@ -126,7 +126,13 @@ final class Delivery: StoreUnderWay {
         isFinished = true
         defer { fileSystem.close(file) }
         let opened = try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)
-        engine.noteFirstOpen(opened)
+        engine.noteOpen(opened)
+        if opened.isFirstOpen {
+            engine.history.record(
+                UsageEvent(
+                    kind: .delivered, key: opened.key.string, source: opened.provenance?.source ?? "",
+                    contentBytes: opened.contentBytes))
+        }
         return .delivered(opened)
     }
 

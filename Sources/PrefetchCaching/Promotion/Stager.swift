@@ -334,7 +334,7 @@ final class Stager: Sendable {
                 fileSystem.rename(name, in: staging.descriptor, to: origin, in: items.descriptor, .exclusive))
             return false
         }
-        copies.catalog.noteRemoved(entry.key.hash)
+        copies.catalog.noteRemoved(entry.key.hash, because: .opened)
         return true
     }
 

@@ -123,7 +123,7 @@ final class ItemUnderWay: StoreUnderWay {
         }
         if case .success(false) = isPromoted { return }
         // Only this file: the key may have been forgotten and stored again since.
-        try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity)
+        try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity, because: .opened)
         if try isPromoted.get() { throw Refused(.alreadyPromoted) }
     }
 

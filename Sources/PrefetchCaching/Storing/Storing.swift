@@ -186,16 +186,20 @@ extension Engine {
         return entry.state == .committed ? .lost(entry) : .absent
     }
 
-    /// Counts and reports an item that was promoted just now.
-    func noteFirstOpen(_ opened: PromotedFile) {
-        guard opened.isFirstOpen else { return }
+    /// Counts an open, and reports an item that was promoted just now. Its row is counted when it is deleted.
+    func noteOpen(_ opened: PromotedFile) {
+        guard opened.isFirstOpen else {
+            return history.record(
+                UsageEvent(
+                    kind: .reopened, key: opened.key.string, source: opened.provenance?.source ?? ""))
+        }
         catalog.notePromoted(opened.key.hash)
         events.send(.promoted(opened.key, opened.location))
     }
 
     /// Counts and reports a refusal.
-    func refused(_ refusal: Refusal, _ key: ItemKey) -> Refusal {
-        catalog.inMemory { $0.pending.count(refusal) }
+    func refused(_ refusal: Refusal, _ key: ItemKey, from source: String = "") -> Refusal {
+        history.record(UsageEvent(kind: .refused(refusal.counted.metric), key: key.string, source: source))
         events.send(.refused(key, refusal))
         return refusal
     }

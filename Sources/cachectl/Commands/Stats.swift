@@ -1,31 +1,150 @@
 internal import ArgumentParser
+internal import Foundation
 internal import PrefetchCaching
+internal import PrefetchFileSystem
 
 struct Stats: CacheCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows what the cache holds and what it has done.",
+        abstract: "Shows what the cache holds, what it has done, and whether it was worth it.",
         discussion: """
+            The figures of all processes are kept by day and source, and outlive purges and updates. A hit is an open \
+            or a read that finds its item in the cache; an item is used when it is opened or read for the first time, \
+            and wasted when it leaves before that. Days are those of UTC.
+
             EXAMPLES:
-              # Show what the cache holds and has done
+              # Show what the cache holds and whether it was worth it
               cachectl stats --app org.example.podcasts
-              # The same as JSON
-              cachectl stats --json --container ./AppData
+              # The feeds of the last month, as a table
+              cachectl stats --since 30d --by source --app org.example.podcasts
+              # Every day for a spreadsheet
+              cachectl stats --by day --csv --container ./AppData
             """)
+
+    enum Grouping: String, ExpressibleByArgument, CaseIterable {
+        case source, day, week
+    }
+
+    @Option(
+        "Count only from so long ago: 12h, 30d or 4w; whole days.", "duration", parse: Lifetime.init(_:))
+    var since: Lifetime?
+
+    @Option(help: ArgumentHelp("One line for each source, day or week.", valueName: "group"))
+    var by: Grouping?
+
+    @Flag(help: "Print every sum of each line as CSV.")
+    var csv = false
+
+    @Flag(help: "Set all figures to 0, after asking. The cache itself stays as it is.")
+    var reset = false
+
+    @Flag(help: "With --reset, do not ask.")
+    var yes = false
 
     @OptionGroup var shared: SharedOptions
 
+    func validate() throws {
+        if csv, by == nil { throw ValidationError("--csv needs --by source, --by day or --by week") }
+        if csv, shared.json { throw ValidationError("give either --csv or --json, not both") }
+        if reset, since != nil || by != nil {
+            throw ValidationError("--reset sets all figures to 0, of all days")
+        }
+        if yes, !reset { throw ValidationError("--yes is for --reset") }
+    }
+
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        if reset { return try await reset(cache, output) }
+        let first = since.map { Date(milliseconds: Timestamp.now - $0.milliseconds) }
+        let history = try await cache.history(since: first)
+        if let by { return try print(history, by, to: output) }
         let statistics = try await cache.statistics()
-        if output.isJSON { return try output.print(json: statistics.json) }
+        if output.isJSON {
+            return try output.print(json: statistics.json.adding(["figures": history.total.json]))
+        }
         let budget = try await cache.configuration().budget
-        try output.print(statistics.lines(budget))
+        try output.print(statistics.lines(budget, history.total))
+    }
+
+    private func reset(_ cache: PrefetchCache, _ output: Output) async throws {
+        if !yes {
+            guard StandardStreams.isInputTerminal, StandardStreams.isErrorTerminal else {
+                throw CommandFailure.usage(
+                    "--reset asks first, which needs a terminal; add --yes to do without")
+            }
+            FileHandle.standardError.write(
+                Data("Set all figures of this cache to 0? They cannot be restored. [y/N] ".utf8))
+            guard ["y", "yes"].contains(readLine()?.lowercased() ?? "") else {
+                throw CommandFailure(.usage, "nothing was changed")
+            }
+        }
+        try await cache.resetHistory()
+        try output.confirm("all figures are 0")
+    }
+
+    private func print(_ history: PrefetchHistory, _ grouping: Grouping, to output: Output) throws {
+        let groups: [(name: String, figures: PrefetchFigures)] =
+            switch grouping {
+            case .source:
+                history.bySource.sorted {
+                    ($0.figures[.storedBytes], $1.source) > ($1.figures[.storedBytes], $0.source)
+                }
+                .map { ($0.source, $0.figures) }
+            case .day: history.byDay.map { (Self.text($0.day), $0.figures) }
+            case .week: history.byWeek.map { (Self.text($0.day), $0.figures) }
+            }
+        if output.isJSON {
+            let rows = groups.lazy.map { group -> JSONObject in
+                [grouping.rawValue: group.name, "figures": group.figures.json]
+            }
+            return try output.print(json: rows, as: "rows")
+        }
+        if csv {
+            let metrics = PrefetchFigures.Metric.allCases
+            try output.print(
+                verbatim: ([grouping.rawValue] + metrics.map { "\($0)" }).joined(separator: ",").utf8)
+            for (name, figures) in groups {
+                let sums = metrics.map { "\(figures[$0])" }
+                try output.print(verbatim: ([name.csvField] + sums).joined(separator: ",").utf8)
+            }
+            return
+        }
+        var table = TextTable([.right, .right, .right, .right, .right, .right, .right, .left])
+        table.add([
+            "STORED", "SIZE", "USED", "WASTED", "HITS", "MISSES", "AFTER", grouping.rawValue.uppercased(),
+        ])
+        for (name, figures) in groups {
+            table.add([
+                "\(figures[.stored])", Size.text(figures[.storedBytes]), figures.usedRatio.percent,
+                Size.text(figures[.wastedBytes]), "\(figures.hits)", "\(figures[.missed])",
+                figures.meanDelay.map(Self.text(seconds:)) ?? "–", name.isEmpty ? "(none)" : name,
+            ])
+        }
+        try output.print(groups.isEmpty ? ["nothing was counted"] : table.lines)
+    }
+
+    /// `2026-11-24`
+    private static func text(_ day: Date) -> String {
+        day.timeIntervalSince1970 < 86400
+            ? "earlier" : String(Timestamp.text(milliseconds: day.milliseconds).prefix(10))
+    }
+
+    /// `40 s`, `12 min`, `8.2 h`, `3.1 d`
+    static func text(seconds: Double) -> String {
+        let (value, unit) =
+            switch seconds {
+            case ..<60: (seconds, "s")
+            case ..<3600: (seconds / 60, "min")
+            case ..<86400: (seconds / 3600, "h")
+            default: (seconds / 86400, "d")
+            }
+        return value < 10 ? String(format: "%.1f \(unit)", value) : String(format: "%.0f \(unit)", value)
     }
 }
 
 extension CacheStatistics {
-    fileprivate func lines(_ configured: CacheConfiguration.Budget) -> [String] {
+    /// - Parameter figures: What is shown of the past.
+    fileprivate func lines(_ configured: CacheConfiguration.Budget, _ figures: PrefetchFigures) -> [String] {
         let used = "\(Bar.text(chargedBytes, of: budgetBytes)), \(Size.text(chargedBytes))"
-        return TextTable([
+        let holdings: KeyValuePairs<String, String?> = [
             "budget": "\(used) of \(Size.text(budgetBytes))\(configured.origin)",
             "pressure": pressure == .normal
                 ? pressure.rawValue
@@ -38,18 +157,76 @@ extension CacheStatistics {
             "partials": partials == 0
                 ? "none" : "\(partials) interrupted, \(Size.text(partialBytes)) kept to resume",
             "catalog": Size.text(catalogBytes),
-            "reads": "\(hits) hits, \(misses) misses"
-                + (hits + misses > 0 ? " (\(Bar.percent(hits, of: hits + misses)) % hits)" : ""),
-            "stores": "\(stores)",
-            "promotions": "\(promotions)",
-            "evictions": "\(evictions) (\(Size.text(evictedBytes)))",
-            "refusals": refusals.isEmpty ? "none" : refusalText,
-        ]).lines
+        ]
+        return TextTable(holdings.map { $0 } + figures.described.map { $0 }).lines
     }
 
     /// Refusal counts by reason: `2 lowPriority, 1 pressure`.
     var refusalText: String {
         refusals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    }
+}
+
+extension PrefetchFigures {
+    /// What prefetching did and was worth.
+    fileprivate var described: KeyValuePairs<String, String?> {
+        let left = [Departure.pressure, .budget, .expired, .request, .replaced, .damaged, .purged]
+            .map { ($0, self[$0.items]) }.filter { $1 > 0 }.map { "\($1) \($0.rawValue)" }
+        var refused: [String] = []
+        for metric in Metric.allCases where "\(metric)".hasPrefix("refused") && self[metric] > 0 {
+            refused.append("\(self[metric]) \("\(metric)".dropFirst(7).lowercasedFirst)")
+        }
+        let lookups = hits + self[.missed]
+        return [
+            "prefetched": "\(Count.text(self[.stored], "item")), \(Size.text(self[.storedBytes]))"
+                + (savedBytes > 0 ? "; compression saved \(Size.text(savedBytes))" : ""),
+            "worth it": self[.used] + self[.wasted] == 0
+                ? "nothing was used or left yet"
+                : "\(usedRatio.percent) used (\(self[.used]), \(Size.text(self[.usedBytes]))), "
+                    + "\(self[.wasted]) wasted (\(Size.text(self[.wastedBytes])))",
+            "hits": lookups == 0
+                ? "nothing was opened or read"
+                : "\(hitRatio.percent): \(hits) of \(lookups) (\(self[.opened]) opens, \(self[.read]) reads, "
+                    + "\(self[.missed]) missed)",
+            "first use": meanDelay.map { "\(Stats.text(seconds: $0)) after storing, on average" },
+            "left": left.isEmpty ? "none unopened" : left.joined(separator: ", "),
+            "refusals": refused.isEmpty ? "none" : refused.joined(separator: ", "),
+            "downloads": self[.fetchedBytes] == 0
+                ? nil
+                : "\(Size.text(self[.fetchedBytes])), again \(Size.text(self[.fetchedAgainBytes])), "
+                    + "in vain \(Size.text(self[.fetchedInVainBytes]))",
+            "delivered": self[.delivered] == 0
+                ? nil
+                : "\(Count.text(self[.delivered], "item")) on request, \(Size.text(self[.deliveredBytes]))",
+        ]
+    }
+
+    /// Every sum that is not 0, by name, and the ratios.
+    var json: JSONObject {
+        let ratios: JSONObject = [
+            "hits": hits, "hitRatio": hitRatio.orNull, "byteHitRatio": byteHitRatio.orNull,
+            "usedRatio": usedRatio.orNull, "usedByteRatio": usedByteRatio.orNull,
+            "meanSecondsToFirstUse": meanDelay.orNull,
+        ]
+        return all.reduce(ratios) { $0.adding(JSONObject(dictionaryLiteral: ("\($1.metric)", $1.value))) }
+    }
+}
+
+extension Double? {
+    /// `65 %`
+    fileprivate var percent: String { map { "\(Int(($0 * 100).rounded())) %" } ?? "–" }
+}
+
+extension Substring {
+    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}
+
+extension String {
+    /// The text as a field of CSV (RFC 4180), on one line.
+    fileprivate var csvField: String {
+        let line = escapedForTerminal
+        guard line.contains(where: { [",", "\""].contains($0) }) else { return line }
+        return "\"" + line.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }
 }
 

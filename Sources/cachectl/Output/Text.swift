@@ -92,6 +92,10 @@ struct TextTable {
 
     /// A two-column table of names and values, without the names that have no value.
     init(_ pairs: KeyValuePairs<String, String?>) {
+        self.init(pairs.map { $0 })
+    }
+
+    init(_ pairs: [(key: String, value: String?)]) {
         self.init([.left, .left])
         for case (let name, let value?) in pairs { add([name, value]) }
     }

@@ -64,7 +64,7 @@ extension ContainerContents {
         case .partial, .journal: "interrupted items"
         case .quarantined: "damaged items"
         case .promoted, .staged: "opened items"
-        case .catalog, .ledger, .configuration, .lock, .tag: "the cache’s own records"
+        case .catalog, .ledger, .configuration, .history, .lock, .tag: "the cache’s own records"
         case .foreign, .link, .special: "other files"
         }
     }

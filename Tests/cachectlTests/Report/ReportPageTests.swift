@@ -46,7 +46,6 @@ import Testing
     private func page(_ items: [CachedItem], name: String = "./AppData") -> String {
         var statistics = CacheStatistics()
         statistics.items = items.count
-        statistics.refusals = [Self.hostile: 1]
         let capacity = CapacityModel().capacity(of: VolumeState(total: 100 << 30, available: 40 << 30))
         let report = CapacityReport(
             capacity: capacity, pressure: .normal, configuredBudget: .automatic, budgetBytes: capacity.budget,

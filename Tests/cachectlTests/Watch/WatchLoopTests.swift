@@ -29,7 +29,7 @@ import Testing
                 world.samples.append(world.time)
                 world.time += world.sampleTakes
                 return try .sample(second: Int64(world.samples.count)) {
-                    $0.stores = Int64(world.samples.count)
+                    $0.figures[.stored] = Int64(world.samples.count)
                 }
             },
             show: { _, events, all in

@@ -26,8 +26,8 @@ import Testing
                 $0.contentBytes = 8 << 20
                 $0.storedBytes = 4 << 20
                 $0.chargedBytes = 4 << 20
-                $0.stores = 20
-                $0.refusals = ["overBudget": 1, "pressure": 2]
+                $0.figures[.stored] = 20
+                $0.figures[.refusedUnderPressure] = 2; $0.figures[.refusedOverBudget] = 1
                 $0.partials = 1
                 $0.partialBytes = 1 << 20
             }

@@ -1,0 +1,209 @@
+/// What prefetching did and what it was worth, in sums: of one source on one day, or of any number of them.
+///
+/// The sums are those of ``Metric``; the ratios are computed from them. Only what the user does counts as use: checks of
+/// digests, verification, migration and reads with `recordingUse: false` do not.
+public struct PrefetchFigures: Hashable, Sendable {
+    /// One sum. Bytes are bytes of content unless stated otherwise. The raw values are stored.
+    public enum Metric: UInt8, Sendable, CaseIterable {
+        /// Items that were stored in the cache, and their bytes.
+        case stored = 0
+        case storedBytes = 1
+        /// Bytes of the files of these items, after compression.
+        case storedFileBytes = 2
+        /// Opens that found their item in the cache, which made it the user's file, and its bytes.
+        case opened = 3
+        case openedBytes = 4
+        /// Reads that found a cached item.
+        case read = 5
+        /// Opens and reads that found nothing.
+        case missed = 6
+        /// Bytes of the items that were missed, as far as they had been in the cache before.
+        case missedBytes = 7
+        /// Opens and reads of files that the user already had.
+        case reopened = 8
+        /// Items that were used (read or opened) for the first time, and their bytes.
+        case used = 9
+        case usedBytes = 10
+        /// Items that left the cache without ever having been used, and their bytes.
+        case wasted = 11
+        case wastedBytes = 12
+        /// Milliseconds from storing to first use, over all ``used`` items with a known, plausible time.
+        case delayMilliseconds = 13
+        /// The number of these items.
+        case delays = 14
+        /// Items that the user asked for and that went straight to their destination, and their bytes.
+        case delivered = 15
+        case deliveredBytes = 16
+
+        /// Items that left the cache and their bytes, by ``Departure``.
+        case leftUnderPressure = 20
+        case leftUnderPressureBytes = 21
+        case leftForBudget = 22
+        case leftForBudgetBytes = 23
+        case leftExpired = 24
+        case leftExpiredBytes = 25
+        case leftOnRequest = 26
+        case leftOnRequestBytes = 27
+        case leftReplaced = 28
+        case leftReplacedBytes = 29
+        case leftDamaged = 30
+        case leftDamagedBytes = 31
+        case leftPurged = 32
+        case leftPurgedBytes = 33
+        /// Charged bytes that were freed by evicting items, for whatever reason.
+        case evictedChargedBytes = 34
+
+        /// Items that were refused, by ``Refusal/reason``.
+        case refusedUnderPressure = 40
+        case refusedOverBudget = 41
+        case refusedLowPriority = 42
+        case refusedTooLarge = 43
+        case refusedOpened = 44
+        case refusedDisabled = 45
+
+        /// Bytes that a downloader fetched over the network.
+        case fetchedBytes = 50
+        /// Bytes of these that had been fetched before.
+        case fetchedAgainBytes = 51
+        /// Bytes of these that were not kept.
+        case fetchedInVainBytes = 52
+
+        /// Of the items stored on a day, those that were used since, on whatever day.
+        case usedOfDay = 60
+        /// Of the items stored on a day, those that were wanted after they had left unused.
+        case wantedOfDay = 61
+        /// Of the items stored on a day, those that a newer version replaced before they were used.
+        case replacedOfDay = 62
+        /// Items that were there when counting began, after a reset.
+        case carried = 63
+        case carriedUnused = 64
+    }
+
+    private var sums: [Metric: Int64] = [:]
+
+    /// Creates figures that are all 0.
+    public init() {}
+
+    /// One sum, at least 0.
+    public subscript(_ metric: Metric) -> Int64 {
+        get { sums[metric] ?? 0 }
+        set { sums[metric] = newValue == 0 ? nil : newValue }
+    }
+
+    /// Adds other figures. A sum that would overflow stays at the largest value.
+    public mutating func add(_ other: PrefetchFigures) {
+        for (metric, value) in other.sums { add(value, to: metric) }
+    }
+
+    mutating func add(_ value: Int64 = 1, to metric: Metric) {
+        let (sum, overflow) = self[metric].addingReportingOverflow(value)
+        self[metric] = overflow ? .max : sum
+    }
+
+    /// Whether all sums are 0.
+    public var isEmpty: Bool { sums.isEmpty }
+
+    /// The sums that are not 0, in the order of their raw values.
+    public var all: [(metric: Metric, value: Int64)] {
+        sums.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) }
+    }
+}
+
+/// What follows from the sums.
+extension PrefetchFigures {
+    /// Opens and reads that found their item in the cache: what prefetching is for.
+    public var hits: Int64 { self[.opened] + self[.read] }
+
+    /// The share of opens and reads that found their item, from 0 to 1; `nil` when there were none. Files that the user
+    /// already had do not count.
+    public var hitRatio: Double? { Self.ratio(hits, of: hits + self[.missed]) }
+
+    /// The share of the bytes wanted for the first time that were in the cache. What was never in the cache has no known
+    /// size and does not count.
+    public var byteHitRatio: Double? {
+        Self.ratio(self[.usedBytes], of: self[.usedBytes] + self[.missedBytes])
+    }
+
+    /// The share of the items stored and no longer pending that were used: of those that were used or left unused.
+    public var usedRatio: Double? { Self.ratio(self[.used], of: self[.used] + self[.wasted]) }
+
+    /// The same by bytes.
+    public var usedByteRatio: Double? {
+        Self.ratio(self[.usedBytes], of: self[.usedBytes] + self[.wastedBytes])
+    }
+
+    /// Bytes that compression saved when the items were stored; negative if they grew.
+    public var savedBytes: Int64 { self[.storedBytes] - self[.storedFileBytes] }
+
+    /// The mean time from storing to first use, in seconds.
+    public var meanDelay: Double? {
+        self[.delays] > 0 ? Double(self[.delayMilliseconds]) / Double(self[.delays]) / 1000 : nil
+    }
+
+    /// Items that were evicted: to relieve the volume, to stay within the budget, because they had expired, or on request.
+    public var evicted: Int64 {
+        [Departure.pressure, .budget, .expired, .request].reduce(0) { $0 + self[$1.items] }
+    }
+
+    /// Items that are in the cache according to these figures, if they are those of all days.
+    var residents: Int64 {
+        self[.carried] + self[.stored] - Departure.allCases.reduce(0) { $0 + self[$1.items] }
+    }
+
+    /// Items of these that were not used yet.
+    var unusedResidents: Int64 {
+        self[.carriedUnused] + self[.stored] - self[.used] - self[.wasted]
+    }
+
+    private static func ratio(_ part: Int64, of whole: Int64) -> Double? {
+        whole > 0 ? Double(part) / Double(whole) : nil
+    }
+}
+
+/// Why an item left the cache. The raw values are stable names.
+public enum Departure: String, Hashable, Sendable, CaseIterable {
+    /// The user opened it: it is the user's file now.
+    case opened
+    /// The volume was short of space.
+    case pressure
+    /// Other items needed the budget, or it shrank.
+    case budget
+    /// Its time was over.
+    case expired
+    /// The app or an operator removed or evicted it.
+    case request
+    /// A newer item of the same key was stored.
+    case replaced
+    /// Its file did not hold what was stored.
+    case damaged
+    /// The system, or somebody else, removed its file.
+    case purged
+
+    /// The sum of the items that left for this reason.
+    public var items: PrefetchFigures.Metric {
+        switch self {
+        case .opened: .opened
+        case .pressure: .leftUnderPressure
+        case .budget: .leftForBudget
+        case .expired: .leftExpired
+        case .request: .leftOnRequest
+        case .replaced: .leftReplaced
+        case .damaged: .leftDamaged
+        case .purged: .leftPurged
+        }
+    }
+
+    /// The sum of their bytes.
+    public var bytes: PrefetchFigures.Metric {
+        switch self {
+        case .opened: .openedBytes
+        case .pressure: .leftUnderPressureBytes
+        case .budget: .leftForBudgetBytes
+        case .expired: .leftExpiredBytes
+        case .request: .leftOnRequestBytes
+        case .replaced: .leftReplacedBytes
+        case .damaged: .leftDamagedBytes
+        case .purged: .leftPurgedBytes
+        }
+    }
+}

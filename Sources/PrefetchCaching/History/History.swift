@@ -1,0 +1,204 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import Synchronization
+internal import SystemPackage
+
+/// What the cache has done, in daily sums per source that survive purges and updates.
+///
+/// Events are added up in memory and appended to the file about once a second, never on the way of a call. A process that
+/// is killed takes the last second along; a lost or damaged file costs the sums and nothing else.
+final class History: Sendable {
+    private struct State: Sendable {
+        /// What the file does not hold yet.
+        var unsaved = HistoryRows()
+        /// Up to where the file was found sound.
+        var position: SharedLog.Position?
+    }
+
+    /// `nil` for a history in memory.
+    private let log: SharedLog?
+    private let environment: CacheEnvironment
+    private let isPromoted: @Sendable (ItemKey) throws(CacheError) -> Bool
+    private let state = Mutex(State())
+    /// Held while the file is read or written, so that the state stays available meanwhile.
+    private let access = Mutex(())
+
+    static let version: UInt8 = 1
+
+    /// - Parameters:
+    ///   - folder: The cache's folder in Application Support; `nil` for a history in memory.
+    ///   - isPromoted: Whether a key was opened, according to the ledger.
+    init(
+        in folder: Directory?, _ environment: CacheEnvironment,
+        isPromoted: @escaping @Sendable (ItemKey) throws(CacheError) -> Bool
+    ) {
+        self.isPromoted = isPromoted
+        log = folder.map { SharedLog(CacheLayout.history, in: $0, kind: "PCacheH", version: Self.version) }
+        self.environment = environment
+    }
+
+    /// Whether there is anything for ``save()`` to do.
+    var hasUnsaved: Bool { state.withLock { !$0.unsaved.isEmpty } && log != nil }
+
+    func record(_ event: UsageEvent) { record([event]) }
+
+    /// Records what a transaction has changed. An item whose file is gone may have been opened by a process that has not
+    /// noted it yet, or was killed.
+    func record(_ changes: RowChanges) {
+        record(
+            changes.events.map { event in
+                guard case .left(.purged, let wasUsed, let bytes) = event.kind, isOpened(event.key) else {
+                    return event
+                }
+                var event = event
+                event.kind = .left(.opened, wasUsed: wasUsed, chargedBytes: bytes)
+                return event
+            })
+    }
+
+    private func isOpened(_ key: String) -> Bool {
+        do {
+            return try isPromoted(ItemKey(key))
+        } catch {
+            return false
+        }
+    }
+
+    /// Counts what has left, or arrived, without the rows that would have shown it: the catalog was lost, with or without
+    /// the items.
+    func balance(with found: [SourceUsage]) {
+        let rows = rows()
+        let known = rows.bySource
+        var there: [String: Int64] = [:]
+        for source in found { there[rows.admitted(source.source), default: 0] += Int64(source.items) }
+        for source in Set(known.keys).union(there.keys) {
+            let sums = known[source] ?? PrefetchFigures()
+            let lost = sums.residents - (there[source] ?? 0)
+            var figures = PrefetchFigures()
+            if lost > 0 {
+                figures.add(lost, to: .leftPurged)
+                // Which of the items were used is not known unless all are gone.
+                let share = Double(lost) / Double(sums.residents)
+                figures.add(Int64((Double(max(0, sums.unusedResidents)) * share).rounded()), to: .wasted)
+            } else {
+                figures.add(-lost, to: .stored)
+            }
+            add(figures, to: source)
+        }
+    }
+
+    func record(_ events: [UsageEvent]) {
+        guard !events.isEmpty else { return }
+        let now = environment.now()
+        state.withLock { state in
+            for event in events { event.count(in: &state.unsaved, now: now) }
+        }
+    }
+
+    /// Adds to the figures of a source, today.
+    func add(_ figures: PrefetchFigures, to source: String) {
+        let today = HistoryDay.containing(environment.now())
+        state.withLock { $0.unsaved.add(figures, day: today, source: source) }
+    }
+
+    /// The rows of all processes, as far as they have saved them, with those of this process.
+    ///
+    /// - Complexity: Reads the file, of at most 1 MiB.
+    func rows() -> HistoryRows {
+        access.withLock { _ in
+            var rows = HistoryRows()
+            if let log {
+                do throws(SharedLog.Failure) {
+                    rows = Self.rows(of: try log.read().records)
+                } catch {
+                    report(error, "The history cannot be read.")
+                }
+            }
+            rows.add(state.withLock { $0.unsaved })
+            return rows
+        }
+    }
+
+    /// Appends what was counted since the last call. What cannot be written now stays in memory.
+    func save() {
+        guard let log else { return }
+        access.withLock { _ in
+            let (position, unsaved) = state.withLock { state in
+                defer { state.unsaved = HistoryRows() }
+                return (state.position, state.unsaved)
+            }
+            guard !unsaved.isEmpty else { return }
+            do throws(SharedLog.Failure) {
+                let end = try log.append(unsaved.encoded, after: position) { records in
+                    var rows = Self.rows(of: records)
+                    rows.add(unsaved)
+                    return summary(of: &rows)
+                }
+                state.withLock { $0.position = end }
+            } catch {
+                report(error, "The history was not written.")
+                state.withLock { state in
+                    var all = unsaved
+                    all.add(state.unsaved)
+                    state.unsaved = all
+                }
+            }
+        }
+    }
+
+    /// Sets all sums to 0, except for how many items there are.
+    func reset() throws(CacheError) {
+        var carried = HistoryRows()
+        let today = HistoryDay.containing(environment.now())
+        for (source, sums) in rows().bySource {
+            var figures = PrefetchFigures()
+            figures[.carried] = max(0, sums.residents)
+            figures[.carriedUnused] = max(0, sums.unusedResidents)
+            carried.add(figures, day: today, source: source)
+        }
+        try access.withLock { _ throws(CacheError) in
+            do throws(SharedLog.Failure) {
+                try log?.replaceAll(by: carried.encoded)
+            } catch {
+                switch error {
+                case .fileSystem(let error): throw .fileSystem(error)
+                case .isBusy:
+                    guard let log else { return }
+                    throw .busy("history", [FilePath(root: nil, [log.name])], in: log.folder)
+                case .isNewer: throw .configuration("the history was written by a newer version and is kept")
+                }
+            }
+            state.withLock { $0 = State(unsaved: log == nil ? carried : HistoryRows()) }
+        }
+    }
+
+    private static func rows(of records: [[UInt8]]) -> HistoryRows {
+        var rows = HistoryRows()
+        for record in records {
+            do {
+                rows.add(try HistoryRows(decoding: record))
+            } catch {
+                // Its checksum matches, so a version that writes differently has made it.
+                continue
+            }
+        }
+        return rows
+    }
+
+    /// Everything in one record of at most half of what the file may hold.
+    private func summary(of rows: inout HistoryRows) -> [UInt8] {
+        let today = HistoryDay.containing(environment.now())
+        var most = HistoryRows.mostRows
+        rows.bound(today: today)
+        while rows.encoded.count > Int(SharedLog.limit) / 2, most > 1 {
+            most /= 2
+            rows.bound(today: today, rows: most)
+        }
+        return rows.encoded
+    }
+
+    private func report(_ failure: SharedLog.Failure, _ message: Logger.Message) {
+        environment.logger.debug(message, metadata: ["error": "\(failure)"])
+    }
+}

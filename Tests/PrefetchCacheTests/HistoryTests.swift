@@ -1,0 +1,378 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import PrefetchItemFormat
+import PrefetchStorageAreas
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+/// What is counted, and that it outlives what it may.
+@Suite struct HistoryTests {
+    private let container: TemporaryContainer
+    private let clock = Clock()
+
+    /// A clock that is set by hand.
+    private final class Clock: Sendable {
+        private let time = Atomic<Int64>(20_000 * HistoryDay.milliseconds)
+
+        var now: Int64 { time.load(ordering: .relaxed) }
+
+        func advance(days: Double) {
+            time.add(Int64(days * Double(HistoryDay.milliseconds)), ordering: .relaxed)
+        }
+    }
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func engine(_ fileSystem: any FileSystem = LiveFileSystem()) throws -> Engine {
+        try container.engine(fileSystem: fileSystem, now: { [clock] in clock.now })
+    }
+
+    private func store(_ key: ItemKey, from source: String = "feed", bytes: Int = 1000, in engine: Engine)
+        throws
+    {
+        var metadata = ItemMetadata(
+            key: key, source: source, destination: .documents(try FileName(key.string)))
+        metadata.storedAt = clock.now
+        let outcome = try noise(bytes).withBytes { bytes throws(CacheError) in
+            try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+        guard case .stored = outcome else {
+            Issue.record("refused")
+            return
+        }
+    }
+
+    private func figures(of engine: Engine, from source: String? = nil) throws -> PrefetchFigures {
+        let rows = try engine.historyRows()
+        return source.map { rows.bySource[$0] ?? PrefetchFigures() } ?? rows.total
+    }
+
+    private func expect(
+        _ figures: PrefetchFigures, _ expected: [PrefetchFigures.Metric: Int64],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        for (metric, value) in expected {
+            #expect(figures[metric] == value, "\(metric)", sourceLocation: sourceLocation)
+        }
+    }
+
+    // MARK: What is counted
+
+    @Test func anOpenThatFindsItsItemIsAHitWhetherItWasWrittenInBetweenOrNot() throws {
+        for isFlushing in [false, true] {
+            let engine = try engine()
+            let before = try figures(of: engine)
+            try store(ItemKey("a\(isFlushing)"), in: engine)
+            if isFlushing { try engine.flush() }
+            clock.advance(days: 0.25)
+            _ = try engine.open(ItemKey("a\(isFlushing)"))
+            _ = try engine.open(ItemKey("a\(isFlushing)"))
+            _ = try engine.open("nothing")
+            let after = try figures(of: engine)
+            for (metric, count) in [
+                .stored: 1, .opened: 1, .used: 1, .usedBytes: 1000, .missed: 1, .reopened: 1, .wasted: 0,
+                .delays: 1,
+                .usedOfDay: 1,
+            ] as [PrefetchFigures.Metric: Int64] {
+                #expect(after[metric] - before[metric] == count, "\(metric), \(isFlushing)")
+            }
+            #expect(after[.delayMilliseconds] - before[.delayMilliseconds] == HistoryDay.milliseconds / 4)
+            try engine.close()
+        }
+    }
+
+    @Test func readingIsUseOnceAndHitsAreEveryRead() throws {
+        let engine = try engine()
+        try store("a", in: engine)
+        for _ in 0..<3 { _ = try engine.content("a") }
+        try engine.flush()
+        for _ in 0..<2 { _ = try engine.content("a") }
+        let figures = try figures(of: engine, from: "feed")
+        expect(figures, [.read: 5, .used: 1, .stored: 1, .missed: 0])
+        #expect(figures.hitRatio == 1)
+        _ = try engine.open("a")
+        expect(try self.figures(of: engine), [.read: 5, .used: 1, .opened: 1, .wasted: 0])
+    }
+
+    @Test func whatTheLibraryDoesForItselfIsNoUse() throws {
+        let engine = try engine()
+        try store("a", in: engine)
+        _ = try engine.stream("a", nil, isUse: false) { _ in }
+        _ = try engine.contains("a")
+        _ = try engine.status(of: "a")
+        _ = try engine.description(of: "a")
+        expect(try figures(of: engine), [.read: 0, .used: 0, .missed: 0])
+    }
+
+    @Test(arguments: [false, true])
+    func everyDepartureHasItsReason(isFlushed: Bool) throws {
+        let engine = try engine()
+        for (key, source) in [("evicted", "e"), ("removed", "r"), ("replaced", "p"), ("used", "u")] {
+            try store(try ItemKey(key), from: source, in: engine)
+            clock.advance(days: 0.001)
+        }
+        if isFlushed { try engine.flush() }
+        _ = try engine.remove("removed")
+        try store("replaced", from: "p", in: engine)
+        _ = try engine.content("used")
+        _ = try engine.remove("used")
+        #expect(try engine.evict(1) > 0)
+        expect(try figures(of: engine, from: "e"), [.leftOnRequest: 1, .wasted: 1, .wastedBytes: 1000])
+        expect(try figures(of: engine, from: "r"), [.leftOnRequest: 1, .wasted: 1])
+        expect(
+            try figures(of: engine, from: "p"), [.stored: 2, .leftReplaced: 1, .wasted: 1, .replacedOfDay: 1])
+        expect(try figures(of: engine, from: "u"), [.leftOnRequest: 1, .wasted: 0, .used: 1, .read: 1])
+        #expect(try figures(of: engine).residents == 1)
+        #expect(try figures(of: engine).unusedResidents == 1)
+    }
+
+    @Test func anItemThatIsWantedAfterItHasLeftIsKnown() throws {
+        let engine = try engine()
+        try store("a", from: "feed", in: engine)
+        clock.advance(days: 2)
+        _ = try engine.evict(1)
+        _ = try engine.open("a")
+        _ = try engine.open("a")
+        let figures = try figures(of: engine, from: "feed")
+        expect(figures, [.missed: 2, .missedBytes: 1000, .wantedOfDay: 1])
+        // By the day on which it was stored.
+        let day = HistoryRows.Place(day: 20_000, source: "feed")
+        #expect(engine.history.rows().figures[day]?[.wantedOfDay] == 1)
+    }
+
+    @Test func aPurgedFileIsCountedWhenItIsMissed() throws {
+        let engine = try engine()
+        try store("a", in: engine)
+        try engine.flush()
+        try FileManager.default.removeItem(at: container.item("a"))
+        _ = try engine.content("a")
+        expect(try figures(of: engine, from: "feed"), [.leftPurged: 1, .wasted: 1, .missed: 1])
+    }
+
+    // MARK: What it outlives
+
+    @Test func aPurgeOfEverythingIsCountedAndLeavesTheHistory() throws {
+        let first = try engine()
+        for number in 0..<10 { try store(ItemKey(number: number), from: "s\(number % 2)", in: first) }
+        _ = try first.content(ItemKey(number: 0))
+        _ = try first.open(ItemKey(number: 1))
+        try first.close()
+        try FileManager.default.removeItem(at: container.caches)
+        let second = try engine()
+        let figures = try figures(of: second)
+        expect(figures, [.stored: 10, .opened: 1, .used: 2, .leftPurged: 9, .wasted: 8])
+        #expect(figures.residents == 0 && figures.unusedResidents == 0)
+    }
+
+    @Test func aCatalogThatIsLostAloneCountsNothingTwice() throws {
+        let first = try engine()
+        for number in 0..<10 { try store(ItemKey(number: number), in: first) }
+        try first.close()
+        try FileManager.default.removeItem(at: container.catalog)
+        let second = try engine()
+        expect(try figures(of: second), [.stored: 10, .leftPurged: 0, .wasted: 0])
+        _ = try second.evict(.max)
+        expect(try figures(of: second), [.stored: 10, .leftOnRequest: 10, .wasted: 10])
+    }
+
+    @Test func whatAKilledProcessHasNotNotedIsFoundByTheNext() throws {
+        let fileSystem = InterceptingFileSystem()
+        let dying = try engine(fileSystem)
+        for number in 0..<5 { try store(ItemKey(number: number), in: dying) }
+        try dying.flush()
+        for number in 5..<8 { try store(ItemKey(number: number), in: dying) }
+        _ = try dying.open(ItemKey(number: 0))
+        fileSystem.die()
+        let next = try engine()
+        expect(
+            try figures(of: next), [.stored: 8, .opened: 1, .used: 1, .leftPurged: 0, .wasted: 0])
+        #expect(try figures(of: next).residents == 7)
+    }
+
+    @Test func processesCountTogether() throws {
+        let engines = try (0..<3).map { _ in try engine() }
+        for number in 0..<30 { try store(ItemKey(number: number), in: engines[number % 3]) }
+        for engine in engines { try engine.flush() }
+        for number in 0..<30 { _ = try engines[(number + 1) % 3].open(ItemKey(number: number)) }
+        for engine in engines { try engine.flush() }
+        for engine in engines {
+            expect(try figures(of: engine), [.stored: 30, .opened: 30, .used: 30, .wasted: 0])
+        }
+    }
+
+    @Test func anItemThatAnotherProcessOpensBeforeItIsWrittenIsCountedOnce() throws {
+        let (one, other) = (try engine(), try engine())
+        try store("a", in: one)
+        _ = try other.open("a")
+        try other.flush()
+        try one.flush()
+        try other.flush()
+        expect(try figures(of: one), [.stored: 1, .opened: 1, .used: 1, .leftPurged: 0, .wasted: 0])
+    }
+
+    @Test func aResetKeepsTheBalance() throws {
+        let first = try engine()
+        for number in 0..<4 { try store(ItemKey(number: number), in: first) }
+        _ = try first.content(ItemKey(number: 0))
+        try first.flush()
+        try first.history.reset()
+        let figures = try figures(of: first)
+        expect(figures, [.stored: 0, .read: 0, .used: 0, .carried: 4, .carriedUnused: 3])
+        try first.close()
+        try FileManager.default.removeItem(at: container.caches)
+        expect(try self.figures(of: try engine()), [.leftPurged: 4, .wasted: 3])
+    }
+
+    // MARK: The file
+
+    @Test func aDamagedFileCostsTheHistoryOnly() throws {
+        let file = container.support.appending(path: "history")
+        for damage in [Data(), Data([1, 2, 3]), Data(repeating: 0xFF, count: 5000)] {
+            let first = try engine()
+            try store(ItemKey("\(damage.count)"), in: first)
+            try first.close()
+            try damage.write(to: file)
+            let second = try engine()
+            #expect(try second.items().count > 0)
+            try store(ItemKey("\(damage.count)-later"), in: second)
+            expect(try figures(of: second), [.stored: 1])
+            try second.close()
+            expect(try figures(of: try engine()), [.stored: 1])
+        }
+    }
+
+    @Test func anUnfinishedRecordIsCutOff() throws {
+        let first = try engine()
+        try store("a", in: first)
+        try first.close()
+        let file = container.support.appending(path: "history")
+        let whole = try Data(contentsOf: file)
+        try (whole + whole.dropFirst(8).dropLast(3)).write(to: file)
+        let second = try engine()
+        expect(try figures(of: second), [.stored: 1])
+        try store("b", in: second)
+        try second.close()
+        expect(try figures(of: try engine()), [.stored: 2])
+    }
+
+    @Test func aFileOfANewerVersionIsLeftAlone() throws {
+        let first = try engine()
+        try store("a", in: first)
+        try first.close()
+        let file = container.support.appending(path: "history")
+        var bytes = try Data(contentsOf: file)
+        bytes[7] += 1
+        try bytes.write(to: file)
+        let second = try engine()
+        try store("b", in: second)
+        expect(try figures(of: second), [.stored: 1])
+        #expect(throws: CacheError.self) { try second.history.reset() }
+        try second.close()
+        #expect(try Data(contentsOf: file) == bytes)
+    }
+
+    @Test func aFailureOfTheFileFailsNoCall() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try engine(fileSystem)
+        try store("a", in: engine)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.path?.hasSuffix("/history") == true else { return }
+            throw FileSystemError("write", errno: .noSpace)
+        }
+        try engine.flush()
+        try engine.maintain()
+        expect(try figures(of: engine), [.stored: 1])
+        fileSystem.intercept { _ in }
+        try engine.close()
+        expect(try figures(of: try self.engine()), [.stored: 1])
+    }
+
+    @Test func manySourcesOfOneItemEachAreMerged() throws {
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        figures[.stored] = 1
+        for number in 0..<1_000_000 { rows.add(figures, day: 20_000, source: "source \(number)") }
+        #expect(rows.sources.count <= HistoryRows.mostSources + 1)
+        rows.bound(today: 20_000)
+        #expect(rows.sources.count < HistoryRows.mostSources)
+        #expect(rows.total[.stored] == 1_000_000)
+        rows.add(figures, day: 20_001, source: "new")
+        #expect(rows.bySource["new"]?[.stored] == 1)
+    }
+
+    @Test func theFileStaysShort() throws {
+        let history = try engine().history
+        for day in 0..<500 {
+            for source in 0..<40 {
+                for _ in 0..<2 {
+                    history.record(
+                        UsageEvent(
+                            kind: .stored(fileBytes: 1 << 40),
+                            source: "https://feeds.example.org/\(day % 7)/\(source)",
+                            contentBytes: 1 << 41))
+                }
+            }
+            history.save()
+            clock.advance(days: 1)
+        }
+        let file = container.support.appending(path: "history")
+        #expect(try Data(contentsOf: file).count <= 1 << 20)
+        #expect(history.rows().total[.stored] == 500 * 80)
+        #expect(Set(history.rows().figures.keys.map(\.day)).count > 350)
+    }
+
+    @Test func aClockThatIsWrongForAWhileSpoilsNothing() throws {
+        let engine = try engine()
+        try store("a", in: engine)
+        try engine.flush()
+        clock.advance(days: 4000)
+        try store("b", in: engine)
+        _ = try engine.content("a")
+        try engine.flush()
+        clock.advance(days: -4000)
+        _ = try engine.content("b")
+        let figures = try figures(of: engine)
+        expect(figures, [.stored: 2, .used: 2, .delays: 0, .delayMilliseconds: 0])
+        var rows = engine.history.rows()
+        rows.bound(today: 20_000)
+        #expect(rows.figures.keys.allSatisfy { $0.day <= 20_001 })
+        #expect(rows.total == figures)
+    }
+
+    @Test func rowsSurviveTheirStoredForm() throws {
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        for (number, metric) in PrefetchFigures.Metric.allCases.enumerated() {
+            figures[metric] = [1, -1, 127, 128, .max, .min + 1, 300][number % 7]
+        }
+        for source in ["", "ü\u{0}", String(repeating: "x", count: 500)] {
+            rows.add(figures, day: -3, source: source)
+        }
+        #expect(try HistoryRows(decoding: rows.encoded) == rows)
+        #expect(try HistoryRows(decoding: HistoryRows().encoded) == HistoryRows())
+        let encoded = rows.encoded
+        for count in 0..<encoded.count {
+            #expect(throws: HistoryRows.Malformed.self) {
+                try HistoryRows(decoding: Array(encoded.prefix(count)))
+            }
+        }
+    }
+
+    @Test func daysAndWeeksAddUp() throws {
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        figures[.stored] = 1
+        // Monday 5 October 2026 is day 20,731.
+        for day in Int32(20_731)..<20_745 { rows.add(figures, day: day, source: "s") }
+        let history = PrefetchHistory(rows, since: nil)
+        #expect(history.byWeek.map(\.figures[.stored]) == [7, 7])
+        #expect(history.byDay.count == 14)
+        #expect(PrefetchHistory(rows, since: 20_744).total[.stored] == 1)
+    }
+}
