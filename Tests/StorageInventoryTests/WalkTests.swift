@@ -53,7 +53,8 @@ import Testing
         let film = Int64(content("film").count)
         let ledger = try #require(
             try container.inventory().files.first { $0.kind == .ledger && $0.name.string == "ledger.sqlite" })
-        #expect(totals.backupLength == letter + preferences + film + ledger.length)
+        let history = try #require(try container.inventory().files.first { $0.kind == .history })
+        #expect(totals.backupLength == letter + preferences + film + ledger.length + history.length)
         #expect(totals.intendedBackupLength == totals.backupLength)
     }
 

@@ -72,12 +72,16 @@ struct Feed: AsyncParsableCommand {
         let unsaid = play.history.kills * 16
         let lost = play.history.lost
         for (name, said, act) in [
-            ("stores", statistics.stores, "stored"), ("hits", statistics.hits, "hit"),
+            ("stores", statistics.stores, "stored"),
             ("misses", statistics.misses, "missed"), ("promotions", statistics.promotions, "opened"),
             ("refusals", statistics.refusals.values.reduce(0, +), "refused"),
         ] {
             verdict.expect(name, said, counted: done[act], unsaid: unsaid, lost: lost[act] ?? 0)
         }
+        verdict.expect(
+            "reads", statistics.figures[.read] + statistics.figures[.reopened],
+            counted: done["hit"] + done["opened again"], unsaid: unsaid,
+            lost: (lost["hit"] ?? 0) + (lost["opened again"] ?? 0))
         verdict.expect("evictions", statistics.evictions, counted: 0)
 
         let opened = Set(publisher.opened.map { "episode-\($0)" })

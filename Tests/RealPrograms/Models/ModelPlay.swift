@@ -232,11 +232,15 @@ final class ModelPlay {
         let done = notes.present
         for (name, said, act) in [
             ("stores", statistics.stores, "stored"), ("promotions", statistics.promotions, "opened"),
-            ("hits", statistics.hits, "hit"), ("misses", statistics.misses, "missed"),
+            ("misses", statistics.misses, "missed"),
             ("evictions", statistics.evictions, "evicted"),
             ("refusals", statistics.refusals.values.reduce(0, +), "refused"),
         ] where said != Int64(done[act]) {
             notes.fault("counts: the cache says \(said) \(name) where \(done[act]) were counted")
+        }
+        let reads = statistics.figures[.read] + statistics.figures[.reopened]
+        if reads != Int64(done["hit"] + done["opened again"]) {
+            notes.fault("counts: the cache says \(reads) reads where \(done["hit"]) were counted")
         }
     }
 
