@@ -22,11 +22,13 @@ final class DownloadJob: Sendable {
     let request: DownloadRequest
     /// The position in the order of arrival.
     let number: Int
+    let terms: AdmissionTerms
     private let state: Mutex<State>
 
-    init(_ request: DownloadRequest, number: Int) {
+    init(_ request: DownloadRequest, number: Int, on terms: AdmissionTerms) {
         self.request = request
         self.number = number
+        self.terms = terms
         state = Mutex(State(isUrgent: request.intent == .userRequested))
     }
 

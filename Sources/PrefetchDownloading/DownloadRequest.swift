@@ -65,6 +65,8 @@ public struct DownloadRequest: Sendable {
     public var whenCached: WhenCached
     /// What to do if the key was already opened.
     public var whenPromoted: WhenPromoted
+    /// What may be evicted for the content; `nil` for ``DownloaderConfiguration/admission``.
+    public var admission: AdmissionMode?
     /// The checksum that the cache had recorded of the content, in place of a digest.
     var checksum: UInt64?
 

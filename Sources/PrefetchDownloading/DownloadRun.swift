@@ -139,7 +139,8 @@ struct DownloadRun: Sendable {
         }
         // Avoids a pointless request.
         if plan == .whole, request.intent == .opportunistic,
-            let refusal = try await cache.refusal(of: request.key)
+            let refusal = try await cache.refusal(
+                of: request.metadata(Validator()), expectedLength: expected.length, on: job.terms)
         {
             return .refused(refusal, keptBytes: 0)
         }
@@ -208,7 +209,7 @@ struct DownloadRun: Sendable {
                 metadata, expectedLength: length,
                 // Without a strong validator, a partial could not be distinguished from that of another version.
                 keepingPartial: metadata.validator.isStrong(in: head, now: now),
-                forgettingPromotion: forgetsPromotion)
+                forgettingPromotion: forgetsPromotion, on: job.terms)
             switch begun {
             case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
             case .writer(let writer):
@@ -277,7 +278,7 @@ struct DownloadRun: Sendable {
     ) async throws -> DownloadOutcome {
         let digest = ContentDigest(for: expected)
         switch try await cache.resumeStoring(
-            partial, forgettingPromotion: forgetsPromotion, replay: { digest.update($0) })
+            partial, forgettingPromotion: forgetsPromotion, on: job.terms, replay: { digest.update($0) })
         {
         case .refused(let refusal): return try await refused(refusal, keptBytes: partial.contentBytes)
         case .gone: throw DownloadError.Reason.partialLost

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+public import PrefetchCaching
 
 /// How a downloader behaves towards servers.
 public struct DownloaderConfiguration: Sendable {
@@ -27,6 +28,10 @@ public struct DownloaderConfiguration: Sendable {
     /// How long a server may send nothing, before or during its response. The default is 60 seconds. A stall is
     /// detected after one to two times this duration.
     public var stallTimeout = Duration.seconds(60)
+    /// What may be evicted for opportunistic downloads, unless a request says otherwise. The default is
+    /// ``/PrefetchCaching/AdmissionMode/evicting``. In either case a download displaces none that precedes it in the same
+    /// list, see ``PrefetchDownloader/prefetch(_:)-(Sequence<DownloadRequest>)``.
+    public var admission = AdmissionMode.evicting
 
     /// Creates a configuration with defaults for everything but the hosts.
     public init(hosts: AllowedHosts) {

@@ -24,10 +24,11 @@ extension PrefetchCache {
     ///   - keepingPartial: Whether the partial is kept if the store is interrupted: if `pieces` throws, the task is
     ///     cancelled, or the process dies. Partials of user-requested items are never kept.
     ///   - forgettingPromotion: As for
-    ///     ``PrefetchCache/beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:)``.
+    ///     ``PrefetchCache/beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:admission:)``.
+    ///   - admission: What may be evicted for the item.
     ///   - progress: Called after every piece.
     ///   - pieces: Returns the content from a byte offset: 0, or the length of the partial. Called at most once.
-    /// - Returns: As ``PrefetchCache/store(_:as:encoding:)-(Data,_,_)``. If refused, `pieces` was not called, or its
+    /// - Returns: As ``PrefetchCache/store(_:as:encoding:admission:)-(Data,_,_)``. If refused, `pieces` was not called, or its
     ///   sequence was not read to the end.
     /// - Throws: What `pieces` and its sequence throw, and ``DownloadError/Reason/truncated(received:announced:)`` when
     ///   the sequence ends early: what there is is kept then. After ``DownloadError/Reason/tooLong(received:announced:)``
@@ -36,7 +37,7 @@ extension PrefetchCache {
     public func store<Pieces: AsyncSequence>(
         as metadata: ItemMetadata, expectedLength: Int64? = nil, sha256: [UInt8]? = nil,
         encoding: EncodingChoice = .automatic, keepingPartial: Bool = false,
-        forgettingPromotion: Bool = false, isolation: isolated (any Actor)? = #isolation,
+        forgettingPromotion: Bool = false, admission: AdmissionMode = .evicting, isolation: isolated (any Actor)? = #isolation,
         progress: (DownloadProgress) -> Void = { _ in }, from pieces: (Int64) async throws -> Pieces
     ) async throws -> StoreOutcome where Pieces.Element == Data {
         let expected = Expectations(digest: sha256, length: expectedLength)
@@ -46,7 +47,8 @@ extension PrefetchCache {
             partial.continues(metadata, expectedLength: expectedLength, isVerified: sha256 != nil)
         {
             resumed = try await resumeStoring(
-                partial, forgettingPromotion: forgettingPromotion, replay: { [digest] in digest.update($0) })
+                partial, forgettingPromotion: forgettingPromotion, on: AdmissionTerms(admission),
+                replay: { [digest] in digest.update($0) })
         }
         let writer: CacheWriter
         switch resumed {
@@ -57,7 +59,7 @@ extension PrefetchCache {
             digest = ContentDigest(for: expected)
             switch try await beginStoring(
                 metadata, expectedLength: expectedLength, encoding: encoding,
-                keepingPartial: keepingPartial, forgettingPromotion: forgettingPromotion)
+                keepingPartial: keepingPartial, forgettingPromotion: forgettingPromotion, admission: admission)
             {
             case .writer(let begun): writer = begun
             case .refused(let refusal): return .refused(refusal)

@@ -26,6 +26,8 @@ public final class PrefetchDownloader: Sendable {
         /// The downloads by key. The first of each key is running; the others wait for it to end.
         var jobs: [ItemKey: [DownloadJob]] = [:]
         var lastNumber = 0
+        /// The lists of the sources that were handed over, see ``Rounds``.
+        var rounds = Rounds()
     }
 
     private let configuration: DownloaderConfiguration
@@ -68,6 +70,21 @@ public final class PrefetchDownloader: Sendable {
     /// Starts a download, or joins one that is in progress for an equivalent request.
     @discardableResult
     public func prefetch(_ request: DownloadRequest) -> Download {
+        beginRounds(for: CollectionOfOne(request))
+        return start(request)
+    }
+
+    /// A list that names a key again whose download is over is the next one of its source.
+    private func beginRounds(for requests: some Sequence<DownloadRequest>) {
+        let now = environment.now()
+        state.withLock { state in
+            for request in requests where state.jobs[request.key] == nil {
+                state.rounds.begin(with: request, now: now)
+            }
+        }
+    }
+
+    private func start(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
         let (job, first) = state.withLock { state in
             let jobs = state.jobs[request.key, default: []]
@@ -75,7 +92,9 @@ public final class PrefetchDownloader: Sendable {
                 return (job, jobs.first)
             }
             state.lastNumber += 1
-            let job = DownloadJob(request, number: state.lastNumber)
+            let terms = AdmissionTerms(
+                request.admission ?? configuration.admission, state.rounds.turn(of: request))
+            let job = DownloadJob(request, number: state.lastNumber, on: terms)
             _ = job.add(download)
             state.jobs[request.key, default: []].append(job)
             if jobs.isEmpty { start(job) }
@@ -95,9 +114,16 @@ public final class PrefetchDownloader: Sendable {
 
     /// Starts or joins many downloads. Of those waiting for a slot, user-requested ones start first, then those of
     /// higher priority, then those that were added first.
+    ///
+    /// Hand over what the user wants most first: of the items of one source and priority, none is evicted for one that
+    /// comes after it. So a list that exceeds the budget ends with its beginning in the cache, and the same list handed
+    /// over at the next launch downloads nothing again. A new item at its beginning takes the place of the last.
+    /// Requests that are made one by one form a list, too, until a key recurs or a minute passes without a download.
     @discardableResult
     public func prefetch(_ requests: some Sequence<DownloadRequest>) -> [Download] {
-        requests.map { prefetch($0) }
+        let requests = Array(requests)
+        beginRounds(for: requests)
+        return requests.map(start)
     }
 
     /// Cancels all downloads, and waits until their partials have been kept.
@@ -142,6 +168,7 @@ public final class PrefetchDownloader: Sendable {
         state.withLock { state in
             state.jobs[key]?.removeAll { $0 === job }
             if let next = state.jobs[key]?.first { start(next) } else { state.jobs[key] = nil }
+            if state.jobs.isEmpty { state.rounds.pause(now: environment.now()) }
         }
     }
 }

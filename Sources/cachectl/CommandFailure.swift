@@ -77,6 +77,8 @@ struct CommandFailure: Error, Hashable {
             case .alreadyPromoted:
                 "'cachectl open' names the file, 'cachectl forget' lets the item be stored again"
             case .pressure: "make room on the volume; 'cachectl capacity' shows how much"
+            case .lowValue: "change the budget: 'cachectl configure --budget'"
+            case .paused: "'cachectl stats --by source' shows what was opened"
             case .disabled: "'cachectl configure --storing on' switches it on"
             }
         self.init(.refused, "'\(key)' was refused (\(refusal.reason)): \(refusal); \(advice)")

@@ -69,10 +69,15 @@ extension PrefetchCache {
         try await description(of: key)?.metadata
     }
 
-    /// Returns why no opportunistic item is admitted now; `nil` when it depends on the item.
-    package func refusal(of key: ItemKey) async throws(CacheError) -> Refusal? {
+    /// Returns why an opportunistic item would be refused now, as far as that is known before its first byte, and counts
+    /// the refusal; `nil` when it may be stored. Evicts nothing.
+    ///
+    /// - Parameter expectedLength: Bytes of content; without it, the items of the source so far say what to expect.
+    package func refusal(
+        of metadata: ItemMetadata, expectedLength: Int64?, on terms: AdmissionTerms
+    ) async throws(CacheError) -> Refusal? {
         try await run { engine throws(CacheError) in
-            try engine.admission.refusal().map { engine.refused($0, key) }
+            try engine.refusal(of: metadata, expectedLength: expectedLength, on: terms)
         }
     }
 

@@ -9,6 +9,7 @@ extension PrefetchCache {
     /// the device: after a power cut it may be a miss. An item with the intent ``Intent/userRequested`` goes
     /// straight to its destination instead, and is durable.
     ///
+    /// - Parameter admission: What may be evicted for the item.
     /// - Returns: ``StoreOutcome/refused(_:)`` when there is no room for the item. Nothing was evicted for it
     ///   then, unless it was refused half-way: an item of unknown length that outgrew its room, or one for
     ///   which the volume ran out of space.
@@ -20,23 +21,25 @@ extension PrefetchCache {
     ///   lasts.
     @discardableResult
     public func store(
-        _ content: Data, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+        _ content: Data, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        admission: AdmissionMode = .evicting
     ) async throws(CacheError) -> StoreOutcome {
         try await run { engine throws(CacheError) in
             try content.withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: encoding)
+                try engine.store(bytes, as: metadata, encoding: encoding, on: AdmissionTerms(admission))
             }
         }
     }
 
-    /// Stores an item whose content is in memory, as ``store(_:as:encoding:)`` does.
+    /// Stores an item whose content is in memory, as ``store(_:as:encoding:admission:)`` does.
     @discardableResult
     public func store(
-        _ content: [UInt8], as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+        _ content: [UInt8], as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        admission: AdmissionMode = .evicting
     ) async throws(CacheError) -> StoreOutcome {
         try await run { engine throws(CacheError) in
             try content.withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: encoding)
+                try engine.store(bytes, as: metadata, encoding: encoding, on: AdmissionTerms(admission))
             }
         }
     }
@@ -44,22 +47,26 @@ extension PrefetchCache {
     /// Stores the content of a file, which is read piece by piece and left where it is. Cancelling the task
     /// has no effect.
     ///
-    /// - Throws: As ``store(_:as:encoding:)``, and ``CacheError/notARegularFile(_:)``.
+    /// - Throws: As ``store(_:as:encoding:admission:)``, and ``CacheError/notARegularFile(_:)``.
     @discardableResult
     public func store(
-        contentsOf file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+        contentsOf file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        admission: AdmissionMode = .evicting
     ) async throws(CacheError) -> StoreOutcome {
         guard file.isFileURL else { throw .notARegularFile(file.absoluteString) }
-        return try await store(contentsOf: FilePath(file.path), as: metadata, encoding: encoding)
+        return try await store(
+            contentsOf: FilePath(file.path), as: metadata, encoding: encoding, admission: admission)
     }
 
-    /// Stores the content of a file, as ``store(contentsOf:as:encoding:)`` does. The name of the file may have
+    /// Stores the content of a file, as ``store(contentsOf:as:encoding:admission:)`` does. The name of the file may have
     /// bytes that are not UTF-8.
     package func store(
-        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        admission: AdmissionMode = .evicting
     ) async throws(CacheError) -> StoreOutcome {
         try await run { engine throws(CacheError) in
-            try engine.store(contentsOf: path, as: metadata, encoding: encoding)
+            try engine.store(
+                contentsOf: path, as: metadata, encoding: encoding, on: AdmissionTerms(admission))
         }
     }
 
@@ -78,16 +85,27 @@ extension PrefetchCache {
     ///   - forgettingPromotion: Whether an item that was opened may be stored again, which is otherwise refused. The
     ///     record of its promotion is forgotten, as by ``forget(_:)``, at the moment the new item is complete. The old
     ///     file stays, and the new one is placed next to it when it is opened.
-    /// - Throws: As ``store(_:as:encoding:)``.
+    ///   - admission: What may be evicted for the item.
+    /// - Throws: As ``store(_:as:encoding:admission:)``.
     public func beginStoring(
         _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
-        keepingPartial: Bool = false, forgettingPromotion: Bool = false
+        keepingPartial: Bool = false, forgettingPromotion: Bool = false,
+        admission: AdmissionMode = .evicting
+    ) async throws(CacheError) -> BegunStoring {
+        try await beginStoring(
+            metadata, expectedLength: expectedLength, encoding: encoding, keepingPartial: keepingPartial,
+            forgettingPromotion: forgettingPromotion, on: AdmissionTerms(admission))
+    }
+
+    package func beginStoring(
+        _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
+        keepingPartial: Bool = false, forgettingPromotion: Bool = false, on terms: AdmissionTerms
     ) async throws(CacheError) -> BegunStoring {
         let cache = self
         return try await run { engine throws(CacheError) in
             switch try engine.beginStore(
                 metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
-                forgettingPromotion: forgettingPromotion)
+                forgettingPromotion: forgettingPromotion, on: terms)
             {
             case .refused(let refusal): .refused(refusal)
             case .begun(let store): .writer(CacheWriter(store, of: cache))

@@ -60,6 +60,8 @@ public struct PrefetchFigures: Hashable, Sendable {
         case refusedTooLarge = 43
         case refusedOpened = 44
         case refusedDisabled = 45
+        case refusedLowValue = 46
+        case refusedPaused = 47
 
         /// Bytes that a downloader fetched over the network.
         case fetchedBytes = 50

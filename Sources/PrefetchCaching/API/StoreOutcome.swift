@@ -21,6 +21,12 @@ public enum Refusal: Hashable, Sendable {
     case overBudget(needed: Int64, budget: Int64)
     /// Only items of a priority above this one, the item's own, could make room.
     case lowPriority(Float)
+    /// Everything that could make room is worth at least as much: the item is only for free space
+    /// (``AdmissionMode/onlyIntoFreeSpace``), what its downloader wants more is in the cache, or, under the policy
+    /// ``EvictionPolicyChoice/value``, the items cached are more likely to be opened.
+    case lowValue
+    /// Items of this source are not downloaded for now, since they are not opened: a downloader's gate is closed.
+    case paused(source: String)
     /// The item alone exceeds the most that one item may be charged, in bytes.
     case largerThanLargestItem(needed: Int64, largest: Int64)
     /// The user has opened this key; its file is theirs and is not replaced.
@@ -43,6 +49,8 @@ public enum Refusal: Hashable, Sendable {
         case .largerThanLargestItem: Self.reasons[3]
         case .alreadyPromoted: Self.reasons[4]
         case .disabled: Self.reasons[5]
+        case .lowValue: Self.reasons[6]
+        case .paused: Self.reasons[7]
         }
     }
 
@@ -50,6 +58,7 @@ public enum Refusal: Hashable, Sendable {
         ("pressure", .refusedUnderPressure), ("overBudget", .refusedOverBudget),
         ("lowPriority", .refusedLowPriority), ("largerThanLargestItem", .refusedTooLarge),
         ("alreadyPromoted", .refusedOpened), ("disabled", .refusedDisabled),
+        ("lowValue", .refusedLowValue), ("paused", .refusedPaused),
     ]
 }
 
@@ -62,6 +71,9 @@ extension Refusal: CustomStringConvertible {
                 + "what may not be evicted"
         case .lowPriority(let priority):
             "only items of a higher priority than \(priority) could make room"
+        case .lowValue: "the items that could make room are worth at least as much"
+        case .paused(let source):
+            "'\(source)' is paused, since its last items were not opened"
         case .largerThanLargestItem(let needed, let largest):
             "the item takes \(needed) bytes; the cache accepts at most \(largest) bytes per item"
         case .alreadyPromoted: "the item was opened before and is now the user's file"

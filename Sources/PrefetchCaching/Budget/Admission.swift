@@ -13,6 +13,8 @@ final class Admission: Sendable {
     let watch: VolumeWatch
     private let grants = Atomic<Int>(0)
     private let isNearlyFull = Atomic<Bool>(false)
+    /// What was admitted last when little or no room was left: trimming makes room for more of it.
+    private let demand = Mutex<Newcomer?>(nil)
     /// The available bytes when eviction last failed to free anything, see ``maintain()``.
     let reliefFailedAt = Mutex<Int64?>(nil)
 
@@ -38,10 +40,10 @@ final class Admission: Sendable {
     ///
     /// - Parameters:
     ///   - total: The charged bytes that the item needs in total, including those reserved before.
-    ///   - priority: The priority of the item. Items of a higher priority are not evicted for it.
+    ///   - newcomer: The item. Only what gives way to it is evicted.
     /// - Throws: ``Refused`` when they cannot be, and then no item was evicted for them; ``CacheError``.
     /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
-    func reserve(_ bytes: Int64, ofItem total: Int64, priority: Float) throws {
+    func reserve(_ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer) throws {
         if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return }
         if let refusal = try refusal() { throw Refused(refusal) }
 
@@ -49,7 +51,7 @@ final class Admission: Sendable {
         let refusal: Refusal?
         do {
             refusal = try run(&transfer) { transaction, transfer in
-                try grant(bytes, ofItem: total, priority, &transfer, transaction)
+                try grant(bytes, ofItem: total, for: newcomer, &transfer, transaction)
             } committed: { refusal, allowance in
                 if refusal == nil { _ = allowance.reserve(bytes) }
             }
@@ -61,26 +63,45 @@ final class Admission: Sendable {
 
     /// - Returns: Why nothing is granted, or `nil`. Not thrown: what was done for a refused item is committed as well.
     private func grant(
-        _ bytes: Int64, ofItem total: Int64, _ priority: Float, _ transfer: inout Transfer,
+        _ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer, _ transfer: inout Transfer,
         _ transaction: CatalogTransaction
     ) throws -> Refusal? {
         let snapshot = try watch.snapshot(transaction)
         if let refusal = snapshot.refusal(ofItem: total) { return refusal }
-        let ceiling = snapshot.ceiling - Self.headroom(snapshot.ceiling)
-        var (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
+        let ceiling = Self.grantable(snapshot)
+        var (room, obstacle) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         if room < bytes, try catalog.reclaimDeadWriters(transaction) {
-            (room, isKeptByPriority) = try makeRoom(for: bytes, priority, below: ceiling, transaction)
+            (room, obstacle) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         }
         guard room >= bytes else {
-            return isKeptByPriority
-                ? .lowPriority(priority) : .overBudget(needed: total, budget: snapshot.ceiling)
+            return obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
         }
         let grant = min(max(bytes, nextStep(ceiling)), room)
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
         try catalog.raiseBound()
         try transaction.changeAllowance(of: catalog.environment.session, by: grant)
-        isNearlyFull.store(room - grant < ceiling - Watermarks.high(ceiling), ordering: .relaxed)
+        let isNearlyFull = room - grant < ceiling - Watermarks.high(ceiling)
+        self.isNearlyFull.store(isNearlyFull, ordering: .relaxed)
+        if isNearlyFull, newcomer.mode == .evicting { demand.withLock { $0 = newcomer.successor } }
         return nil
+    }
+
+    /// Returns why an item would not be admitted now, or `nil`. Evicts nothing.
+    ///
+    /// - Parameter bytes: What the item would be charged.
+    func refusal(ofItem bytes: Int64, for newcomer: Newcomer) throws(CacheError) -> Refusal? {
+        try givingUpAllowance { transaction in
+            let snapshot = try watch.snapshot(transaction)
+            if let refusal = snapshot.refusal(ofItem: bytes) { return refusal }
+            let excess = try transaction.usedBytes() + bytes - Self.grantable(snapshot)
+            let room = try evictor.attainable(excess, for: newcomer, in: transaction)
+            guard room.attainable != nil else { return nil }
+            return room.obstacle ?? .overBudget(needed: bytes, budget: snapshot.ceiling)
+        }
+    }
+
+    private static func grantable(_ snapshot: BudgetSnapshot) -> Int64 {
+        snapshot.ceiling - headroom(snapshot.ceiling)
     }
 
     /// The part of the budget that is not granted: rows of items that were stored from memory extend the catalog even
@@ -89,14 +110,13 @@ final class Admission: Sendable {
 
     /// Evicts until `bytes` fit below the ceiling, or evicts nothing if they cannot be made to fit.
     ///
-    /// - Returns: The free bytes below the ceiling, and whether only items of a higher priority could make
-    ///   room.
-    func makeRoom(
-        for bytes: Int64, _ priority: Float, below ceiling: Int64, _ transaction: CatalogTransaction
-    ) throws -> (room: Int64, isKeptByPriority: Bool) {
+    /// - Returns: The free bytes below the ceiling, and what keeps the newcomer out if they are too few.
+    private func makeRoom(
+        for bytes: Int64, _ newcomer: Newcomer, below ceiling: Int64, _ transaction: CatalogTransaction
+    ) throws -> (room: Int64, obstacle: Refusal?) {
         let used = try transaction.usedBytes()
-        let made = try evictor.makeRoom(used + bytes - ceiling, priority: priority, from: transaction)
-        return (ceiling - (used - made.freed), made.isKeptByPriority)
+        let made = try evictor.makeRoom(used + bytes - ceiling, for: newcomer, from: transaction)
+        return (ceiling - (used - made.freed), made.obstacle)
     }
 
     func release(_ bytes: Int64) {
@@ -118,8 +138,13 @@ final class Admission: Sendable {
     /// Whether so little of the budget is left that it should be trimmed soon.
     var wantsTrimming: Bool { isNearlyFull.load(ordering: .relaxed) }
 
-    func noteTrimmed() {
+    /// What the cache is to be trimmed for, if anything.
+    func takeDemand() -> Newcomer? {
         isNearlyFull.store(false, ordering: .relaxed)
+        return demand.withLock { demand in
+            defer { demand = nil }
+            return demand
+        }
     }
 
     /// Runs a transaction in which the unused allowance of this process is available to all.

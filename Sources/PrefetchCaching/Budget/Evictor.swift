@@ -98,9 +98,25 @@ final class Evictor: BudgetKeeping {
 
     /// Evicts until at least `bytes` charged bytes were freed, or evicts nothing when that is impossible.
     ///
-    /// - Parameter priority: Items of a higher priority are not evicted.
-    func makeRoom(_ bytes: Int64, priority: Float, from transaction: CatalogTransaction) throws -> RoomMade {
-        try RoomForRequest(self, choosing: policy, .charge, priority: priority, in: transaction).make(bytes)
+    func makeRoom(_ bytes: Int64, for newcomer: Newcomer, from transaction: CatalogTransaction) throws -> RoomMade {
+        try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction).make(bytes)
+    }
+
+    /// Evicts up to `bytes` charged bytes of what gives way to a newcomer.
+    func makeSomeRoom(_ bytes: Int64, for newcomer: Newcomer, from transaction: CatalogTransaction) throws {
+        _ = try RoomForRequest(
+            self, choosing: policy, .charge, for: newcomer, isPartial: true, in: transaction
+        ).make(bytes)
+    }
+
+    /// Returns how many of `bytes` charged bytes could be evicted for a newcomer. Evicts nothing.
+    func attainable(_ bytes: Int64, for newcomer: Newcomer, in transaction: CatalogTransaction) throws -> RoomMade {
+        var made: RoomMade?
+        try transaction.tentatively {
+            made = try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction).preview(bytes)
+            return false
+        }
+        return made ?? RoomMade(freed: 0, attainable: 0, obstacle: nil)
     }
 
     /// Returns how much of `bytes` of the volume eviction could free now. Only reads the catalog.

@@ -41,7 +41,7 @@ final class Reservation {
 
     private let admission: Admission
     private let charge: ChargedLength
-    private let priority: Float
+    private let newcomer: Newcomer
     private var step = steps.lowerBound
     /// Whether the length of the content is known, or all of it has arrived: nothing is then reserved ahead.
     var isLengthKnown: Bool
@@ -52,12 +52,12 @@ final class Reservation {
 
     /// - Parameter bytes: Charged bytes that are already reserved.
     init(
-        _ admission: Admission, charge: ChargedLength, priority: Float, isLengthKnown: Bool,
+        _ admission: Admission, charge: ChargedLength, for newcomer: Newcomer, isLengthKnown: Bool,
         holding bytes: Int64 = 0
     ) {
         self.admission = admission
         self.charge = charge
-        self.priority = priority
+        self.newcomer = newcomer
         self.isLengthKnown = isLengthKnown
         self.bytes = bytes
     }
@@ -108,7 +108,7 @@ final class Reservation {
     }
 
     private func reserve(_ wanted: Int64, needing charged: Int64) throws {
-        try admission.reserve(wanted - bytes, ofItem: charged, priority: priority)
+        try admission.reserve(wanted - bytes, ofItem: charged, for: newcomer)
         bytes = wanted
     }
 

@@ -21,7 +21,8 @@ final class RoomForRequest {
     private let evictor: Evictor
     private let policy: any EvictionPolicy
     private let measure: EvictionMeasure
-    private let priority: Float?
+    private let newcomer: Newcomer?
+    private let isPartial: Bool
     private let transaction: CatalogTransaction
     private var tally: Evictor.Tally
     /// The victims in order. Those before `next` have been removed.
@@ -31,25 +32,31 @@ final class RoomForRequest {
     /// Files that turned out to be gone and still have a row.
     private var gone: [Victim] = []
     private var goneBytes: Int64 = 0
-    /// Files with a row that must not be returned again.
+    /// Files with a row that the policy has returned, and must not return again.
     private var seen: Set<KeyHash> = []
+    /// Files that were found through the newcomer's round, and the end of what is left of it.
+    private var foundInRound: Set<KeyHash> = []
+    private var endOfRound = Int.max
     /// The bytes of files with a row that cannot be removed.
     private var stuckBytes: Int64 = 0
     /// The most that could be removed now, as far as is known.
     private var attainableBytes: Int64 = 0
-    private var isKeptByPriority = false
+    /// What keeps the newcomer from being admitted, if it is not the mere lack of bytes.
+    private var obstacle: Refusal?
 
     /// - Parameters:
     ///   - policy: Chooses the victims. It may change its state in the catalog.
-    ///   - priority: Items of a higher priority are not evicted; `nil` for no limit.
+    ///   - newcomer: Only what gives way to it is evicted; `nil` for no limit.
+    ///   - isPartial: Whether to evict what there is when it does not suffice.
     init(
         _ evictor: Evictor, choosing policy: any EvictionPolicy, _ measure: EvictionMeasure,
-        priority: Float? = nil, in transaction: CatalogTransaction
+        for newcomer: Newcomer? = nil, isPartial: Bool = false, in transaction: CatalogTransaction
     ) {
         self.evictor = evictor
         self.policy = policy
         self.measure = measure
-        self.priority = priority
+        self.newcomer = newcomer
+        self.isPartial = isPartial
         self.transaction = transaction
         tally = Evictor.Tally(measure, because: .budget)
     }
@@ -67,8 +74,8 @@ final class RoomForRequest {
         var (mark, step) = (tally.freed, step)
         var isPossible = true
         while tally.freed < bytes {
-            isPossible = try find(bytes)
-            guard isPossible, tally.freed < bytes else { break }
+            if !isPartial || next == found.count { isPossible = try find(bytes) }
+            guard isPossible || isPartial && next < found.count, tally.freed < bytes else { break }
             if tally.freed - mark >= step {
                 guard try isHelping(tally.freed) else { break }
                 mark = tally.freed
@@ -78,7 +85,16 @@ final class RoomForRequest {
         }
         return RoomMade(
             freed: tally.freed, attainable: isPossible ? nil : tally.freed + attainableBytes,
-            isKeptByPriority: isKeptByPriority)
+            obstacle: isPossible ? nil : obstacle)
+    }
+
+    /// Returns what ``make(_:step:whileHelping:)`` would, except that nothing is freed. Changes only the state of the
+    /// policy.
+    func preview(_ bytes: Int64) throws -> RoomMade {
+        guard bytes > 0 else { return RoomMade(freed: 0, attainable: nil, obstacle: nil) }
+        let attainable = try attainable(bytes)
+        return RoomMade(
+            freed: 0, attainable: attainable >= bytes ? nil : attainable, obstacle: obstacle)
     }
 
     /// Returns the most that could be freed when `bytes` are wanted. Changes only the state of the policy.
@@ -104,31 +120,68 @@ final class RoomForRequest {
         try transaction.tentatively {
             try look(for: bytes - tally.freed)
             // A policy changes its state while it chooses, which is right only if the victims are removed.
-            return tally.freed + foundBytes + goneBytes >= bytes
+            return isPartial || tally.freed + foundBytes + goneBytes >= bytes
         }
         try forgetGone()
         return tally.freed + foundBytes >= bytes
     }
 
     private func look(for bytes: Int64) throws {
-        isKeptByPriority = false
+        obstacle = nil
+        if let turn = newcomer?.turn, let left = turn.left, left < bytes {
+            (obstacle, attainableBytes) = (.lowValue, left)
+            return
+        }
         let evictable = try measure.evictableBytes(transaction)
-        defer { attainableBytes = isKeptByPriority ? foundBytes + goneBytes : evictable - stuckBytes }
+        var isOver = false
+        defer {
+            attainableBytes = isOver ? foundBytes + goneBytes : evictable - stuckBytes
+            if attainableBytes < bytes, obstacle == .lowValue { newcomer?.turn?.left = attainableBytes }
+        }
         var limit = 1
         // Ends early when even removing everything that is left would not suffice.
-        while foundBytes + goneBytes < bytes, evictable - stuckBytes >= bytes {
+        while foundBytes + goneBytes < bytes, isPartial || evictable - stuckBytes >= bytes {
             let victims = try policy.victims(atMost: limit, passingOver: seen, in: transaction)
             guard !victims.isEmpty else { return }
             for victim in victims where foundBytes + goneBytes < bytes {
-                if let priority, victim.kind == .item, victim.priority > priority {
-                    isKeptByPriority = evictable - stuckBytes >= bytes
+                if let newcomer, victim.kind == .item, let reason = refusal(of: newcomer, by: victim) {
+                    if evictable - stuckBytes >= bytes { obstacle = reason }
+                    isOver = true
                     return
                 }
                 seen.insert(victim.hash)
-                claim(victim)
+                if let victim = try choice(of: victim) { claim(victim) }
             }
             limit = min(limit * 4, Self.largestBatch)
         }
+    }
+
+    /// Why a newcomer displaces neither a victim nor anything after it in the order of the policy; `nil` if it may.
+    private func refusal(of newcomer: Newcomer, by victim: Victim) -> Refusal? {
+        if newcomer.mode == .onlyIntoFreeSpace { return .lowValue }
+        return victim.priority > newcomer.priority ? .lowPriority(newcomer.priority) : nil
+    }
+
+    /// The file to evict when the policy has chosen a victim: of the newcomer's own round the last one in place of any
+    /// that follows the newcomer, and none that precedes it.
+    private func choice(of victim: Victim) throws -> Victim? {
+        guard let newcomer, let turn = newcomer.turn, victim.kind == .item,
+            let position = turn.round.position(of: victim.hash)
+        else { return victim }
+        if position > turn.position {
+            while let last = turn.round.last(before: endOfRound, after: turn.position) {
+                endOfRound = last.position
+                if let found = try transaction.itemVictim(last.hash), found.priority <= newcomer.priority {
+                    foundInRound.insert(found.hash)
+                    return found
+                }
+            }
+        } else if position < turn.position, victim.priority == newcomer.priority {
+            stuckBytes += measure.bytes(of: victim)
+            obstacle = .lowValue
+            return nil
+        }
+        return foundInRound.contains(victim.hash) ? nil : victim
     }
 
     /// Checks whether a victim can be removed, and claims it unless there are enough claims.
@@ -182,6 +235,6 @@ struct RoomMade {
     /// When the request could not be met, the most bytes that could be freed, as far as is known; otherwise
     /// `nil`.
     let attainable: Int64?
-    /// Whether only items of a higher priority were left.
-    let isKeptByPriority: Bool
+    /// Why the request could not be met, if enough was left that does not give way to the newcomer.
+    let obstacle: Refusal?
 }

@@ -4,7 +4,8 @@ internal import PrefetchVolumeCapacity
 internal import Synchronization
 
 /// When the cache is trimmed, and how far: from 95% of the ceiling down to 90%, so that writers rarely wait for an
-/// eviction.
+/// eviction. Only what would give way to more of what was admitted last is evicted for that: otherwise trimming would make
+/// room that only less valuable items fill.
 enum Watermarks {
     static func high(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 20 }
     static func low(_ ceiling: Int64) -> Int64 { ceiling - ceiling / 10 }
@@ -44,8 +45,7 @@ extension Admission {
     private func follow(_ levels: inout [Pressure], _ transaction: CatalogTransaction) throws {
         let snapshot = try watch.sample(transaction)
         levels.append(snapshot.pressure)
-        try trim(snapshot, startingAt: Watermarks.high, endingAt: Watermarks.low, transaction)
-        noteTrimmed()
+        try trim(snapshot, for: takeDemand(), transaction)
         if try relieve(snapshot, transaction) { levels.append(try watch.sample(transaction).pressure) }
     }
 
@@ -61,21 +61,25 @@ extension Admission {
         try givingUpAllowance(makingRoom: true) { transaction in
             try watch.forgetBudget(transaction)
             let snapshot = try watch.sample(transaction)
-            try trim(snapshot, startingAt: { $0 }, endingAt: { $0 }, transaction)
+            try trim(snapshot, transaction)
         }
     }
 
+    /// - Parameter newcomer: What room is made for in advance.
     private func trim(
-        _ snapshot: BudgetSnapshot, startingAt start: (Int64) -> Int64, endingAt end: (Int64) -> Int64,
-        _ transaction: CatalogTransaction
+        _ snapshot: BudgetSnapshot, for newcomer: Newcomer? = nil, _ transaction: CatalogTransaction
     ) throws {
         // A volume that reports no size is unknown: nothing new is admitted, but nothing is evicted either.
         guard snapshot.capacity.state.total > 0 else { return }
         try transaction.shrinkWhereMuchIsFree()
         let limit = snapshot.limit
-        guard try transaction.usedBytes() > start(limit) else { return }
+        let used = try transaction.usedBytes()
+        guard used > (newcomer == nil ? limit : Watermarks.high(limit)) else { return }
         try watch.noting(transaction, from: snapshot.capacity.state.available) {
-            try trim(to: end(limit), transaction)
+            if used > limit { try trim(to: limit, transaction) }
+            guard let newcomer else { return }
+            let excess = try transaction.usedBytes() - Watermarks.low(limit)
+            try evictor.makeSomeRoom(excess, for: newcomer, from: transaction)
         }
     }
 

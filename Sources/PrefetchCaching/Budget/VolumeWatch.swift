@@ -202,7 +202,7 @@ final class VolumeWatch: Sendable {
             if let hash = CacheLayout.hash(ofKeptPartial: entry.name) {
                 // A partial without a writer is already counted with the items.
                 guard try transaction.chargedBytes(ofPartial: hash) == nil else { continue }
-            } else if CacheLayout.session(of: entry.name) == nil {
+            } else if CacheLayout.session(of: entry.name) == nil || entry.name.extension == "lock" {
                 continue
             }
             let name = FilePath(root: nil, [entry.name])

@@ -21,6 +21,10 @@ final class History: Sendable {
     private let environment: CacheEnvironment
     private let isPromoted: @Sendable (ItemKey) throws(CacheError) -> Bool
     private let state = Mutex(State())
+    /// What was made of the rows last, and when.
+    private let known = Mutex<(knowledge: SourceKnowledge, at: Duration)?>(nil)
+    /// How long that is good for.
+    private static let freshness = Duration.seconds(60)
     /// Held while the file is read or written, so that the state stays available meanwhile.
     private let access = Mutex(())
 
@@ -118,6 +122,16 @@ final class History: Sendable {
             rows.add(state.withLock { $0.unsaved })
             return rows
         }
+    }
+
+    /// What the rows say about the sources, at most a minute old.
+    func knowledge() -> SourceKnowledge {
+        let now = environment.uptime()
+        let recent = known.withLock { known in known.flatMap { now - $0.at < Self.freshness ? $0.knowledge : nil } }
+        if let recent { return recent }
+        let knowledge = SourceKnowledge(rows())
+        known.withLock { $0 = (knowledge, now) }
+        return knowledge
     }
 
     /// Appends what was counted since the last call. What cannot be written now stays in memory.

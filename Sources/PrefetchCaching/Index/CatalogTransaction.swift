@@ -283,6 +283,10 @@ extension CatalogTransaction {
             [limit, passedOver.count])
     }
 
+    func itemVictim(_ hash: KeyHash) throws -> Victim? {
+        try victims("WHERE hash = ? AND kind = 0", [hash.data]).first
+    }
+
     /// Items and kept partials that have expired at `time`, in milliseconds since 1970.
     func expiredVictims(at time: Int64, atMost limit: Int, passingOver passedOver: Int) throws -> [Victim] {
         // The plus keeps SQLite from scanning all items through the index that begins with the kind.

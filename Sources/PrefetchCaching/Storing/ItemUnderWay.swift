@@ -174,7 +174,7 @@ final class ItemUnderWay: StoreUnderWay {
     private func end(after error: any Error) throws(CacheError) -> Refusal {
         let refusal: Refusal
         do {
-            refusal = engine.refused(try Refusal(error), metadata.key)
+            refusal = engine.refused(try Refusal(error), metadata.key, from: metadata.source)
         } catch {
             cancel()
             throw error

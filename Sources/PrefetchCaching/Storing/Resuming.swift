@@ -74,24 +74,24 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - forgettingPromotion: As in
-    ///     ``beginStore(_:encoding:expectedLength:keepingPartial:forgettingPromotion:)``.
+    ///     ``beginStore(_:encoding:expectedLength:keepingPartial:forgettingPromotion:admission:)``.
     ///   - replay: Receives the kept content, in order.
     /// - Returns: `nil` when there is nothing to resume.
     func resume(
         _ partial: ResumablePartial, forgettingPromotion: Bool = false,
-        replay: @Sendable (UnsafeRawBufferPointer) -> Void
+        on terms: AdmissionTerms = AdmissionTerms(), replay: @Sendable (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> BegunStore<UnfinishedStore>? {
         try usage.requireOpen()
         let key = partial.metadata.key
         guard let replaced = try promotion(replacedBy: key, forgetting: forgettingPromotion) else {
             try discardPartial(key)
-            return .refused(refused(.alreadyPromoted, key))
+            return .refused(refused(.alreadyPromoted, key, from: partial.metadata.source))
         }
-        let begun = try refusing(key) { () -> ItemUnderWay? in
+        let begun = try refusing(partial.metadata) { () -> ItemUnderWay? in
             if let refusal = try admission.refusal() { throw Refused(refusal) }
             guard try self.partial(of: key)?.generation == partial.generation else { return nil }
             try catalog.beginWriting()
-            guard let held = try takeOver(partial) else { return nil }
+            guard let held = try takeOver(partial, terms) else { return nil }
             return try resume(held, partial.generation, replacing: replaced, replay: replay)
         }
         switch begun {
@@ -138,8 +138,8 @@ extension Engine {
     /// charges for the partial or finds it in the bound.
     ///
     /// - Returns: `nil` when it is being written, or there is none that could be resumed.
-    private func takeOver(_ partial: ResumablePartial) throws -> HeldPartial? {
-        let priority = partial.metadata.priority
+    private func takeOver(_ partial: ResumablePartial, _ terms: AdmissionTerms) throws -> HeldPartial? {
+        let newcomer = Newcomer(partial.metadata, terms)
         var transfer = Transfer()
         var taken: TakenPartial?
         var isCharged = false
@@ -147,14 +147,14 @@ extension Engine {
         let charged = try admission.run(&transfer) { transaction, transfer in
             // A transaction may be retried.
             if taken == nil { taken = try TakenPartial(partial.metadata.key.hash, self) }
-            return try taken?.charge(to: self, priority, &transfer, transaction)
+            return try taken?.charge(to: self, newcomer, &transfer, transaction)
         } committed: { charged, allowance in
             if case .success(let bytes) = charged { _ = allowance.reserve(bytes) }
         }
         guard let taken, let bytes = try charged?.get() else { return nil }
         isCharged = true
         let reservation = Reservation(
-            admission, charge: charge, priority: priority, isLengthKnown: partial.expectedLength != nil,
+            admission, charge: charge, for: newcomer, isLengthKnown: partial.expectedLength != nil,
             holding: bytes)
         return HeldPartial(self, taken, of: partial, reservation)
     }
@@ -191,7 +191,7 @@ struct TakenPartial {
     /// - Returns: The bytes that are reserved for it now, or why not; `nil` when its chunks are gone. A refusal is not
     ///   thrown: what was done for it is committed.
     func charge(
-        to engine: Engine, _ priority: Float, _ transfer: inout Transfer, _ transaction: CatalogTransaction
+        to engine: Engine, _ newcomer: Newcomer, _ transfer: inout Transfer, _ transaction: CatalogTransaction
     ) throws -> Result<Int64, Refused>? {
         let (environment, catalog) = (engine.environment, engine.catalog)
         guard let storedBytes = try files.lengthOfChunks(hash) else { return nil }
@@ -207,9 +207,9 @@ struct TakenPartial {
         let ceiling = try engine.admission.watch.snapshot(transaction).ceiling
         let excess = used - (known ?? 0) + charged - max(ceiling, used)
         if excess > 0 {
-            let made = try engine.evictor.makeRoom(excess, priority: priority, from: transaction)
+            let made = try engine.evictor.makeRoom(excess, for: newcomer, from: transaction)
             guard made.freed >= excess else {
-                return .failure(Refused(.overBudget(needed: charged, budget: ceiling)))
+                return .failure(Refused(made.obstacle ?? .overBudget(needed: charged, budget: ceiling)))
             }
         }
         catalog.inMemory { transfer.promise(charged, by: &$0.allowance) }

@@ -6,9 +6,10 @@ internal import SystemPackage
 extension Engine {
     /// Stores content that is in memory.
     func store(
-        _ content: UnsafeRawBufferPointer, as metadata: ItemMetadata, encoding: EncodingChoice
+        _ content: UnsafeRawBufferPointer, as metadata: ItemMetadata, encoding: EncodingChoice,
+        on terms: AdmissionTerms = AdmissionTerms()
     ) throws(CacheError) -> StoreOutcome {
-        switch try begin(metadata, encoding: encoding, expectedLength: Int64(content.count)) {
+        switch try begin(metadata, encoding: encoding, expectedLength: Int64(content.count), on: terms) {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return try store.commit(appending: content)
         }
@@ -16,7 +17,8 @@ extension Engine {
 
     /// Stores the content of a file, which is read piece by piece.
     func store(
-        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice
+        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice,
+        on terms: AdmissionTerms = AdmissionTerms()
     ) throws(CacheError) -> StoreOutcome {
         let fileSystem = environment.fileSystem
         let file = try onFiles(
@@ -26,7 +28,7 @@ extension Engine {
         guard attributes.kind == .regular else { throw .notARegularFile(path.string) }
         // Files of /proc report no length; they are read to their end.
         let length = attributes.length > 0 ? attributes.length : nil
-        return try store(file, length, as: metadata, encoding: encoding)
+        return try store(file, length, as: metadata, encoding: encoding, on: terms)
     }
 
     /// Stores the content of an open file.
@@ -34,9 +36,10 @@ extension Engine {
     /// - Parameter length: The most bytes to read: of a file that grows meanwhile, only its original length
     ///   is stored. `nil` to read to the end.
     func store(
-        _ file: Descriptor, _ length: Int64?, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic
+        _ file: Descriptor, _ length: Int64?, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        on terms: AdmissionTerms = AdmissionTerms()
     ) throws(CacheError) -> StoreOutcome {
-        switch try begin(metadata, encoding: encoding, expectedLength: length) {
+        switch try begin(metadata, encoding: encoding, expectedLength: length, on: terms) {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return try fill(store, from: file, length: length)
         }
@@ -45,7 +48,7 @@ extension Engine {
     /// Stores the content of an abandoned promotion; the caller holds the lock of the key. Without room the content is
     /// dropped, as any item may be.
     func restoreToCache(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError) {
-        let begun = try refusing(metadata.key) {
+        let begun = try refusing(metadata) {
             try beginItemInPlace(metadata, encoding: .automatic, expectedLength: length)
         }
         if case .begun(let store) = begun { _ = try fill(store, from: file, length: length) }
@@ -93,11 +96,12 @@ extension Engine {
     ///     than being a reason to refuse it.
     func beginStore(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
-        keepingPartial: Bool = false, forgettingPromotion: Bool = false
+        keepingPartial: Bool = false, forgettingPromotion: Bool = false,
+        on terms: AdmissionTerms = AdmissionTerms()
     ) throws(CacheError) -> BegunStore<UnfinishedStore> {
         switch try begin(
             metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
-            forgettingPromotion: forgettingPromotion)
+            forgettingPromotion: forgettingPromotion, on: terms)
         {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return .begun(try stores.add(store))
@@ -110,13 +114,13 @@ extension Engine {
     ///   case is then reserved at once, so that a refusal comes before the first byte.
     private func begin(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
-        keepingPartial: Bool = false, forgettingPromotion: Bool = false
+        keepingPartial: Bool = false, forgettingPromotion: Bool = false, on terms: AdmissionTerms
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         try usage.requireOpen()
         try onItem(metadata.validate())
         let key = metadata.key
         guard let replaced = try promotion(replacedBy: key, forgetting: forgettingPromotion) else {
-            return .refused(refused(.alreadyPromoted, key))
+            return .refused(refused(.alreadyPromoted, key, from: metadata.source))
         }
         guard metadata.intent == .opportunistic else {
             // For its folder and its empty file.
@@ -130,11 +134,11 @@ extension Engine {
                         forgettingPromotion: forgettingPromotion))
             }
         }
-        return try refusing(key) {
+        return try refusing(metadata) {
             if keepingPartial { try discardPartial(key) }
             return try beginItemInPlace(
                 metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
-                replacing: replaced)
+                replacing: replaced, on: terms)
         }
     }
 
@@ -142,7 +146,8 @@ extension Engine {
     /// ones does not count in the new ones.
     private func beginItemInPlace(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
-        keepingPartial: Bool = false, replacing replaced: ReplacedPromotion = .absent
+        keepingPartial: Bool = false, replacing replaced: ReplacedPromotion = .absent,
+        on terms: AdmissionTerms = AdmissionTerms()
     ) throws -> any StoreUnderWay {
         func begin() throws -> ItemUnderWay {
             let length = expectedLength ?? 0
@@ -150,7 +155,8 @@ extension Engine {
             if let refusal = try admission.refusal() { throw Refused(refusal) }
             try catalog.beginWriting()
             let reservation = Reservation(
-                admission, charge: charge, priority: metadata.priority, isLengthKnown: expectedLength != nil)
+                admission, charge: charge, for: Newcomer(metadata, terms),
+                isLengthKnown: expectedLength != nil)
             try reservation.coverAll(length, of: metadata, isJournaled: keepingPartial)
             let partial = HeldPartial(
                 self, metadata, expectedLength: expectedLength, keepingChunks: keepingPartial, reservation)
@@ -168,11 +174,13 @@ extension Engine {
     }
 
     /// Runs `body`, which begins a store, and counts and returns its refusal.
-    func refusing<Store>(_ key: ItemKey, _ body: () throws -> Store) throws(CacheError) -> BegunStore<Store> {
+    func refusing<Store>(
+        _ metadata: ItemMetadata, _ body: () throws -> Store
+    ) throws(CacheError) -> BegunStore<Store> {
         do {
             return .begun(try body())
         } catch {
-            return .refused(refused(try Refusal(error), key))
+            return .refused(refused(try Refusal(error), metadata.key, from: metadata.source))
         }
     }
 
@@ -197,8 +205,22 @@ extension Engine {
         events.send(.promoted(opened.key, opened.location))
     }
 
+    /// Returns why an item would be refused now, as far as that is known before its first byte, and counts the refusal.
+    func refusal(
+        of metadata: ItemMetadata, expectedLength: Int64?, on terms: AdmissionTerms
+    ) throws(CacheError) -> Refusal? {
+        try usage.requireOpen()
+        var refusal = try admission.refusal()
+        if refusal == nil, let content = expectedLength ?? history.knowledge().usualLength(of: metadata.source) {
+            let bytes = charge(
+                storedBytes: ItemFooter.storedBytesBound(contentBytes: content, metadata: metadata))
+            refusal = try admission.refusal(ofItem: bytes, for: Newcomer(metadata, terms))
+        }
+        return refusal.map { refused($0, metadata.key, from: metadata.source) }
+    }
+
     /// Counts and reports a refusal.
-    func refused(_ refusal: Refusal, _ key: ItemKey, from source: String = "") -> Refusal {
+    func refused(_ refusal: Refusal, _ key: ItemKey, from source: String) -> Refusal {
         history.record(UsageEvent(kind: .refused(refusal.counted.metric), key: key.string, source: source))
         events.send(.refused(key, refusal))
         return refusal

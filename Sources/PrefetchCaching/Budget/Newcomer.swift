@@ -1,0 +1,107 @@
+package import PrefetchItemFormat
+internal import Synchronization
+
+/// What an item may displace when it is stored.
+public enum AdmissionMode: String, Hashable, Sendable, CaseIterable {
+    /// Items that are not worth more, in the order of the eviction policy. The default.
+    case evicting
+    /// Nothing: the item is stored only if there is free space.
+    case onlyIntoFreeSpace
+}
+
+/// An item that needs room, as far as it is weighed against the items that would be evicted for it.
+struct Newcomer: Sendable {
+    let source: String
+    let priority: Float
+    var mode = AdmissionMode.evicting
+    var turn: Turn?
+
+    /// A newcomer that items of equal priority give way to.
+    init(_ metadata: ItemMetadata, _ terms: AdmissionTerms = AdmissionTerms()) {
+        source = metadata.source
+        priority = metadata.priority
+        mode = terms.mode
+        turn = terms.turn
+    }
+
+    /// Any further item like this one: of a round, one that comes after all that were handed over.
+    var successor: Newcomer {
+        var next = self
+        next.turn?.position = .max
+        return next
+    }
+}
+
+/// On which terms an item is admitted.
+package struct AdmissionTerms: Sendable {
+    package var mode: AdmissionMode
+    package var turn: Turn?
+
+    package init(_ mode: AdmissionMode = .evicting, _ turn: Turn? = nil) {
+        self.mode = mode
+        self.turn = turn
+    }
+}
+
+/// The place of an item in a ``Round``.
+package struct Turn: Sendable {
+    let round: Round
+    var position: Int
+
+    /// The most bytes that gave way to an item of the round that comes no later, when it was refused; `nil` if none was.
+    /// Spares each of a long list's remaining items the same search.
+    var left: Int64? {
+        get { round.left(at: position) }
+        nonmutating set { round.setLeft(newValue, at: position) }
+    }
+}
+
+/// One pass over the list of a source, in order of preference: an item displaces none that precedes it in the list, and
+/// of those that follow the last one first. So a list that exceeds the budget ends with its beginning in the cache, and
+/// an unchanged list changes nothing the next time.
+package final class Round: Sendable {
+    private struct State: Sendable {
+        var positions: [KeyHash: Int] = [:]
+        /// In the order of the list.
+        var hashes: [KeyHash] = []
+        var refused: (position: Int, left: Int64)?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Adds a key at the end of the list; one that is already there keeps its place.
+    package func add(_ key: ItemKey) -> Turn {
+        state.withLock { state in
+            let position = state.positions[key.hash] ?? state.hashes.count
+            if position == state.hashes.count {
+                state.positions[key.hash] = position
+                state.hashes.append(key.hash)
+            }
+            return Turn(round: self, position: position)
+        }
+    }
+
+    package func contains(_ key: ItemKey) -> Bool { position(of: key.hash) != nil }
+
+    func position(of hash: KeyHash) -> Int? { state.withLock { $0.positions[hash] } }
+
+    fileprivate func left(at position: Int) -> Int64? {
+        state.withLock { state in
+            state.refused.flatMap { $0.position <= position ? $0.left : nil }
+        }
+    }
+
+    fileprivate func setLeft(_ left: Int64?, at position: Int) {
+        state.withLock { $0.refused = left.map { (position, $0) } }
+    }
+
+    /// The last item of the list before `end` and after `position`, and its own position.
+    func last(before end: Int, after position: Int) -> (hash: KeyHash, position: Int)? {
+        state.withLock { state in
+            let last = min(end, state.hashes.count) - 1
+            return last > position ? (state.hashes[last], last) : nil
+        }
+    }
+}
