@@ -179,6 +179,22 @@ import Testing
         let isListed = article.contains("| --- | --- | --- | --- |\n\(rows.joined())\n")
         #expect(isListed, "\(rows.joined())")
     }
+
+    @Test func theDashboardAsksForWhatIsPrinted() throws {
+        let file = try Data(contentsOf: Self.package.appending(path: "Dashboards/grafana.json"))
+        let dashboard = try #require(JSONSerialization.jsonObject(with: file) as? [String: Any])
+        let panels = try #require(dashboard["panels"] as? [[String: Any]])
+        let queries = panels.flatMap { $0["targets"] as? [[String: Any]] ?? [] }
+        let names = Set(try printed().series.keys.map { String($0.prefix { $0 != "{" }) })
+        for query in queries {
+            let text = try #require(query["expr"] as? String)
+            let used = text.matches(of: /prefetchcache_\w+/).map { String($0.0) }
+            #expect(!used.isEmpty, "\(text)")
+            #expect(Set(used).subtracting(names).isEmpty, "\(text)")
+        }
+        #expect(queries.count > 20)
+        #expect(Set(panels.compactMap { $0["id"] as? Int }).count == panels.count)
+    }
 }
 
 /// Metrics as text, read strictly: what is not as it has to be is an issue.
