@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--json"], ["--csv", "--by", "day"], ["--by", "source"], ["--since", "1d"], ["--reset"],
+        ["--json"], ["--csv", "--by", "day"], ["--by", "source"], ["--since", "1d"], ["--reset", "--yes"],
     ])
     func itGoesWithNoOtherForm(_ options: [String]) throws {
         let outcome = try Tool.run(
