@@ -26,6 +26,7 @@ let package = Package(
     products: [
         .library(name: "PrefetchCaching", targets: ["PrefetchCaching"]),
         .library(name: "PrefetchDownloading", targets: ["PrefetchDownloading"]),
+        .library(name: "PrefetchMetrics", targets: ["PrefetchMetrics"]),
         .library(name: "StorageInventory", targets: ["StorageInventory"]),
         .executable(name: "cachectl", targets: ["cachectl"]),
     ],
@@ -33,6 +34,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.11.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
@@ -68,6 +70,9 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(
+            name: "PrefetchMetrics",
+            dependencies: ["PrefetchCaching", .product(name: "CoreMetrics", package: "swift-metrics")]),
         .target(
             name: "StorageInventory",
             dependencies: [
@@ -152,6 +157,12 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .testTarget(
+            name: "PrefetchMetricsTests",
+            dependencies: [
+                "FileSystemTestSupport", "PrefetchCaching", "PrefetchMetrics",
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]),
         .testTarget(
             name: "StorageInventoryTests",

@@ -54,7 +54,7 @@ public enum Refusal: Hashable, Sendable {
         }
     }
 
-    static let reasons: [(reason: String, metric: PrefetchFigures.Metric)] = [
+    package static let reasons: [(reason: String, metric: PrefetchFigures.Metric)] = [
         ("pressure", .refusedUnderPressure), ("overBudget", .refusedOverBudget),
         ("lowPriority", .refusedLowPriority), ("largerThanLargestItem", .refusedTooLarge),
         ("alreadyPromoted", .refusedOpened), ("disabled", .refusedDisabled),

@@ -18,6 +18,8 @@ struct Stats: CacheCommand {
               cachectl stats --since 30d --by source --app org.example.podcasts
               # Every day for a spreadsheet
               cachectl stats --by day --csv --container ./AppData
+              # Everything for the text-file collector of Prometheus
+              cachectl stats --openmetrics --app org.example.podcasts >podcasts.tmp && mv podcasts.tmp podcasts.prom
             """)
 
     enum Grouping: String, ExpressibleByArgument, CaseIterable {
@@ -34,6 +36,9 @@ struct Stats: CacheCommand {
     @Flag(help: "Print every sum of each line as CSV.")
     var csv = false
 
+    @Flag(help: "Print everything as metrics for Prometheus.")
+    var openmetrics = false
+
     @Flag(help: "Set all figures to 0, after asking. The cache itself stays as it is.")
     var reset = false
 
@@ -45,6 +50,9 @@ struct Stats: CacheCommand {
     func validate() throws {
         if csv, by == nil { throw ValidationError("--csv needs --by source, --by day or --by week") }
         if csv, shared.json { throw ValidationError("give either --csv or --json, not both") }
+        if openmetrics, csv || shared.json || reset || since != nil || by != nil {
+            throw ValidationError("--openmetrics prints everything, in a form of its own; give it alone")
+        }
         if reset, since != nil || by != nil {
             throw ValidationError("--reset sets all figures to 0, of all days")
         }
@@ -57,6 +65,11 @@ struct Stats: CacheCommand {
         let history = try await cache.history(since: first)
         if let by { return try print(history, by, to: output) }
         let statistics = try await cache.statistics()
+        if openmetrics {
+            let families = MetricFamily.all(of: statistics, try await cache.capacity(), history)
+            let text = OpenMetrics.text(of: families, labels: shared.metricLabels)
+            return try output.print(verbatim: text.utf8)
+        }
         if output.isJSON {
             return try output.print(json: statistics.json.adding(["figures": history.total.json]))
         }
