@@ -76,6 +76,13 @@ public struct PrefetchFigures: Hashable, Sendable {
         case wantedOfDay = 61
         /// Of the items stored on a day, those that a newer version replaced before they were used.
         case replacedOfDay = 62
+        /// Of the items offered on a day, those that were refused for their worth or because their source is paused, each
+        /// once.
+        case declined = 65
+        /// The sum, in thousandths, of the natural logarithms of the seconds from storing to first use or first miss, of at
+        /// least 60, and the number of its terms.
+        case ageLogarithms = 66
+        case ages = 67
         /// Items that were there when counting began, after a reset.
         case carried = 63
         case carriedUnused = 64

@@ -69,12 +69,13 @@ final class Admission: Sendable {
         let snapshot = try watch.snapshot(transaction)
         if let refusal = snapshot.refusal(ofItem: total) { return refusal }
         let ceiling = Self.grantable(snapshot)
-        var (room, obstacle) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
+        var (room, made) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         if room < bytes, try catalog.reclaimDeadWriters(transaction) {
-            (room, obstacle) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
+            (room, made) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         }
         guard room >= bytes else {
-            return obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
+            if made.isOutweighed { catalog.noteDeclined(newcomer, bytes: total) }
+            return made.obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
         }
         let grant = min(max(bytes, nextStep(ceiling)), room)
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
@@ -96,6 +97,7 @@ final class Admission: Sendable {
             let excess = try transaction.usedBytes() + bytes - Self.grantable(snapshot)
             let room = try evictor.attainable(excess, for: newcomer, in: transaction)
             guard room.attainable != nil else { return nil }
+            if room.isOutweighed { catalog.noteDeclined(newcomer, bytes: bytes) }
             return room.obstacle ?? .overBudget(needed: bytes, budget: snapshot.ceiling)
         }
     }
@@ -110,13 +112,13 @@ final class Admission: Sendable {
 
     /// Evicts until `bytes` fit below the ceiling, or evicts nothing if they cannot be made to fit.
     ///
-    /// - Returns: The free bytes below the ceiling, and what keeps the newcomer out if they are too few.
+    /// - Returns: The free bytes below the ceiling, and what came of making room for more.
     private func makeRoom(
         for bytes: Int64, _ newcomer: Newcomer, below ceiling: Int64, _ transaction: CatalogTransaction
-    ) throws -> (room: Int64, obstacle: Refusal?) {
+    ) throws -> (room: Int64, made: RoomMade) {
         let used = try transaction.usedBytes()
         let made = try evictor.makeRoom(used + bytes - ceiling, for: newcomer, from: transaction)
-        return (ceiling - (used - made.freed), made.obstacle)
+        return (ceiling - (used - made.freed), made)
     }
 
     func release(_ bytes: Int64) {

@@ -5,9 +5,10 @@ internal import PrefetchItemFormat
 /// A policy keeps its state in the catalog, so that all processes share it and it outlives them: an item's position in
 /// the order of use, `lastUse`, which is assigned when the item is stored, and the mark `isVisited`, which is initially
 /// clear. Under every policy, kept partials come first, then quarantined files, then items by ascending priority.
-protocol EvictionPolicy: Sendable {
-    /// What a use changes in the row of an item.
-    var effectOfUse: EffectOfUse { get }
+protocol EvictionPolicy {
+    /// What an item is worth that is about to be stored, on the scale of ``Victim/worth``; `nil` if the policy does not
+    /// weigh it.
+    func worth(of newcomer: Newcomer) -> Double?
 
     /// The next files to evict, in order.
     ///
@@ -19,6 +20,10 @@ protocol EvictionPolicy: Sendable {
     ) throws -> [Victim]
 }
 
+extension EvictionPolicy {
+    func worth(of newcomer: Newcomer) -> Double? { nil }
+}
+
 /// The available policies. The raw value appears in `configuration.json`.
 public enum EvictionPolicyChoice: String, Sendable, Hashable, CaseIterable, Codable {
     /// Evicts the least recently used item first. Exact, by a persisted order of use.
@@ -28,23 +33,14 @@ public enum EvictionPolicyChoice: String, Sendable, Hashable, CaseIterable, Coda
     /// SIEVE: evicts the oldest item that was not used since a hand last passed it (Zhang, Yang, Yue,
     /// Vigfusson and Rashmi: "SIEVE is Simpler than LRU", NSDI 2024).
     case sieve
-
-    var policy: any EvictionPolicy {
-        switch self {
-        case .lru: InOrder.ofUse
-        case .fifo: InOrder.ofStoring
-        case .sieve: Sieve()
-        }
-    }
+    /// Evicts the item that is least likely to be opened still, for the space that it takes, and stores none that is worth
+    /// less than what it would displace. What it knows of the sources comes from the history of all processes; without
+    /// one it is LRU.
+    case value
 }
 
 /// Evicts the item that was used, or stored, least recently.
 struct InOrder: EvictionPolicy {
-    static let ofUse = InOrder(effectOfUse: .movesItem)
-    static let ofStoring = InOrder(effectOfUse: .none)
-
-    let effectOfUse: EffectOfUse
-
     func victims(
         atMost limit: Int, passingOver passedOver: Set<KeyHash>, in transaction: CatalogTransaction
     ) throws -> [Victim] {
@@ -60,8 +56,6 @@ struct InOrder: EvictionPolicy {
 struct Sieve: EvictionPolicy {
     /// The counter that holds the `lastUse` under the hand; 0 stands for the oldest item.
     private static let hand = "sieve.hand"
-
-    var effectOfUse: EffectOfUse { .marksItem }
 
     /// Returns one victim at a time: the hand must not move past items that are then not evicted.
     func victims(

@@ -1,10 +1,5 @@
-internal import Foundation
-internal import Logging
-internal import PrefetchFileSystem
-internal import PrefetchItemFormat
+public import PrefetchItemFormat
 public import PrefetchStorageAreas
-internal import Synchronization
-internal import SystemPackage
 
 /// Replays requests through the cache's own catalog and eviction code, without the files of the items, to
 /// find out what a policy or a budget would have done for a recorded trace.
@@ -45,10 +40,7 @@ internal import SystemPackage
     private static let batch = 4096
 
     private let capacity: Int64
-    private let files = ImaginaryFiles()
-    private let history: History
-    private let catalog: Catalog
-    private let evictor: Evictor
+    private let cache: SimulatedCache
     private var pending: [Request] = []
     private var tally = Result()
 
@@ -63,20 +55,7 @@ internal import SystemPackage
         throws(CacheError)
     {
         self.capacity = capacity.bytes
-        let environment = CacheEnvironment.live(
-            logger: Logger(label: "EvictionSimulation", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let folders = try CacheFolders(areas: areas, fileSystem: environment.fileSystem)
-        let charge = ChargedLength(blockSize: 4096)
-        let events = EventHub()
-        evictor = Evictor(files: files, rules: .fixed(policy), environment: environment, events: events)
-        history = History(in: nil, environment) { _ in false }
-        catalog = Catalog(
-            folders: folders, environment: environment,
-            reconciler: ItemReconciler(
-                folders: folders, environment: environment, codecs: CodecPool(parallelism: 1),
-                charge: charge, quarantine: Quarantine(folders: folders, charge: charge)),
-            files: files, budget: evictor, session: WriterSession(environment, folders: folders),
-            events: events, history: history)
+        cache = try SimulatedCache(policy: policy, in: areas)
     }
 
     /// Performs one request. The size of a key must not change.
@@ -94,9 +73,8 @@ internal import SystemPackage
     /// - Throws: As ``request(_:size:)``.
     public func result() throws(CacheError) -> Result {
         try perform()
-        let statistics = try catalog.reading { try $0.statistics() }
+        let statistics = try cache.catalog.reading { try $0.statistics() }
         var result = tally
-        result.evictions = history.rows().total.evicted
         result.residentItems = statistics.items
         result.residentBytes = statistics.chargedBytes
         return result
@@ -105,63 +83,33 @@ internal import SystemPackage
     /// The keys of all items that are in the cache now.
     func residentKeys() throws(CacheError) -> Set<String> {
         try perform()
-        return try catalog.reading { Set(try $0.items().map(\.key.string)) }
+        return try cache.catalog.reading { Set(try $0.items().map(\.key.string)) }
     }
 
     private func perform() throws(CacheError) {
         let requests = pending
         pending.removeAll(keepingCapacity: true)
-        try catalog.transaction { transaction in
-            var writing = try ChangeWriting(catalog, to: transaction)
+        try cache.catalog.transaction { transaction in
+            var writing = try ChangeWriting(cache.catalog, to: transaction)
             for request in requests {
                 tally.requests += 1
-                if files.contains(request.key.hash) {
+                if cache.files.contains(request.key.hash) {
                     tally.hits += 1
                     tally.hitBytes += request.size
-                    catalog.noteHit(request.key.hash)
+                    cache.catalog.noteHit(request.key.hash)
                     continue
                 }
                 guard request.size <= capacity else { continue }
-                try catalog.writePending(&writing)
+                try cache.catalog.writePending(&writing)
                 let used = try transaction.itemBytes()
-                _ = try evictor.evict(atLeast: used + request.size - capacity, from: transaction)
-                files.insert(request.key.hash, length: request.size)
-                catalog.noteStored(Self.row(request), reserved: request.size)
+                _ = try cache.evictor.evict(atLeast: used + request.size - capacity, from: transaction)
+                cache.files.insert(request.key.hash, length: request.size)
+                cache.noteStored(
+                    ItemMetadata(key: request.key, destination: .applicationSupport("item")), bytes: request.size)
             }
-            try catalog.writePending(&writing)
+            try cache.catalog.writePending(&writing)
             try writing.finish()
         }
+        tally.evictions += Int64(cache.files.takeEvicted().count)
     }
-
-    private static func row(_ request: Request) -> CatalogRow {
-        CatalogRow(
-            ItemMetadata(key: request.key, destination: .applicationSupport("item")), encoding: .identity,
-            contentBytes: request.size, storedBytes: request.size, chargedBytes: request.size)
-    }
-}
-
-/// The files of a simulated cache: names and lengths without content.
-final class ImaginaryFiles: CatalogedFiles {
-    private let lengths = Mutex<[KeyHash: Int64]>([:])
-
-    func contains(_ hash: KeyHash) -> Bool { lengths.withLock { $0[hash] != nil } }
-
-    func insert(_ hash: KeyHash, length: Int64) { lengths.withLock { $0[hash] = length } }
-
-    func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
-        lengths.withLock { $0.removeValue(forKey: victim.hash) } == nil ? .gone : .removed
-    }
-
-    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
-        contains(victim.hash) ? .claimed(Claim(file: nil)) : .gone
-    }
-
-    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal { try remove(victim) }
-
-    func release(_ claim: Claim) {}
-
-    /// There are no partials in a simulation.
-    func state(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.State { .absent }
-
-    func storedBytes(of hash: KeyHash) throws(FileSystemError) -> Int64? { lengths.withLock { $0[hash] } }
 }

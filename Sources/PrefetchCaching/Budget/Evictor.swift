@@ -24,26 +24,49 @@ final class Evictor: BudgetKeeping {
 
     let files: any CatalogedFiles
     private let rules: Rules
+    let history: History
     let environment: CacheEnvironment
     private let events: EventHub
     private let unreported = Mutex<[CacheEvent]>([])
 
-    init(files: any CatalogedFiles, rules: Rules, environment: CacheEnvironment, events: EventHub) {
+    init(
+        files: any CatalogedFiles, rules: Rules, history: History, environment: CacheEnvironment, events: EventHub
+    ) {
         self.files = files
         self.rules = rules
+        self.history = history
         self.environment = environment
         self.events = events
     }
 
     /// The policy in force.
-    var policy: any EvictionPolicy {
+    private var choice: EvictionPolicyChoice {
         switch rules {
-        case .following(let watch): watch.configuration.lastKnown.evictionPolicy.policy
-        case .fixed(let choice): choice.policy
+        case .following(let watch): watch.configuration.lastKnown.evictionPolicy
+        case .fixed(let choice): choice
         }
     }
 
-    var effectOfUse: EffectOfUse { policy.effectOfUse }
+    /// The policy in force, for one eviction.
+    var policy: any EvictionPolicy {
+        switch choice {
+        case .lru, .fifo: InOrder()
+        case .sieve: Sieve()
+        case .value: ByValue(history.knowledge(), now: environment.now())
+        }
+    }
+
+    var effectOfUse: EffectOfUse {
+        switch choice {
+        case .lru, .value: .movesItem
+        case .fifo: .none
+        case .sieve: .marksItem
+        }
+    }
+
+    func prepare(_ transaction: CatalogTransaction) throws {
+        try transaction.indexSources(choice == .value)
+    }
 
     func ceiling(_ transaction: CatalogTransaction) -> Int64? {
         guard case .following(let watch) = rules else { return nil }
@@ -116,13 +139,13 @@ final class Evictor: BudgetKeeping {
             made = try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction).preview(bytes)
             return false
         }
-        return made ?? RoomMade(freed: 0, attainable: 0, obstacle: nil)
+        return made ?? RoomMade(freed: 0, attainable: 0)
     }
 
     /// Returns how much of `bytes` of the volume eviction could free now. Only reads the catalog.
     func attainable(_ bytes: Int64, in transaction: CatalogTransaction) throws -> Int64 {
         // The order does not matter here, and this policy changes no state.
-        try RoomForRequest(self, choosing: InOrder.ofStoring, .blocks, in: transaction).attainable(bytes)
+        try RoomForRequest(self, choosing: InOrder(), .blocks, in: transaction).attainable(bytes)
     }
 
     /// Evicts expired items and partials.

@@ -11,6 +11,7 @@ public enum AdmissionMode: String, Hashable, Sendable, CaseIterable {
 
 /// An item that needs room, as far as it is weighed against the items that would be evicted for it.
 struct Newcomer: Sendable {
+    let key: ItemKey
     let source: String
     let priority: Float
     var mode = AdmissionMode.evicting
@@ -18,6 +19,7 @@ struct Newcomer: Sendable {
 
     /// A newcomer that items of equal priority give way to.
     init(_ metadata: ItemMetadata, _ terms: AdmissionTerms = AdmissionTerms()) {
+        key = metadata.key
         source = metadata.source
         priority = metadata.priority
         mode = terms.mode

@@ -27,7 +27,8 @@ extension Engine {
         environment.probe = volume
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         let evictor = Evictor(
-            files: files, rules: .following(watch), environment: environment, events: EventHub())
+            files: files, rules: .following(watch), history: history, environment: environment,
+            events: EventHub())
         let admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         return try catalog.transaction { transaction in
             // It may be another attempt.

@@ -22,6 +22,7 @@ final class RoomForRequest {
     private let policy: any EvictionPolicy
     private let measure: EvictionMeasure
     private let newcomer: Newcomer?
+    private let worthOfNewcomer: Double?
     private let isPartial: Bool
     private let transaction: CatalogTransaction
     private var tally: Evictor.Tally
@@ -43,6 +44,7 @@ final class RoomForRequest {
     private var attainableBytes: Int64 = 0
     /// What keeps the newcomer from being admitted, if it is not the mere lack of bytes.
     private var obstacle: Refusal?
+    private var isOutweighed = false
 
     /// - Parameters:
     ///   - policy: Chooses the victims. It may change its state in the catalog.
@@ -56,6 +58,7 @@ final class RoomForRequest {
         self.policy = policy
         self.measure = measure
         self.newcomer = newcomer
+        worthOfNewcomer = newcomer.flatMap { policy.worth(of: $0) }
         self.isPartial = isPartial
         self.transaction = transaction
         tally = Evictor.Tally(measure, because: .budget)
@@ -85,16 +88,17 @@ final class RoomForRequest {
         }
         return RoomMade(
             freed: tally.freed, attainable: isPossible ? nil : tally.freed + attainableBytes,
-            obstacle: isPossible ? nil : obstacle)
+            obstacle: isPossible ? nil : obstacle, isOutweighed: !isPossible && isOutweighed)
     }
 
     /// Returns what ``make(_:step:whileHelping:)`` would, except that nothing is freed. Changes only the state of the
     /// policy.
     func preview(_ bytes: Int64) throws -> RoomMade {
-        guard bytes > 0 else { return RoomMade(freed: 0, attainable: nil, obstacle: nil) }
+        guard bytes > 0 else { return RoomMade(freed: 0, attainable: nil) }
         let attainable = try attainable(bytes)
         return RoomMade(
-            freed: 0, attainable: attainable >= bytes ? nil : attainable, obstacle: obstacle)
+            freed: 0, attainable: attainable >= bytes ? nil : attainable, obstacle: obstacle,
+            isOutweighed: isOutweighed)
     }
 
     /// Returns the most that could be freed when `bytes` are wanted. Changes only the state of the policy.
@@ -127,7 +131,7 @@ final class RoomForRequest {
     }
 
     private func look(for bytes: Int64) throws {
-        obstacle = nil
+        (obstacle, isOutweighed) = (nil, false)
         if let turn = newcomer?.turn, let left = turn.left, left < bytes {
             (obstacle, attainableBytes) = (.lowValue, left)
             return
@@ -159,7 +163,12 @@ final class RoomForRequest {
     /// Why a newcomer displaces neither a victim nor anything after it in the order of the policy; `nil` if it may.
     private func refusal(of newcomer: Newcomer, by victim: Victim) -> Refusal? {
         if newcomer.mode == .onlyIntoFreeSpace { return .lowValue }
-        return victim.priority > newcomer.priority ? .lowPriority(newcomer.priority) : nil
+        if victim.priority > newcomer.priority { return .lowPriority(newcomer.priority) }
+        guard victim.priority == newcomer.priority, let worth = worthOfNewcomer, let other = victim.worth else {
+            return nil
+        }
+        isOutweighed = other > worth
+        return isOutweighed ? .lowValue : nil
     }
 
     /// The file to evict when the policy has chosen a victim: of the newcomer's own round the last one in place of any
@@ -236,5 +245,7 @@ struct RoomMade {
     /// `nil`.
     let attainable: Int64?
     /// Why the request could not be met, if enough was left that does not give way to the newcomer.
-    let obstacle: Refusal?
+    var obstacle: Refusal?
+    /// Whether that is because what is left is worth more, according to the policy.
+    var isOutweighed = false
 }

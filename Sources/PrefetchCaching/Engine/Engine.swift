@@ -73,8 +73,6 @@ final class Engine: Sendable {
         configuration = ConfigurationFile(in: support.root, Patience(uptime: environment.uptime))
         let cataloged = CacheFiles(folders: folders)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
-        evictor = Evictor(
-            files: cataloged, rules: .following(watch), environment: environment, events: events)
         self.ledger =
             ledger
             ?? Ledger(
@@ -84,6 +82,9 @@ final class Engine: Sendable {
         history = History(in: support.root, environment) { [promotedKeys] key throws(CacheError) in
             try promotedKeys.entry(for: key.hash) != nil
         }
+        evictor = Evictor(
+            files: cataloged, rules: .following(watch), history: history, environment: environment,
+            events: events)
         catalog = Catalog(
             folders: folders, environment: environment,
             reconciler: ItemReconciler(

@@ -24,7 +24,7 @@ final class History: Sendable {
     /// What was made of the rows last, and when.
     private let known = Mutex<(knowledge: SourceKnowledge, at: Duration)?>(nil)
     /// How long that is good for.
-    private static let freshness = Duration.seconds(60)
+    private static let freshness = Duration.seconds(3600)
     /// Held while the file is read or written, so that the state stays available meanwhile.
     private let access = Mutex(())
 
@@ -124,12 +124,12 @@ final class History: Sendable {
         }
     }
 
-    /// What the rows say about the sources, at most a minute old.
+    /// What the rows say about the sources, at most an hour old.
     func knowledge() -> SourceKnowledge {
         let now = environment.uptime()
         let recent = known.withLock { known in known.flatMap { now - $0.at < Self.freshness ? $0.knowledge : nil } }
         if let recent { return recent }
-        let knowledge = SourceKnowledge(rows())
+        let knowledge = SourceKnowledge(rows(), now: environment.now())
         known.withLock { $0 = (knowledge, now) }
         return knowledge
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PrefetchItemFormat
 
 /// Something that the figures count.
@@ -13,6 +14,8 @@ struct UsageEvent: Sendable, Hashable {
         case delivered
         case reopened
         case refused(PrefetchFigures.Metric)
+        /// An item was refused for its worth for the first time, and is remembered.
+        case declined
     }
 
     var kind: Kind
@@ -39,6 +42,9 @@ extension UsageEvent {
     /// Longer times between storing and first use are those of a clock that was changed.
     private static let longestDelay = 400 * HistoryDay.milliseconds
 
+    /// The shortest age at first use that is told apart, in milliseconds.
+    private static let shortestAge: Int64 = 60_000
+
     /// Adds the event to the figures of its source.
     ///
     /// - Parameter now: Milliseconds since 1970.
@@ -49,14 +55,24 @@ extension UsageEvent {
         var figures = PrefetchFigures()
         var ofDay = PrefetchFigures()
 
+        /// - Returns: Milliseconds since the item was stored, if that is plausible.
+        @discardableResult
+        func countAge() -> Int64? {
+            guard let storedAt, case let age = now.subtractingOrMax(storedAt),
+                (0...Self.longestDelay).contains(age)
+            else { return nil }
+            let seconds = Double(max(age, Self.shortestAge)) / 1000
+            figures.add(Int64((log(seconds) * 1000).rounded()), to: .ageLogarithms)
+            figures.add(to: .ages)
+            return age
+        }
+
         func countFirstUse() {
             figures.add(to: .used)
             figures.add(contentBytes, to: .usedBytes)
             ofDay.add(to: .usedOfDay)
-            guard let storedAt, (0...Self.longestDelay).contains(now.subtractingOrMax(storedAt)) else {
-                return
-            }
-            figures.add(now - storedAt, to: .delayMilliseconds)
+            guard let age = countAge() else { return }
+            figures.add(age, to: .delayMilliseconds)
             figures.add(to: .delays)
         }
 
@@ -73,6 +89,7 @@ extension UsageEvent {
             guard storedAt != nil else { break }
             figures.add(contentBytes, to: .missedBytes)
             ofDay.add(to: .wantedOfDay)
+            countAge()
         case .left(let reason, let wasUsed, let chargedBytes):
             figures.add(to: reason.items)
             figures.add(contentBytes, to: reason.bytes)
@@ -91,6 +108,7 @@ extension UsageEvent {
             figures.add(contentBytes, to: .deliveredBytes)
         case .reopened: figures.add(to: .reopened)
         case .refused(let metric): figures.add(to: metric)
+        case .declined: ofDay.add(to: .declined)
         }
         rows.add(figures, day: today, source: source)
         rows.add(ofDay, day: cohort, source: source)

@@ -102,6 +102,7 @@ final class Catalog: Sendable {
                     guard isCurrent(file) else { throw CatalogFile.WasReplaced() }
                     try CatalogFile.requireMark(transaction)
                     let growth = try Growth(of: transaction)
+                    try budget.prepare(transaction)
                     var writing = try ChangeWriting(self, to: transaction)
                     try writing.write(batch)
                     try writing.finish()
@@ -324,6 +325,14 @@ extension Catalog {
         }
     }
 
+    /// Notes that an item was refused because it is not worth its space.
+    ///
+    /// - Parameter bytes: What it would have taken, as far as that is known.
+    func noteDeclined(_ newcomer: Newcomer, bytes: Int64) {
+        let item = Declined(source: newcomer.source, bytes: bytes, time: environment.now())
+        inMemory { $0.pending.declined(newcomer.key, item) }
+    }
+
     /// Notes that a damaged item was moved to the quarantine, where it takes as much space as before. Without a row, it
     /// was already gone.
     func noteQuarantined(_ hash: KeyHash, _ row: CatalogRow?) {
@@ -389,6 +398,9 @@ extension Catalog.State {
 protocol BudgetKeeping: Sendable {
     /// What a use changes in the row of an item, under the policy in force.
     var effectOfUse: EffectOfUse { get }
+
+    /// Makes sure that the tables are as the policy in force needs them.
+    func prepare(_ transaction: CatalogTransaction) throws
 
     /// The most that all files may be charged now, in bytes, or `nil` if unknown.
     func ceiling(_ transaction: CatalogTransaction) -> Int64?

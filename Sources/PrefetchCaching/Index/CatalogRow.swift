@@ -65,6 +65,8 @@ struct Victim: Sendable {
     /// Charged bytes, which eviction frees.
     let chargedBytes: Int64
     let priority: Float
+    /// What the policy makes of it, if it weighs items.
+    var worth: Double?
 
     var itemKey: ItemKey? {
         do { return try ItemKey(key) } catch { return nil }

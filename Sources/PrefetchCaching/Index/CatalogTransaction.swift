@@ -191,6 +191,10 @@ extension CatalogTransaction {
         try change(
             "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
             [hash.data, row.source, row.contentBytes, row.storedAt])
+        try boundDeparted()
+    }
+
+    private func boundDeparted() throws {
         try change(
             """
             DELETE FROM departed WHERE rowid <= last_insert_rowid()
@@ -202,6 +206,18 @@ extension CatalogTransaction {
     /// How many items that left unused are remembered, so that a later open of one is known for what it is: as many as
     /// are cached, within these bounds. Each takes about 100 bytes of the catalog.
     private static var departed: ClosedRange<Int64> { 100...2000 }
+
+    /// Remembers an item that was refused for its worth as one that left. Each is counted once as long as it is
+    /// remembered.
+    func noteDeclined(_ key: ItemKey, _ item: Declined) throws {
+        try change(
+            "INSERT OR IGNORE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
+            [key.hash.data, item.source, item.bytes, item.time])
+        guard database.changesCount > 0 else { return }
+        changes.note(
+            UsageEvent(kind: .declined, key: key.string, source: item.source, storedAt: item.time))
+        try boundDeparted()
+    }
 
     /// Notes that an item was looked for and not found so many times.
     func noteMissed(_ key: ItemKey, count: Int64) throws {
@@ -317,6 +333,49 @@ extension CatalogTransaction {
             if let victim = try Victim(row), !passedOver.contains(victim.hash) { return victim }
         }
         return nil
+    }
+
+    private func weighed(_ condition: String, _ arguments: StatementArguments) throws -> [WeighedItem] {
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: "SELECT hash, key, kind, chargedLength, priority, source, lastUse, storedAt, uses FROM item "
+                    + condition), arguments: arguments)
+        var items: [WeighedItem] = []
+        while let row = try rows.next() {
+            guard let victim = try Victim(row) else { continue }
+            let uses: Int64 = try row.value(8)
+            items.append(
+                WeighedItem(
+                    victim: victim, source: try row.value(5), lastUse: try row.value(6),
+                    storedAt: try row.value(7), isUsed: uses > 0))
+        }
+        return items
+    }
+
+    /// The first item of a source and priority after a position in the order of use.
+    func firstItem(ofSource source: String, priority: Double, after last: Int64) throws -> WeighedItem? {
+        try weighed(
+            "WHERE kind = 0 AND priority = ? AND source = ? AND lastUse > ? ORDER BY lastUse LIMIT 1",
+            [priority, source, last]
+        ).first
+    }
+
+    /// The items of a priority after a position in the order of use.
+    func items(ofPriority priority: Double, after last: Int64, atMost limit: Int) throws -> [WeighedItem] {
+        try weighed(
+            "WHERE kind = 0 AND priority = ? AND lastUse > ? ORDER BY lastUse LIMIT ?", [priority, last, limit])
+    }
+
+    /// Creates or drops the index for ``firstItem(ofSource:priority:after:)``, which only one policy needs, so that the
+    /// others do not pay for it with every row.
+    func indexSources(_ isNeeded: Bool) throws {
+        let isThere = try Bool.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'ofSource')")) == true
+        guard isThere != isNeeded else { return }
+        try database.execute(
+            sql: isNeeded
+                ? "CREATE INDEX ofSource ON item (priority, source, lastUse) WHERE kind = 0" : "DROP INDEX ofSource")
     }
 
     /// The lowest priority of an item above `last`.

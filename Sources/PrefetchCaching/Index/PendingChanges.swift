@@ -33,11 +33,13 @@ struct PendingChanges: Sendable {
     private(set) var events: [UsageEvent] = []
     /// How often items were looked for and not found.
     private(set) var misses: [ItemKey: Int64] = [:]
+    /// Items that were refused because they are not worth their space.
+    private(set) var declined: [ItemKey: Declined] = [:]
     /// The items that the user has opened.
     private(set) var opened: Set<KeyHash> = []
     private var lastOrder: UInt64 = 0
 
-    var isEmpty: Bool { entries.isEmpty && events.isEmpty && misses.isEmpty && opened.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && events.isEmpty && misses.isEmpty && declined.isEmpty && opened.isEmpty }
 
     /// The changes in chronological order.
     var ordered: [(hash: KeyHash, change: Change)] {
@@ -76,6 +78,10 @@ struct PendingChanges: Sendable {
         } else {
             events.append(UsageEvent(kind: .missed(count: 1)))
         }
+    }
+
+    mutating func declined(_ key: ItemKey, _ item: Declined) {
+        if declined.count < Self.mostMisses { declined[key] = item }
     }
 
     mutating func stored(_ row: CatalogRow) {
@@ -154,6 +160,7 @@ struct PendingChanges: Sendable {
         self = older
         events += newer.events
         for (key, count) in newer.misses { misses[key, default: 0] += count }
+        declined.merge(newer.declined) { older, _ in older }
         opened.formUnion(newer.opened)
         for (hash, change) in newer.ordered {
             switch change {
@@ -174,6 +181,15 @@ struct PendingChanges: Sendable {
     private func isUnrecorded(_ hash: KeyHash) -> Bool {
         storedRow(hash).map { !$0.isRecorded } ?? false
     }
+}
+
+/// An item that was refused because it is not worth its space.
+struct Declined: Sendable {
+    let source: String
+    /// What it would have taken, as far as that is known.
+    let bytes: Int64
+    /// In milliseconds since 1970.
+    let time: Int64
 }
 
 /// Writes changes to the tables, within one transaction.
@@ -233,6 +249,8 @@ struct ChangeWriting {
             for hash in batch.opened { try supersedePartial(of: hash) }
         }
         for event in batch.events { transaction.changes.note(event) }
+        // First: what is wanted may have been declined in the same batch.
+        for (key, item) in batch.declined { try transaction.noteDeclined(key, item) }
         for (key, count) in batch.misses { try transaction.noteMissed(key, count: count) }
         storedBytes += batch.storedBytes
     }

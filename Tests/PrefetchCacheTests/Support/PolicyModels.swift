@@ -88,7 +88,8 @@ struct SieveModel: PolicyModel {
 extension EvictionPolicyChoice {
     var model: any PolicyModel {
         switch self {
-        case .lru: LeastRecentlyUsedModel()
+        // Without a history, nothing tells items apart but their use.
+        case .lru, .value: LeastRecentlyUsedModel()
         case .fifo: FirstInFirstOutModel()
         case .sieve: SieveModel()
         }

@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func theDashboardAsksForWhatIsPrinted() throws {
-        let file = try Data(contentsOf: Self.package.appending(path: "Dashboards/grafana.json"))
+        let file = try Data(contentsOf: Self.package.appending(path: "Examples/Dashboards/grafana.json"))
         let dashboard = try #require(JSONSerialization.jsonObject(with: file) as? [String: Any])
         let panels = try #require(dashboard["panels"] as? [[String: Any]])
         let queries = panels.flatMap { $0["targets"] as? [[String: Any]] ?? [] }

@@ -1,0 +1,126 @@
+internal import PrefetchItemFormat
+
+/// Evicts the item that is worth least: least likely to be opened still, for the space that the items of its source take.
+///
+/// Within a source, items are worth the less the longer they were not used, so the order there is that of LRU, and only
+/// the first item of each source need be weighed. Where the sources do not differ, the order is that of LRU altogether.
+///
+/// For one eviction: an instance returns no file twice.
+final class ByValue: EvictionPolicy {
+    /// The first item of a source that is still to be returned.
+    private struct Head {
+        let source: String
+        var item: WeighedItem
+        var worth: Double
+    }
+
+    /// How far an item of an unknown source is looked for in the order of use. One that comes later is younger than so
+    /// many others that it need not be weighed yet.
+    private static let reach = 64
+
+    private let knowledge: SourceKnowledge
+    /// In milliseconds since 1970.
+    private let now: Int64
+    private var heads: [Head] = []
+    /// Items of unknown sources, in the order of use.
+    private var strangers: [WeighedItem] = []
+    private var lastStranger: Int64 = -1
+    /// How many more items are returned before strangers are looked for again.
+    private var untilNextLook = 0
+    /// The priority of the heads; below every one before the first.
+    private var priority = -1.0
+
+    init(_ knowledge: SourceKnowledge, now: Int64) {
+        self.knowledge = knowledge
+        self.now = now
+    }
+
+    func worth(of newcomer: Newcomer) -> Double? { knowledge.worth(ofSource: newcomer.source, age: 0) }
+
+    /// Returns one victim at a time.
+    func victims(
+        atMost limit: Int, passingOver passedOver: Set<KeyHash>, in transaction: CatalogTransaction
+    ) throws -> [Victim] {
+        if let worthless = try transaction.firstVictimBesidesItems(passingOver: passedOver) {
+            return [worthless]
+        }
+        while true {
+            if let next = try next(in: transaction) { return [next] }
+            guard let following = try transaction.priority(above: priority) else { return [] }
+            try load(following, transaction)
+        }
+    }
+
+    private func load(_ priority: Double, _ transaction: CatalogTransaction) throws {
+        self.priority = priority
+        (lastStranger, untilNextLook) = (-1, 0)
+        heads = []
+        for source in knowledge.names {
+            if let item = try transaction.firstItem(ofSource: source, priority: priority, after: -1) {
+                heads.append(Head(source: source, item: item, worth: worth(of: item, source)))
+            }
+        }
+    }
+
+    private func next(in transaction: CatalogTransaction) throws -> Victim? {
+        if strangers.isEmpty, untilNextLook <= 0 || heads.isEmpty { try findStrangers(transaction) }
+        untilNextLook -= 1
+        let least = heads.indices.min {
+            (heads[$0].worth, heads[$0].item.lastUse) < (heads[$1].worth, heads[$1].item.lastUse)
+        }
+        if let stranger = strangers.first {
+            let worth = worth(of: stranger, stranger.source)
+            if least.map({ (worth, stranger.lastUse) < (heads[$0].worth, heads[$0].item.lastUse) }) ?? true {
+                strangers.removeFirst()
+                return stranger.victim(worth: worth)
+            }
+        }
+        guard let least else { return nil }
+        let head = heads[least]
+        if let item = try transaction.firstItem(
+            ofSource: head.source, priority: priority, after: head.item.lastUse)
+        {
+            heads[least].item = item
+            heads[least].worth = worth(of: item, head.source)
+        } else {
+            heads.remove(at: least)
+        }
+        return head.item.victim(worth: head.worth)
+    }
+
+    private func findStrangers(_ transaction: CatalogTransaction) throws {
+        repeat {
+            let items = try transaction.items(
+                ofPriority: priority, after: lastStranger, atMost: Self.reach)
+            guard let last = items.last else { return }
+            strangers = items.filter { !knowledge.knows($0.source) }
+            // Without heads, all that is left are strangers, however late they come.
+            guard !strangers.isEmpty || heads.isEmpty else {
+                untilNextLook = Self.reach
+                return
+            }
+            lastStranger = last.lastUse
+        } while strangers.isEmpty
+    }
+
+    private func worth(of item: WeighedItem, _ source: String) -> Double {
+        // What was used before has shown its worth, whenever that was.
+        knowledge.worth(ofSource: source, age: item.isUsed ? 0 : max(0, now - item.storedAt))
+    }
+}
+
+/// An item, as far as its worth depends on it.
+struct WeighedItem: Sendable {
+    let victim: Victim
+    let source: String
+    let lastUse: Int64
+    /// In milliseconds since 1970.
+    let storedAt: Int64
+    let isUsed: Bool
+
+    func victim(worth: Double) -> Victim {
+        var victim = victim
+        victim.worth = worth
+        return victim
+    }
+}
