@@ -20,3 +20,16 @@ enum Capacity {
         return .bytes(bytes)
     }
 }
+
+/// A time as it stands on the command line: `30d`, `12h`.
+enum WarmUp {
+    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
+
+    /// - Returns: Milliseconds.
+    @Sendable static func parse(_ text: String) throws -> Int64 {
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
+            (0...100_000).contains(number)
+        else { throw ValidationError("'\(text)' is no time; write for example 30d or 12h.") }
+        return number * unit * 1000
+    }
+}

@@ -10,10 +10,16 @@ struct PolicyReplay: ParsableCommand {
         commandName: "policy-replay",
         abstract: "Replays a trace through the cache's own catalog and eviction, and prints a JSON object.",
         discussion: """
-            The trace is a CSV with the header 'time,key,size', gzipped or not, in the order of the \
-            requests. The cache starts cold and every request counts: a hit is a use, a miss stores the \
-            item after evicting while it would not fit, and an item larger than the capacity is not \
-            stored. An item counts with just its size; the time is not looked at.
+            The trace is a CSV, gzipped or not, in the order of its events; its header tells its kind. The \
+            cache starts cold, and an item counts with just its size.
+
+            time,key,size: requests of a cache, all of which count. A hit is a use, a miss stores the item \
+            after evicting while it would not fit, and an item larger than the capacity is not stored. The \
+            time is not looked at.
+
+            time,event,key,source,size: prefetching, with times in seconds. What arrives (event 'arrive') is \
+            stored, after evicting, or refused; what is opened ('open') leaves the cache; what a newer version \
+            replaced ('gone') is dropped. Counted are items that arrive after the warm-up.
 
             Exit codes: 0 done, 64 wrong usage, 65 not such a trace or damaged, 66 no such file, \
             69 no gzip, 74 input/output error.
@@ -28,10 +34,20 @@ struct PolicyReplay: ParsableCommand {
     @Option(help: "Who goes when space is needed.")
     var policy: EvictionPolicyChoice = .lru
 
+    @Flag(help: "Do not download what paused sources send; for a trace of prefetching.")
+    var gate = false
+
+    @Option(
+        help: "How long what arrives is not counted, such as 30d or 12h; for a trace of prefetching.",
+        transform: WarmUp.parse)
+    var warmUp: Int64 = 0
+
     func run() throws {
         do {
             let report = try TemporaryFolder.with { folder in
-                try Replay(capacity: capacity, policy: policy, folder: folder).run(trace)
+                try Replay(
+                    capacity: capacity, policy: policy, usesGate: gate, warmUp: warmUp, folder: folder
+                ).run(trace)
             }
             print(try report.json)
         } catch let failure as ReplayFailure {

@@ -6,24 +6,45 @@ import Foundation
 struct Replay {
     let capacity: ByteCount
     let policy: EvictionPolicyChoice
+    let usesGate: Bool
+    /// In milliseconds.
+    let warmUp: Int64
     let folder: URL
 
     func run(_ trace: String) throws -> ReplayReport {
         let input = try TraceInput(trace)
-        let simulation = try EvictionSimulation(
-            capacity: capacity, policy: policy, in: .container(at: folder))
+        let areas = try StorageAreas.container(at: folder)
+        // Only one of them is used, according to the header.
+        let requests = try EvictionSimulation(capacity: capacity, policy: policy, in: areas)
+        let prefetching = try PrefetchSimulation(
+            capacity: capacity, policy: policy, usesGate: usesGate, warmUp: warmUp, in: areas)
         let progress = ProgressLine()
         defer { progress.clear() }
         var reader = TraceReader()
         let clock = ContinuousClock()
         let start = clock.now
-        try input.forEachPiece { piece in
-            try reader.read(piece, simulation.request)
-            progress.show("\(max(0, reader.lines - 1)) requests")
+        let take = { (line: TraceLine) throws -> Void in
+            switch line {
+            case .request(let key, let size): try requests.request(key, size: size)
+            case .arrive(let key, let source, let size, let time):
+                try prefetching.arrive(key, source: source, size: size, at: time)
+            case .open(let key, let time): try prefetching.open(key, at: time)
+            case .gone(let key, let time): try prefetching.replace(key, at: time)
+            }
         }
-        try reader.finish(simulation.request)
-        let result = try simulation.result()
-        return ReplayReport(
-            result, policy: policy, capacity: capacity, elapsed: start.duration(to: clock.now))
+        try input.forEachPiece { piece in
+            try reader.read(piece, take)
+            progress.show("\(max(0, reader.lines - 1)) events")
+        }
+        try reader.finish(take)
+        let elapsed = start.duration(to: clock.now)
+        guard reader.kind == .prefetching else {
+            guard !usesGate, warmUp == 0 else {
+                throw ReplayFailure(
+                    .damaged, "--gate and --warm-up need a trace of prefetching: \(TraceKind.prefetching.rawValue)")
+            }
+            return ReplayReport(try requests.result(), policy, capacity, elapsed)
+        }
+        return ReplayReport(prefetching.result, policy, capacity, usesGate: usesGate, elapsed)
     }
 }

@@ -1,30 +1,58 @@
 import Foundation
 @_spi(Simulation) import PrefetchCaching
 
-/// What is printed: one JSON object on one line.
+/// What is printed: one JSON object on one line. What a kind of trace does not tell is left out.
 struct ReplayReport: Encodable {
     let policy: EvictionPolicyChoice
     let capacityBytes: Int64
-    let requests: Int64
     let hits: Int64
     let hitBytes: Int64
-    let evictions: Int64
-    let residentItems: Int
-    let residentBytes: Int64
     let seconds: Double
 
+    // Of requests.
+    var requests: Int64?
+    var evictions: Int64?
+    var residentItems: Int?
+    var residentBytes: Int64?
+
+    // Of prefetching.
+    var gate: Bool?
+    var opens: Int64?
+    var openBytes: Int64?
+    var downloadedBytes: Int64?
+    var wastedBytes: Int64?
+
     init(
-        _ result: EvictionSimulation.Result, policy: EvictionPolicyChoice, capacity: ByteCount,
-        elapsed: Duration
+        _ result: EvictionSimulation.Result, _ policy: EvictionPolicyChoice, _ capacity: ByteCount,
+        _ elapsed: Duration
     ) {
-        self.policy = policy
-        capacityBytes = capacity.bytes
+        self.init(policy, capacity, hits: result.hits, hitBytes: result.hitBytes, elapsed)
         requests = result.requests
-        hits = result.hits
-        hitBytes = result.hitBytes
         evictions = result.evictions
         residentItems = result.residentItems
         residentBytes = result.residentBytes
+    }
+
+    init(
+        _ result: PrefetchSimulation.Result, _ policy: EvictionPolicyChoice, _ capacity: ByteCount,
+        usesGate: Bool, _ elapsed: Duration
+    ) {
+        self.init(policy, capacity, hits: result.hits, hitBytes: result.hitBytes, elapsed)
+        gate = usesGate
+        opens = result.opens
+        openBytes = result.openBytes
+        downloadedBytes = result.downloadedBytes
+        wastedBytes = result.wastedBytes
+    }
+
+    private init(
+        _ policy: EvictionPolicyChoice, _ capacity: ByteCount, hits: Int64, hitBytes: Int64,
+        _ elapsed: Duration
+    ) {
+        self.policy = policy
+        capacityBytes = capacity.bytes
+        self.hits = hits
+        self.hitBytes = hitBytes
         // More digits would say more than the clock knows.
         seconds = (elapsed / .milliseconds(1)).rounded() / 1000
     }

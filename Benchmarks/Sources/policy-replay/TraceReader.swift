@@ -2,17 +2,18 @@ import PrefetchCaching
 
 /// Makes requests of the text of a trace, which comes in pieces.
 struct TraceReader {
-    static let header = "time,key,size"
     /// Far above what a key, a time and a size can take: what is longer is no trace.
     private static let longestLine = 1 << 16
 
     private(set) var lines = 0
+    /// Known from the header on.
+    private(set) var kind: TraceKind?
     /// The beginning of a line whose end has not come yet.
     private var rest: [UInt8] = []
 
     /// - Throws: ``ReplayFailure`` with the number of the line that is at fault.
     mutating func read(
-        _ piece: UnsafeRawBufferPointer, _ request: (ItemKey, Int64) throws -> Void
+        _ piece: UnsafeRawBufferPointer, _ request: (TraceLine) throws -> Void
     ) throws {
         var piece = piece[...]
         while let end = piece.firstIndex(of: UInt8(ascii: "\n")) {
@@ -32,32 +33,31 @@ struct TraceReader {
     }
 
     /// The last line may lack its line feed.
-    mutating func finish(_ request: (ItemKey, Int64) throws -> Void) throws {
+    mutating func finish(_ request: (TraceLine) throws -> Void) throws {
         if !rest.isEmpty { try takeRest(request) }
         guard lines > 0 else { throw ReplayFailure(.damaged, "the trace is empty, without even a header") }
     }
 
-    private mutating func takeRest(_ request: (ItemKey, Int64) throws -> Void) throws {
+    private mutating func takeRest(_ request: (TraceLine) throws -> Void) throws {
         let line = rest
         rest.removeAll(keepingCapacity: true)
         try line.withUnsafeBytes { try take($0, request) }
     }
 
     private mutating func take(
-        _ line: UnsafeRawBufferPointer, _ request: (ItemKey, Int64) throws -> Void
+        _ line: UnsafeRawBufferPointer, _ request: (TraceLine) throws -> Void
     ) throws {
         lines += 1
         let isDOS = line.last == UInt8(ascii: "\r")
         let line = isDOS ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
-        guard lines > 1 else {
-            guard line.elementsEqual(Self.header.utf8) else {
-                throw fault("is not the header '\(Self.header)': \(Self.quoted(line))", line: 1)
-            }
-            return
+        guard let kind else {
+            kind = TraceKind.allCases.first { line.elementsEqual($0.rawValue.utf8) }
+            guard kind == nil else { return }
+            let headers = TraceKind.allCases.map { "'\($0.rawValue)'" }.joined(separator: " or ")
+            throw fault("is not the header \(headers): \(Self.quoted(line))", line: 1)
         }
         do {
-            let parsed = try TraceLine(line)
-            try request(parsed.key, parsed.size)
+            try request(try TraceLine(line, of: kind))
         } catch let error as TraceLineError {
             throw fault("\(error.description): \(Self.quoted(line))", line: lines)
         }
