@@ -149,3 +149,14 @@ public enum DownloadOutcome: Hashable, Sendable {
     /// The download failed.
     case failed(DownloadError)
 }
+
+extension DownloadOutcome {
+    /// Bytes of content that are kept of a download that did not end well; `nil` if all are.
+    var keptBytes: Int64? {
+        switch self {
+        case .stored, .delivered, .notModified, .alreadyCached, .alreadyPromoted: nil
+        case .refused(_, let bytes), .cancelled(let bytes): bytes
+        case .failed(let error): error.keptBytes
+        }
+    }
+}

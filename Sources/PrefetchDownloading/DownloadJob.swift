@@ -16,6 +16,7 @@ final class DownloadJob: Sendable {
         var stop: Stop?
         var isUrgent = false
         var isTransferring = false
+        var fetched = Fetched()
         var isOver = false
     }
 
@@ -103,11 +104,58 @@ final class DownloadJob: Sendable {
         for listener in listeners { listener.receive(event) }
     }
 
+    /// Notes that the content is fetched from an offset on.
+    ///
+    /// - Parameter isKnown: Whether it was fetched and stored before, and evicted.
+    func beginFetching(at offset: Int64, isKnown: Bool) {
+        state.withLock { state in
+            state.fetched.start = offset
+            if isKnown { state.fetched.reached = .max }
+        }
+    }
+
+    /// Notes that bytes of the content were received.
+    func noteFetched(_ count: Int, at offset: Int64) {
+        state.withLock { $0.fetched.add(Int64(count), at: offset) }
+    }
+
+    /// What was received since the last call.
+    func takeFetched() -> Fetched {
+        state.withLock { state in
+            defer { (state.fetched.bytes, state.fetched.again) = (0, 0) }
+            return state.fetched
+        }
+    }
+
     /// The outcome of a download that was stopped.
     func stoppedOutcome(keptBytes: Int64) -> DownloadOutcome {
         switch state.withLock({ $0.stop }) {
         case .pressure(let pressure)?: .refused(.pressure(pressure), keptBytes: keptBytes)
         case .cancelled?, nil: .cancelled(keptBytes: keptBytes)
         }
+    }
+}
+
+/// The bytes that a download received.
+struct Fetched: Sendable {
+    fileprivate(set) var bytes: Int64 = 0
+    /// Those of them that had been received before.
+    fileprivate(set) var again: Int64 = 0
+    /// The offset in the content from which the last response was received.
+    fileprivate var start: Int64 = 0
+    /// How much of the content was received so far, by any attempt.
+    fileprivate var reached: Int64 = 0
+
+    fileprivate mutating func add(_ count: Int64, at offset: Int64) {
+        bytes += count
+        again += max(0, min(reached, offset + count) - offset)
+        reached = max(reached, offset + count)
+    }
+
+    /// Those that were not kept.
+    ///
+    /// - Parameter keptBytes: Bytes of content that are kept; `nil` for all.
+    func inVain(keeping keptBytes: Int64?) -> Int64 {
+        keptBytes.map { max(0, bytes - max(0, $0 - start)) } ?? 0
     }
 }

@@ -67,6 +67,8 @@ public struct DownloadRequest: Sendable {
     public var whenPromoted: WhenPromoted
     /// What may be evicted for the content; `nil` for ``DownloaderConfiguration/admission``.
     public var admission: AdmissionMode?
+    /// Whether the content is downloaded even if its source is paused, see ``DownloaderConfiguration/gate``.
+    public var passesGate = false
     /// The checksum that the cache had recorded of the content, in place of a digest.
     var checksum: UInt64?
 

@@ -59,10 +59,12 @@ struct DownloadRun: Sendable {
             let failure: AttemptFailure
             do {
                 let outcome = try await slots.use(entry) { try await job.transferring(attempt) }
+                await countFetched(keeping: outcome?.keptBytes)
                 return outcome ?? job.stoppedOutcome(keptBytes: furthest)
             } catch {
                 failure = AttemptFailure(error)
             }
+            await countFetched(keeping: failure.keptBytes)
             guard let reason = failure.reason else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
             if failure.keptBytes > furthest {
                 furthest = failure.keptBytes
@@ -84,6 +86,19 @@ struct DownloadRun: Sendable {
             } catch {
                 return job.stoppedOutcome(keptBytes: failure.keptBytes)
             }
+        }
+    }
+
+    /// - Parameter keptBytes: Bytes of content that are kept; `nil` for all.
+    private func countFetched(keeping keptBytes: Int64?) async {
+        let fetched = job.takeFetched()
+        guard fetched.bytes > 0 else { return }
+        do {
+            try await cache.noteFetched(
+                fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes),
+                from: request.source)
+        } catch {
+            environment.logger.debug("A transfer was not counted.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -138,7 +153,7 @@ struct DownloadRun: Sendable {
             return try await resume(partial) { try await perform(plan, resuming: $0) }
         }
         // Avoids a pointless request.
-        if plan == .whole, request.intent == .opportunistic,
+        if [.whole, cached.map { .newer(than: $0) }].contains(plan), request.intent == .opportunistic,
             let refusal = try await cache.refusal(
                 of: request.metadata(Validator()), expectedLength: expected.length, on: job.terms)
         {
@@ -247,12 +262,16 @@ struct DownloadRun: Sendable {
         _ exchange: Exchange?, into content: ContentWriter, announced: Int64?
     ) async throws -> DownloadOutcome {
         let stored: StoreOutcome
+        let isKnown = try await !content.isResumed && cache.remembersStored(request.key)
+        job.beginFetching(at: content.writer.contentBytes, isKnown: isKnown)
         do {
             stored = try await content.writeAll(
                 announced: announced, progress: { job.emit(.progress($0)) },
                 from: {
                     do {
-                        return try await exchange?.next()
+                        let piece = try await exchange?.next()
+                        if let piece { job.noteFetched(piece.count, at: content.writer.contentBytes) }
+                        return piece
                     } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {
                         let received = content.writer.contentBytes
                         if let announced {

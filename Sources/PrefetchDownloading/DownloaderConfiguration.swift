@@ -32,11 +32,28 @@ public struct DownloaderConfiguration: Sendable {
     /// ``/PrefetchCaching/AdmissionMode/evicting``. In either case a download displaces none that precedes it in the same
     /// list, see ``PrefetchDownloader/prefetch(_:)-(Sequence<DownloadRequest>)``.
     public var admission = AdmissionMode.evicting
+    /// Whether sources whose items are not opened are paused. By default none is.
+    ///
+    /// ```swift
+    /// configuration.gate = .pausingUnopenedSources
+    /// ```
+    public var gate = DownloadGate.open
 
     /// Creates a configuration with defaults for everything but the hosts.
     public init(hosts: AllowedHosts) {
         self.hosts = hosts
     }
+}
+
+/// Which opportunistic downloads are worth their bytes.
+public enum DownloadGate: String, Hashable, Sendable, CaseIterable {
+    /// All of them.
+    case open
+    /// Not those of sources of which so little is opened, for the space and the bytes that they take, that the other
+    /// sources are worth several times as much: the history decides, see the article Worth of PrefetchCaching. The outcome
+    /// is ``DownloadOutcome/refused(_:keptBytes:)`` with `paused`. Every tenth item is downloaded nevertheless, and what the
+    /// user looks for is noticed, so that a source whose items are wanted again is resumed.
+    case pausingUnopenedSources
 }
 
 /// The injected dependencies of a downloader.

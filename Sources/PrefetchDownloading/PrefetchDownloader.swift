@@ -93,7 +93,8 @@ public final class PrefetchDownloader: Sendable {
             }
             state.lastNumber += 1
             let terms = AdmissionTerms(
-                request.admission ?? configuration.admission, state.rounds.turn(of: request))
+                request.admission ?? configuration.admission, state.rounds.turn(of: request),
+                usesGate: configuration.gate == .pausingUnopenedSources && !request.passesGate)
             let job = DownloadJob(request, number: state.lastNumber, on: terms)
             _ = job.add(download)
             state.jobs[request.key, default: []].append(job)

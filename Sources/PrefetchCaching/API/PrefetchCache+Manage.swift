@@ -123,6 +123,30 @@ extension PrefetchCache {
         }
     }
 
+    /// Counts bytes that were fetched over the network for a source.
+    ///
+    /// - Parameters:
+    ///   - again: How many of them had been fetched before.
+    ///   - inVain: How many of them were not kept.
+    package func noteFetched(
+        _ bytes: Int64, again: Int64, inVain: Int64, from source: String
+    ) async throws(CacheError) {
+        try await run { engine throws(CacheError) in
+            var figures = PrefetchFigures()
+            figures[.fetchedBytes] = bytes
+            figures[.fetchedAgainBytes] = again
+            figures[.fetchedInVainBytes] = inVain
+            engine.history.add(figures, to: source)
+        }
+    }
+
+    /// Whether an item is remembered that was stored and left unused: downloading it again is a repetition.
+    package func remembersStored(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run { engine throws(CacheError) in
+            try engine.catalog.reading { try $0.remembersStored(key.hash) }
+        }
+    }
+
     /// Sets all figures to 0, for all processes. The cache itself stays as it is.
     ///
     /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/busy(_:by:)``.

@@ -11,27 +11,39 @@ extension PrefetchCache {
     /// promotes.
     ///
     /// For a cached item the result is what was stored, or `nil`: key, length and checksums are compared.
-    /// Counts as a use. Cancelling the task has no effect.
+    /// Cancelling the task has no effect.
     ///
+    /// - Parameter recordingUse: Whether the read is a use by the user, which keeps the item in the cache and counts in
+    ///   the figures. `false` for what the app does on its own account, such as making an index or a preview.
     /// - Throws: ``CacheError/fileSystem(_:)`` with `ENOMEM` when the content exceeds the available memory.
-    public func read(_ key: ItemKey) async throws(CacheError) -> Data? {
-        try await lookUp(key).value
+    public func read(_ key: ItemKey, recordingUse: Bool = true) async throws(CacheError) -> Data? {
+        try await lookUp(key, recordingUse: recordingUse).value
     }
 
     /// Returns a range of the content of an item. Decodes only the chunks that the range touches.
     ///
-    /// - Parameter range: Bytes of content.
+    /// - Parameters:
+    ///   - range: Bytes of content.
+    ///   - recordingUse: As in ``read(_:recordingUse:)``.
     /// - Throws: ``CacheError/item(_:)`` with `rangeOutOfBounds` when the range exceeds the content.
-    public func read(_ key: ItemKey, range: Range<Int64>) async throws(CacheError) -> Data? {
-        try await lookUp(key, range: range).value
+    public func read(
+        _ key: ItemKey, range: Range<Int64>, recordingUse: Bool = true
+    ) async throws(CacheError) -> Data? {
+        try await lookUp(key, range: range, recordingUse: recordingUse).value
     }
 
-    /// Does what ``read(_:)`` does, and returns the reason for a miss.
+    /// Does what ``read(_:recordingUse:)`` does, and returns the reason for a miss.
     ///
-    /// - Parameter range: Bytes of content; `nil` for all.
-    /// - Throws: As ``read(_:range:)``.
-    public func lookUp(_ key: ItemKey, range: Range<Int64>? = nil) async throws(CacheError) -> Lookup<Data> {
-        try await run(in: .reads) { engine throws(CacheError) in try engine.read(key, range) }
+    /// - Parameters:
+    ///   - range: Bytes of content; `nil` for all.
+    ///   - recordingUse: As in ``read(_:recordingUse:)``.
+    /// - Throws: As ``read(_:range:recordingUse:)``.
+    public func lookUp(
+        _ key: ItemKey, range: Range<Int64>? = nil, recordingUse: Bool = true
+    ) async throws(CacheError) -> Lookup<Data> {
+        try await run(in: .reads) { engine throws(CacheError) in
+            try engine.read(key, range, isUse: recordingUse)
+        }
     }
 
     /// Hands the content of an item to `sink`, piece by piece, in order and with bounded memory. Never
@@ -41,16 +53,17 @@ extension PrefetchCache {
     ///
     /// - Parameters:
     ///   - range: Bytes of content; `nil` for all.
+    ///   - recordingUse: As in ``read(_:recordingUse:)``.
     ///   - sink: Called on a thread that may block.
     /// - Returns: A miss when there is no such item; `sink` was not called then.
     /// - Throws: ``CacheError/item(_:)`` when the range exceeds the content or damage was found after pieces
     ///   were handed out, and whatever `sink` throws.
     public func stream(
-        _ key: ItemKey, range: Range<Int64>? = nil,
+        _ key: ItemKey, range: Range<Int64>? = nil, recordingUse: Bool = true,
         to sink: @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> Lookup<Void> {
         let lookup = try await run(in: .reads) { engine throws(CacheError) in
-            try engine.stream(key, range, to: sink)
+            try engine.stream(key, range, isUse: recordingUse, to: sink)
         }
         return try lookup.map { result in try result.get() }
     }
@@ -88,7 +101,7 @@ extension PrefetchCache {
         _ key: ItemKey, with sink: @Sendable (UnsafeRawBufferPointer) -> Void
     ) async throws -> Lookup<Void> {
         let lookup = try await run(in: .reads) { engine throws(CacheError) in
-            try engine.stream(key, nil, isUse: false, to: sink)
+            try engine.stream(key, nil, isUse: false, fromCacheOnly: true, to: sink)
         }
         return try lookup.map { result in try result.get() }
     }

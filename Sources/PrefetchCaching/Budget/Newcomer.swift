@@ -38,10 +38,13 @@ struct Newcomer: Sendable {
 package struct AdmissionTerms: Sendable {
     package var mode: AdmissionMode
     package var turn: Turn?
+    /// Whether what a paused source sends is refused.
+    package var usesGate: Bool
 
-    package init(_ mode: AdmissionMode = .evicting, _ turn: Turn? = nil) {
+    package init(_ mode: AdmissionMode = .evicting, _ turn: Turn? = nil, usesGate: Bool = false) {
         self.mode = mode
         self.turn = turn
+        self.usesGate = usesGate
     }
 }
 

@@ -55,7 +55,7 @@ struct SourceKnowledge: Sendable {
     /// The power of the mean size that a worth is divided by. Higher ones open more of what is small, and lose bytes.
     private static let sizeExponent = 0.45
     /// A source is paused below this part of what is downloaded otherwise, and of the items opened.
-    private static let pause = (part: 0.3, openRate: 0.3)
+    private static let pause = (part: 0.28, openRate: 0.3)
     /// No source is paused before it has sent so many items.
     private static let fewestToPause = 5
     /// The days of which the sources' shares in what is downloaded are taken.

@@ -14,17 +14,19 @@ internal import SystemPackage
 extension Engine {
     /// Returns the content of a cached item, or of its promoted file. Never promotes.
     ///
-    /// - Parameter range: The bytes wanted; `nil` for all.
-    func read(_ key: ItemKey, _ range: Range<Int64>?) throws(CacheError) -> Lookup<Data> {
-        let lookup = try withItem(key) { reader throws(ItemFormatError) in
+    /// - Parameters:
+    ///   - range: The bytes wanted; `nil` for all.
+    ///   - isUse: Whether it counts as a use.
+    func read(_ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true) throws(CacheError) -> Lookup<Data> {
+        let lookup = try withItem(key, isUse: isUse) { reader throws(ItemFormatError) in
             try Data(reading: range ?? 0..<reader.footer.contentBytes, of: reader)
         }
         guard case .miss(.absent) = lookup else { return lookup }
         guard let entry = try promotedEntry(key) else {
-            catalog.noteMiss(key)
+            if isUse { catalog.noteMiss(key) }
             return lookup
         }
-        return try withPromotedFile(entry) { file, length throws(CacheError) in
+        return try withPromotedFile(entry, isUse: isUse) { file, length throws(CacheError) in
             let range = range ?? 0..<length
             guard range.lowerBound >= 0, range.upperBound <= length else {
                 throw .item(.rangeOutOfBounds(range, contentBytes: length))
@@ -37,10 +39,12 @@ extension Engine {
     ///
     /// A damaged item is a miss only as long as nothing was handed out.
     ///
-    /// - Parameter isUse: Whether it counts as a use. If not, only cached items are considered.
+    /// - Parameters:
+    ///   - isUse: Whether it counts as a use.
+    ///   - fromCacheOnly: Whether promoted files are not considered.
     /// - Returns: For a hit, whether all was handed out; otherwise the damage, or what `sink` has thrown.
     func stream(
-        _ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true,
+        _ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true, fromCacheOnly: Bool = false,
         to sink: (UnsafeRawBufferPointer) throws -> Void
     ) throws(CacheError) -> Lookup<Result<Void, any Error>> {
         var damage: ItemFormatError?
@@ -59,12 +63,12 @@ extension Engine {
             return .success(())
         }
         if let damage { return .hit(.failure(CacheError.item(damage))) }
-        guard isUse, case .miss(.absent) = lookup else { return lookup }
+        guard !fromCacheOnly, case .miss(.absent) = lookup else { return lookup }
         guard let entry = try promotedEntry(key) else {
-            catalog.noteMiss(key)
+            if isUse { catalog.noteMiss(key) }
             return lookup
         }
-        return try withPromotedFile(entry) { file, length throws(CacheError) in
+        return try withPromotedFile(entry, isUse: isUse) { file, length throws(CacheError) in
             try stream(file, range ?? 0..<length, length, to: sink)
         }
     }
@@ -238,26 +242,26 @@ extension Engine {
     }
 
     func withPromotedFile<Value>(
-        _ entry: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
+        _ entry: LedgerEntry, isUse: Bool = true, _ body: (Descriptor, Int64) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
-        if entry.state == .intent { return try withFileUnderWay(entry, body) }
+        if entry.state == .intent { return try withFileUnderWay(entry, isUse: isUse, body) }
         // `body` is not coordinated, since it may run code of the app; the open descriptor keeps the content alive.
         let opened = try destinations.coordinated(.readContent, entry) { () throws(CacheError) in
             try openPromotedFile(entry)
         }
         guard let file = opened else {
-            catalog.noteMiss(entry.key)
+            if isUse { catalog.noteMiss(entry.key) }
             return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
         // The user may have replaced the file, so its current length counts.
         let attributes = try files.attributes(of: file)
         guard attributes.kind == .regular else {
-            catalog.noteMiss(entry.key)
+            if isUse { catalog.noteMiss(entry.key) }
             return .miss(.absent)
         }
         let value = try body(file, attributes.length)
-        noteReopened(entry)
+        if isUse { noteReopened(entry) }
         return .hit(value)
     }
 
@@ -267,19 +271,19 @@ extension Engine {
     }
 
     private func withFileUnderWay<Value>(
-        _ intent: LedgerEntry, _ body: (Descriptor, Int64) throws(CacheError) -> Value
+        _ intent: LedgerEntry, isUse: Bool, _ body: (Descriptor, Int64) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
         guard let file = try files.openUnderWay(intent) else {
             // It was completed or undone since the entry was read.
             if let now = try ledger.entry(for: intent.key), now != intent {
-                return try withPromotedFile(now, body)
+                return try withPromotedFile(now, isUse: isUse, body)
             }
-            catalog.noteMiss(intent.key)
+            if isUse { catalog.noteMiss(intent.key) }
             return .miss(.absent)
         }
         defer { environment.fileSystem.close(file) }
         let value = try body(file, intent.contentBytes)
-        noteReopened(intent)
+        if isUse { noteReopened(intent) }
         return .hit(value)
     }
 

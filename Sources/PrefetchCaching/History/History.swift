@@ -23,8 +23,10 @@ final class History: Sendable {
     private let state = Mutex(State())
     /// What was made of the rows last, and when.
     private let known = Mutex<(knowledge: SourceKnowledge, at: Duration)?>(nil)
-    /// How long that is good for.
-    private static let freshness = Duration.seconds(3600)
+    /// How long that is good for: what is learnt in a day changes little …
+    private static let freshness = Duration.seconds(6 * 3600)
+    /// … but at first everything is new.
+    private static let firstFreshness = Duration.seconds(60)
     /// Held while the file is read or written, so that the state stays available meanwhile.
     private let access = Mutex(())
 
@@ -124,10 +126,14 @@ final class History: Sendable {
         }
     }
 
-    /// What the rows say about the sources, at most an hour old.
+    /// What the rows say about the sources, at most six hours old.
     func knowledge() -> SourceKnowledge {
         let now = environment.uptime()
-        let recent = known.withLock { known in known.flatMap { now - $0.at < Self.freshness ? $0.knowledge : nil } }
+        let recent = known.withLock { known -> SourceKnowledge? in
+            guard let known else { return nil }
+            let freshness = known.knowledge.names.isEmpty ? Self.firstFreshness : Self.freshness
+            return now - known.at < freshness ? known.knowledge : nil
+        }
         if let recent { return recent }
         let knowledge = SourceKnowledge(rows(), now: environment.now())
         known.withLock { $0 = (knowledge, now) }

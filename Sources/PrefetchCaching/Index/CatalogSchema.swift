@@ -5,7 +5,7 @@ internal import GRDB
 /// The catalog is disposable: a file of any other version, older or newer, is replaced and filled from the
 /// items, never migrated.
 enum CatalogSchema {
-    static let version = 6
+    static let version = 7
 }
 
 extension CatalogTransaction {
@@ -75,13 +75,14 @@ extension CatalogTransaction {
                     WHERE kind = NEW.kind;
                 END;
 
-                -- Items that left unused, in the order in which they left: their keys may still be asked for.
+                -- Items that left unused, or were refused for their worth: their keys may still be asked for.
                 CREATE TABLE departed (
                     rowid INTEGER PRIMARY KEY,
                     hash BLOB NOT NULL UNIQUE,
                     source TEXT NOT NULL,
                     contentLength INTEGER NOT NULL,
-                    storedAt INTEGER NOT NULL
+                    storedAt INTEGER NOT NULL,
+                    wasStored INTEGER NOT NULL
                 );
                 -- What each writer holds, free, reserved and stored without a row: part of what is charged.
                 CREATE TABLE writer (

@@ -189,7 +189,7 @@ extension CatalogTransaction {
         note(row, leaving: reason)
         guard row.uses == 0, reason != .opened, reason != .replaced else { return }
         try change(
-            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt, wasStored) VALUES (?, ?, ?, ?, 1)",
             [hash.data, row.source, row.contentBytes, row.storedAt])
         try boundDeparted()
     }
@@ -211,7 +211,7 @@ extension CatalogTransaction {
     /// remembered.
     func noteDeclined(_ key: ItemKey, _ item: Declined) throws {
         try change(
-            "INSERT OR IGNORE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO departed (hash, source, contentLength, storedAt, wasStored) VALUES (?, ?, ?, ?, 0)",
             [key.hash.data, item.source, item.bytes, item.time])
         guard database.changesCount > 0 else { return }
         changes.note(
@@ -229,6 +229,13 @@ extension CatalogTransaction {
             UsageEvent(
                 kind: .missed(count: count), key: key.string, source: try row?.value(0) ?? "",
                 contentBytes: try row?.value(1) ?? 0, storedAt: try row?.value(2)))
+    }
+
+    /// Whether an item is remembered that was stored and left unused.
+    func remembersStored(_ hash: KeyHash) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT wasStored FROM departed WHERE hash = ?"), arguments: [hash.data])
+            ?? false
     }
 
     /// Deletes rows whose hash is damaged: no file belongs to them.

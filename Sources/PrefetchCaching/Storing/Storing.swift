@@ -210,13 +210,17 @@ extension Engine {
         of metadata: ItemMetadata, expectedLength: Int64?, on terms: AdmissionTerms
     ) throws(CacheError) -> Refusal? {
         try usage.requireOpen()
-        var refusal = try admission.refusal()
-        if refusal == nil, let content = expectedLength ?? history.knowledge().usualLength(of: metadata.source) {
-            let bytes = charge(
-                storedBytes: ItemFooter.storedBytesBound(contentBytes: content, metadata: metadata))
-            refusal = try admission.refusal(ofItem: bytes, for: Newcomer(metadata, terms))
+        if let refusal = try admission.refusal() { return refused(refusal, metadata.key, from: metadata.source) }
+        let (knowledge, newcomer) = (history.knowledge(), Newcomer(metadata, terms))
+        if terms.usesGate, knowledge.pauses(metadata.key, from: metadata.source) {
+            catalog.noteDeclined(newcomer, bytes: expectedLength ?? 0)
+            return refused(.paused(source: metadata.source), metadata.key, from: metadata.source)
         }
-        return refusal.map { refused($0, metadata.key, from: metadata.source) }
+        guard let content = expectedLength ?? knowledge.usualLength(of: metadata.source) else { return nil }
+        let bytes = charge(
+            storedBytes: ItemFooter.storedBytesBound(contentBytes: content, metadata: metadata))
+        return try admission.refusal(ofItem: bytes, for: newcomer)
+            .map { refused($0, metadata.key, from: metadata.source) }
     }
 
     /// Counts and reports a refusal.
