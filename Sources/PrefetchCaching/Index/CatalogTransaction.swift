@@ -160,7 +160,8 @@ extension CatalogTransaction {
 
         func event(_ kind: UsageEvent.Kind) -> UsageEvent {
             UsageEvent(
-                kind: kind, key: key, source: source, contentBytes: contentBytes, storedAt: storedAt)
+                kind: kind, key: key, source: source, contentBytes: contentBytes, chargedBytes: chargedBytes,
+                storedAt: storedAt)
         }
     }
 
@@ -173,8 +174,7 @@ extension CatalogTransaction {
     }
 
     private func note(_ row: Departing, leaving reason: Departure) {
-        changes.note(
-            row.event(.left(reason, wasUsed: row.uses > 0, chargedBytes: row.chargedBytes)))
+        changes.note(row.event(.left(reason, wasUsed: row.uses > 0)))
     }
 
     /// Deletes the row of a file that is gone.
@@ -547,7 +547,7 @@ extension CatalogRow {
     func event(_ kind: UsageEvent.Kind) -> UsageEvent {
         UsageEvent(
             kind: kind, key: key, source: metadata?.source ?? "", contentBytes: contentBytes,
-            storedAt: metadata?.storedAt)
+            chargedBytes: chargedBytes, storedAt: metadata?.storedAt)
     }
 }
 

@@ -30,9 +30,9 @@ struct PendingChanges: Sendable {
 
     private(set) var entries: [KeyHash: Entry] = [:]
     /// What happened to items that never had a row.
-    private(set) var events: [UsageEvent] = []
-    /// How often items were looked for and not found.
-    private(set) var misses: [ItemKey: Int64] = [:]
+    private(set) var events: [(order: UInt64, event: UsageEvent)] = []
+    /// How often items were looked for and not found, and when first.
+    private(set) var misses: [ItemKey: (order: UInt64, count: Int64)] = [:]
     /// The items that the user has opened.
     private(set) var opened: Set<KeyHash> = []
     private var lastOrder: UInt64 = 0
@@ -40,7 +40,7 @@ struct PendingChanges: Sendable {
     var isEmpty: Bool { entries.isEmpty && events.isEmpty && misses.isEmpty && opened.isEmpty }
 
     /// The changes in chronological order.
-    var ordered: [(hash: KeyHash, change: Change)] {
+    var ordered: [(order: UInt64, hash: KeyHash, change: Change)] {
         var steps: [(order: UInt64, hash: KeyHash, change: Change)] = []
         steps.reserveCapacity(entries.count)
         for (hash, entry) in entries {
@@ -53,7 +53,19 @@ struct PendingChanges: Sendable {
             }
         }
         steps.sort { $0.order < $1.order }
-        return steps.map { ($0.hash, $0.change) }
+        return steps
+    }
+
+    /// What happened besides the changes, in chronological order.
+    fileprivate var notes: [(order: UInt64, note: Note)] {
+        (events.map { ($0.order, .event($0.event)) }
+            + misses.map { ($0.value.order, .missed($0.key, count: $0.value.count)) })
+            .sorted { $0.order < $1.order }
+    }
+
+    fileprivate enum Note {
+        case event(UsageEvent)
+        case missed(ItemKey, count: Int64)
     }
 
     /// Charged bytes of all stored items that the catalog does not charge for yet.
@@ -71,10 +83,12 @@ struct PendingChanges: Sendable {
     }
 
     mutating func missed(_ key: ItemKey) {
-        if misses.count < Self.mostMisses || misses[key] != nil {
-            misses[key, default: 0] += 1
+        if let known = misses.index(forKey: key) {
+            misses.values[known].count += 1
+        } else if misses.count < Self.mostMisses {
+            misses[key] = (next(), 1)
         } else {
-            events.append(UsageEvent(kind: .missed(count: 1)))
+            note(UsageEvent(kind: .missed(count: 1)))
         }
     }
 
@@ -86,13 +100,13 @@ struct PendingChanges: Sendable {
     mutating func touched(_ hash: KeyHash, count: Int64 = 1) {
         switch entries[hash]?.change {
         case .stored:
-            lastOrder += 2
-            entries[hash]?.usedAt = lastOrder
+            let order = next()
+            entries[hash]?.usedAt = order
             entries[hash]?.uses += count
         case .touched(let uses): set(.touched(uses + count), for: hash)
         case nil: set(.touched(count), for: hash)
         case .removed, .absent, .partialLost:
-            events.append(UsageEvent(kind: .read(count: count, isFirst: false)))
+            note(UsageEvent(kind: .read(count: count, isFirst: false)))
         }
     }
 
@@ -129,11 +143,19 @@ struct PendingChanges: Sendable {
         guard let entry = entries[hash], case .stored(let row) = entry.change, row.kind == .item else {
             return false
         }
-        events.append(row.storing)
-        if entry.uses > 0 { events.append(row.event(.read(count: entry.uses, isFirst: true))) }
-        events.append(
-            row.event(.left(reason, wasUsed: entry.uses > 0, chargedBytes: row.chargedBytes)))
+        events.append((entry.order, row.storing))
+        if entry.uses > 0 {
+            events.append((entry.usedAt ?? entry.order, row.event(.read(count: entry.uses, isFirst: true))))
+        }
+        note(row.event(.left(reason, wasUsed: entry.uses > 0)))
         return true
+    }
+
+    private mutating func note(_ event: UsageEvent) { events.append((next(), event)) }
+
+    private mutating func next() -> UInt64 {
+        lastOrder += 2
+        return lastOrder
     }
 
     private mutating func set(_ change: Change, for hash: KeyHash) {
@@ -142,8 +164,7 @@ struct PendingChanges: Sendable {
         if case .touched(let count) = entries[hash]?.change {
             if case .touched = change { uses = 0 } else { uses = count }
         }
-        lastOrder += 2
-        entries[hash] = Entry(order: lastOrder, change: change, uses: uses)
+        entries[hash] = Entry(order: next(), change: change, uses: uses)
     }
 
     /// Puts back changes that could not be written, as if they had never been taken.
@@ -152,10 +173,12 @@ struct PendingChanges: Sendable {
     mutating func restore(_ older: PendingChanges) -> Int64 {
         let newer = self
         self = older
-        events += newer.events
-        for (key, count) in newer.misses { misses[key, default: 0] += count }
+        events += newer.events.map { (older.lastOrder + $0.order, $0.event) }
+        for (key, missed) in newer.misses {
+            misses[key, default: (older.lastOrder + missed.order, 0)].count += missed.count
+        }
         opened.formUnion(newer.opened)
-        for (hash, change) in newer.ordered {
+        for (_, hash, change) in newer.ordered {
             switch change {
             case .stored(var row):
                 // The row of the item that was then quarantined was not written.
@@ -199,7 +222,11 @@ struct ChangeWriting {
 
     /// Writes the rows of a batch of changes.
     mutating func write(_ batch: PendingChanges) throws {
-        for (hash, change) in batch.ordered {
+        var notes = batch.notes[...]
+        for (order, hash, change) in batch.ordered {
+            while let noted = notes.first?.order, noted < order, let (_, note) = notes.popFirst() {
+                try write(note)
+            }
             switch change {
             case .stored(let row) where row.kind == .partial: try writePartial(row)
             case .partialLost: try forgetPartial(hash)
@@ -215,8 +242,7 @@ struct ChangeWriting {
                     try transaction.deleteRow(hash, because: .replaced)
                     if row.kind == .item {
                         transaction.changes.note(row.storing)
-                        transaction.changes.note(
-                            row.event(.left(.purged, wasUsed: false, chargedBytes: row.chargedBytes)))
+                        transaction.changes.note(row.event(.left(.purged, wasUsed: false)))
                     }
                 default: break
                 }
@@ -232,9 +258,15 @@ struct ChangeWriting {
         if hasPartials {
             for hash in batch.opened { try supersedePartial(of: hash) }
         }
-        for event in batch.events { transaction.changes.note(event) }
-        for (key, count) in batch.misses { try transaction.noteMissed(key, count: count) }
+        for (_, note) in notes { try write(note) }
         storedBytes += batch.storedBytes
+    }
+
+    private func write(_ note: PendingChanges.Note) throws {
+        switch note {
+        case .event(let event): transaction.changes.note(event)
+        case .missed(let key, let count): try transaction.noteMissed(key, count: count)
+        }
     }
 
     private func deleteRowIfGone(_ hash: KeyHash, because reason: Departure) throws {
