@@ -89,8 +89,10 @@ extension CatalogTransaction {
 extension CatalogTransaction {
     /// Writes the row of a file.
     ///
-    /// - Parameter lastUse: Its position in the order of use.
-    func write(_ row: CatalogRow, lastUse: Int64) throws {
+    /// - Parameters:
+    ///   - lastUse: Its position in the order of use.
+    ///   - reason: Why an item whose row it replaces is gone.
+    func write(_ row: CatalogRow, lastUse: Int64, because reason: Departure = .replaced) throws {
         try insert(row, lastUse: lastUse, "NOTHING")
         if database.changesCount == 0 {
             let known = try departing(row.hash)
@@ -99,7 +101,7 @@ extension CatalogTransaction {
                 Self.replacement)
             // Written again after a failure, or found by a reconciler first.
             if let known, row.isVersion(of: known) { return }
-            if let known { note(known, leaving: .replaced) }
+            if let known { note(known, leaving: reason) }
         }
         if row.kind == .item { changes.note(row.storing) }
     }

@@ -21,8 +21,17 @@ struct PendingChanges: Sendable {
         /// The position of the last use of an item that was also stored: a policy may count it differently
         /// from the store.
         var usedAt: UInt64?
-        /// How often an item was used before the change, or since it was stored.
+        /// How often an item was used since it was stored, or before any other change.
         var uses: Int64 = 0
+        /// The end of the item that the row belongs to, when another was stored since.
+        var ended: End?
+    }
+
+    struct End: Sendable {
+        let order: UInt64
+        let reason: Departure
+        /// How often it was used before.
+        let uses: Int64
     }
 
     /// The most misses that are counted by key; further ones are counted without one.
@@ -44,6 +53,11 @@ struct PendingChanges: Sendable {
         var steps: [(order: UInt64, hash: KeyHash, change: Change)] = []
         steps.reserveCapacity(entries.count)
         for (hash, entry) in entries {
+            if let ended = entry.ended {
+                if ended.uses > 0 { steps.append((ended.order, hash, .touched(ended.uses))) }
+                steps.append((ended.order + 1, hash, .removed(ended.reason)))
+                if case .removed = entry.change { continue }
+            }
             if let usedAt = entry.usedAt {
                 steps.append((entry.order, hash, entry.change))
                 steps.append((usedAt, hash, .touched(entry.uses)))
@@ -111,9 +125,8 @@ struct PendingChanges: Sendable {
     }
 
     mutating func removed(_ hash: KeyHash, because reason: Departure) {
-        // A row, if there is one, is that of the item that the pending one has replaced.
-        let isPending = noteReplaced(hash, because: reason)
-        set(.removed(isPending ? .replaced : reason), for: hash)
+        noteReplaced(hash, because: reason)
+        set(.removed(reason), for: hash)
     }
 
     /// Notes that an item is not on disk, unless there is a newer change.
@@ -136,19 +149,15 @@ struct PendingChanges: Sendable {
     }
 
     /// Counts the storing and the end of an item that has no row yet.
-    ///
-    /// - Returns: Whether there is one.
-    @discardableResult
-    private mutating func noteReplaced(_ hash: KeyHash, because reason: Departure) -> Bool {
+    private mutating func noteReplaced(_ hash: KeyHash, because reason: Departure) {
         guard let entry = entries[hash], case .stored(let row) = entry.change, row.kind == .item else {
-            return false
+            return
         }
         events.append((entry.order, row.storing))
         if entry.uses > 0 {
             events.append((entry.usedAt ?? entry.order, row.event(.read(count: entry.uses, isFirst: true))))
         }
         note(row.event(.left(reason, wasUsed: entry.uses > 0)))
-        return true
     }
 
     private mutating func note(_ event: UsageEvent) { events.append((next(), event)) }
@@ -159,12 +168,22 @@ struct PendingChanges: Sendable {
     }
 
     private mutating func set(_ change: Change, for hash: KeyHash) {
-        // Uses of a row precede its end or its replacement.
-        var uses: Int64 = 0
-        if case .touched(let count) = entries[hash]?.change {
-            if case .touched = change { uses = 0 } else { uses = count }
+        var entry = Entry(order: next(), change: change)
+        defer { entries[hash] = entry }
+        guard let old = entries[hash] else { return }
+        entry.ended = old.ended
+        // A row, if there is one, is that of the item before the one that is pending.
+        switch (old.change, change) {
+        case (.touched, .touched): break
+        case (.touched(let uses), .stored): entry.ended = End(order: old.order, reason: .replaced, uses: uses)
+        case (.touched(let uses), _): entry.uses = uses
+        case (.removed(let reason), .stored):
+            entry.ended = old.ended ?? End(order: old.order, reason: reason, uses: old.uses)
+        case (.absent, .stored): entry.ended = End(order: old.order, reason: .purged, uses: old.uses)
+        case (.stored, .removed):
+            entry.ended = old.ended ?? End(order: old.order - 1, reason: .replaced, uses: 0)
+        default: break
         }
-        entries[hash] = Entry(order: next(), change: change, uses: uses)
     }
 
     /// Puts back changes that could not be written, as if they had never been taken.
@@ -236,7 +255,9 @@ struct ChangeWriting {
                 // If another process has replaced the file meanwhile, that process writes its row; if it has removed or
                 // evicted the file, there is no row.
                 switch try lengthOnDisk(row) {
-                case row.storedBytes: try transaction.write(row, lastUse: sequence)
+                case row.storedBytes:
+                    try transaction.write(
+                        row, lastUse: sequence, because: batch.entries[hash]?.ended?.reason ?? .replaced)
                 case nil:
                     // Another process has opened, removed or evicted it, or the system has purged it.
                     try transaction.deleteRow(hash, because: .replaced)

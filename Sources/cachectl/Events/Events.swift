@@ -28,7 +28,9 @@ struct Events: CacheCommand {
     @Option(help: ArgumentHelp("Only events of this key.", valueName: "key"), transform: String.parse)
     var key: String?
 
-    @Option(help: ArgumentHelp("Only events of items from this source.", valueName: "source"), transform: String.parse)
+    @Option(
+        help: ArgumentHelp("Only events of items from this source.", valueName: "source"),
+        transform: String.parse)
     var source: String?
 
     @Option(

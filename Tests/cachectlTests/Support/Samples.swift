@@ -20,7 +20,9 @@ extension CacheSample {
 
 extension JournalEntry {
     /// An entry about an item of 1 KiB.
-    static func sample(_ kind: Kind, _ key: String = "", _ reason: String = "", second: Int64 = 0) -> JournalEntry {
+    static func sample(_ kind: Kind, _ key: String = "", _ reason: String = "", second: Int64 = 0)
+        -> JournalEntry
+    {
         JournalEntry(
             time: second * 1000, kind: kind, key: key, reason: reason, contentBytes: key.isEmpty ? 0 : 1000,
             chargedBytes: key.isEmpty ? 0 : 1024)

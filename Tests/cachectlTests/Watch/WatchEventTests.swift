@@ -9,7 +9,8 @@ import Testing
 
     @Test func everyKindIsTold() {
         let told: [(JournalEntry, String?)] = [
-            (.sample(.stored, "a"), "stored 1 item (1.0 KiB): a"), (.sample(.opened, "a", "opened"), "opened 1 item: a"),
+            (.sample(.stored, "a"), "stored 1 item (1.0 KiB): a"),
+            (.sample(.opened, "a", "opened"), "opened 1 item: a"),
             (.sample(.read, "a"), nil), (.sample(.missed, "a"), nil), (.sample(.reopened, "a"), nil),
             (.sample(.delivered, "a"), "delivered 1 item: a"),
             (.sample(.left, "a", "budget"), "evicted for the budget 1 item (1.0 KiB): a"),
@@ -36,8 +37,10 @@ import Testing
         #expect(texts(keys.map { .sample(.stored, $0) }) == ["stored 5 items (5.0 KiB): a, b, c, …"])
         #expect(
             texts([
-                .sample(.left, "a", "budget"), .sample(.opened, "b", "opened"), .sample(.left, "c", "pressure"),
-                .sample(.left, "d", "budget"), .sample(.refused, "e", "pressure"), .sample(.refused, "f", "disabled"),
+                .sample(.left, "a", "budget"), .sample(.opened, "b", "opened"),
+                .sample(.left, "c", "pressure"),
+                .sample(.left, "d", "budget"), .sample(.refused, "e", "pressure"),
+                .sample(.refused, "f", "disabled"),
             ]) == [
                 "evicted for the budget 2 items (2.0 KiB): a, d", "opened 1 item: b",
                 "evicted under pressure 1 item (1.0 KiB): c", "refused 1 item (pressure): e",

@@ -29,7 +29,8 @@ import Testing
                 world.samples.append(world.time)
                 world.time += world.sampleTakes
                 return .sample(
-                    world.samples.count == 1 ? [] : [.sample(.stored, "k")], second: Int64(world.samples.count))
+                    world.samples.count == 1 ? [] : [.sample(.stored, "k")],
+                    second: Int64(world.samples.count))
             },
             show: { _, events, all in
                 world.shown += 1
