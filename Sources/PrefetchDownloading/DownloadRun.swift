@@ -262,7 +262,7 @@ struct DownloadRun: Sendable {
         _ exchange: Exchange?, into content: ContentWriter, announced: Int64?
     ) async throws -> DownloadOutcome {
         let stored: StoreOutcome
-        let isKnown = try await !content.isResumed && cache.remembersStored(request.key)
+        let isKnown = content.isResumed ? false : try await cache.remembersStored(request.key)
         job.beginFetching(at: content.writer.contentBytes, isKnown: isKnown)
         do {
             stored = try await content.writeAll(

@@ -37,7 +37,8 @@ extension PrefetchCache {
     public func store<Pieces: AsyncSequence>(
         as metadata: ItemMetadata, expectedLength: Int64? = nil, sha256: [UInt8]? = nil,
         encoding: EncodingChoice = .automatic, keepingPartial: Bool = false,
-        forgettingPromotion: Bool = false, admission: AdmissionMode = .evicting, isolation: isolated (any Actor)? = #isolation,
+        forgettingPromotion: Bool = false, admission: AdmissionMode = .evicting,
+        isolation: isolated (any Actor)? = #isolation,
         progress: (DownloadProgress) -> Void = { _ in }, from pieces: (Int64) async throws -> Pieces
     ) async throws -> StoreOutcome where Pieces.Element == Data {
         let expected = Expectations(digest: sha256, length: expectedLength)
@@ -59,7 +60,8 @@ extension PrefetchCache {
             digest = ContentDigest(for: expected)
             switch try await beginStoring(
                 metadata, expectedLength: expectedLength, encoding: encoding,
-                keepingPartial: keepingPartial, forgettingPromotion: forgettingPromotion, admission: admission)
+                keepingPartial: keepingPartial, forgettingPromotion: forgettingPromotion, admission: admission
+            )
             {
             case .writer(let begun): writer = begun
             case .refused(let refusal): return .refused(refusal)

@@ -358,7 +358,7 @@ import Testing
         #expect(try HistoryRows(decoding: HistoryRows().encoded) == HistoryRows())
         let encoded = rows.encoded
         for count in 0..<encoded.count {
-            #expect(throws: HistoryRows.Malformed.self) {
+            #expect(throws: MalformedRecord.self) {
                 try HistoryRows(decoding: Array(encoded.prefix(count)))
             }
         }

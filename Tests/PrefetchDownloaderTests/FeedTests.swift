@@ -111,7 +111,8 @@ import Testing
         let container = URL(filePath: folder.path.string)
         let first = try await launch(Array(names.prefix(10)), server, in: container)
         let old = (1...Self.count).map { "old-\($0)" }
-        let second = try await launch(old, server, in: container, .same, .lru, .onlyIntoFreeSpace, transfers: 1)
+        let second = try await launch(
+            old, server, in: container, .same, .lru, .onlyIntoFreeSpace, transfers: 1)
         #expect(second.cached.isSuperset(of: first.cached))
         #expect(second.cached.count >= 20)
         #expect(second.bytes == Int64((second.cached.count - 10) * Self.length))

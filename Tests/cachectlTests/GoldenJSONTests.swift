@@ -105,6 +105,26 @@ import Testing
         try expect(transcript.text, "items")
     }
 
+    @Test func ofEvents() throws {
+        let transcript = Transcript(in: container)
+        for key in ["opened", "evicted", "left"] {
+            try container.succeed(
+                "put", key, "-", "--encoding", "identity", "--source", "feed", "--to", "documents",
+                input: Data("content".utf8))
+        }
+        try container.succeed("cat", "evicted")
+        try container.succeed("open", "opened")
+        try container.succeed("open", "opened")
+        try container.succeed("evict", "evicted")
+        #expect(try container.cachectl("cat", "evicted").status == 66)
+        #expect(try container.cachectl("put", "opened", "-", input: Data("content".utf8)).status == 75)
+        try transcript.run("events")
+        try transcript.run("events", "--kind", "left,missed", "--source", "feed", "--since", "1h")
+        try transcript.run("events", "--key", "nothing")
+        try transcript.run("events", "--kind", "sold")
+        try expect(transcript.text, "events")
+    }
+
     @Test func ofPartials() async throws {
         let cache = try await PrefetchCache(areas: .container(at: container.root))
         let metadata = ItemMetadata(key: "film", source: "feed", destination: .documents("film"))
@@ -221,7 +241,7 @@ import Testing
             json(.progress(DownloadProgress(completedBytes: 1, totalBytes: 2)), of: target),
             json(.progress(DownloadProgress(completedBytes: 1, totalBytes: nil)), of: target),
         ]
-        let sample = try CacheSample.sample(["k"], second: 9, sources: [.sample("feed")])
+        let sample = CacheSample.sample(second: 9, sources: [.sample("feed")]) { $0.items = 1 }
         lines.append(
             try json(
                 sample,

@@ -41,7 +41,8 @@ struct Replay {
         guard reader.kind == .prefetching else {
             guard !usesGate, warmUp == 0 else {
                 throw ReplayFailure(
-                    .damaged, "--gate and --warm-up need a trace of prefetching: \(TraceKind.prefetching.rawValue)")
+                    .damaged,
+                    "--gate and --warm-up need a trace of prefetching: \(TraceKind.prefetching.rawValue)")
             }
             return ReplayReport(try requests.result(), policy, capacity, elapsed)
         }

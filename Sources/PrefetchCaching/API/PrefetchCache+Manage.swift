@@ -147,6 +147,27 @@ extension PrefetchCache {
         }
     }
 
+    /// Returns what happened to the cache in all processes, and why, as far as they have saved it: up to about a second
+    /// ago.
+    ///
+    /// ```swift
+    /// var position: JournalPosition?
+    /// while !Task.isCancelled {
+    ///     let news = try await cache.journal(after: position)
+    ///     for entry in news.entries where entry.kind == .left { print(entry.key, entry.reason) }
+    ///     position = news.end
+    ///     try await Task.sleep(for: .seconds(1))
+    /// }
+    /// ```
+    ///
+    /// - Parameter position: Where an earlier part ended; `nil` for everything that is kept.
+    /// - Throws: ``CacheError/fileSystem(_:)``; ``CacheError/configuration(_:)`` when a newer version has written the
+    ///   journal.
+    /// - Complexity: Reads what follows the position, of a file of at most 1 MiB.
+    public func journal(after position: JournalPosition? = nil) async throws(CacheError) -> Journal {
+        try await run { engine throws(CacheError) in try engine.journal(after: position) }
+    }
+
     /// Sets all figures to 0, for all processes. The cache itself stays as it is.
     ///
     /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/busy(_:by:)``.

@@ -105,7 +105,8 @@ public import PrefetchStorageAreas
                 _ = try cache.evictor.evict(atLeast: used + request.size - capacity, from: transaction)
                 cache.files.insert(request.key.hash, length: request.size)
                 cache.noteStored(
-                    ItemMetadata(key: request.key, destination: .applicationSupport("item")), bytes: request.size)
+                    ItemMetadata(key: request.key, destination: .applicationSupport("item")),
+                    bytes: request.size)
             }
             try cache.catalog.writePending(&writing)
             try writing.finish()

@@ -30,7 +30,8 @@ final class Evictor: BudgetKeeping {
     private let unreported = Mutex<[CacheEvent]>([])
 
     init(
-        files: any CatalogedFiles, rules: Rules, history: History, environment: CacheEnvironment, events: EventHub
+        files: any CatalogedFiles, rules: Rules, history: History, environment: CacheEnvironment,
+        events: EventHub
     ) {
         self.files = files
         self.rules = rules
@@ -121,7 +122,9 @@ final class Evictor: BudgetKeeping {
 
     /// Evicts until at least `bytes` charged bytes were freed, or evicts nothing when that is impossible.
     ///
-    func makeRoom(_ bytes: Int64, for newcomer: Newcomer, from transaction: CatalogTransaction) throws -> RoomMade {
+    func makeRoom(_ bytes: Int64, for newcomer: Newcomer, from transaction: CatalogTransaction) throws
+        -> RoomMade
+    {
         try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction).make(bytes)
     }
 
@@ -133,10 +136,13 @@ final class Evictor: BudgetKeeping {
     }
 
     /// Returns how many of `bytes` charged bytes could be evicted for a newcomer. Evicts nothing.
-    func attainable(_ bytes: Int64, for newcomer: Newcomer, in transaction: CatalogTransaction) throws -> RoomMade {
+    func attainable(_ bytes: Int64, for newcomer: Newcomer, in transaction: CatalogTransaction) throws
+        -> RoomMade
+    {
         var made: RoomMade?
         try transaction.tentatively {
-            made = try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction).preview(bytes)
+            made = try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction)
+                .preview(bytes)
             return false
         }
         return made ?? RoomMade(freed: 0, attainable: 0)

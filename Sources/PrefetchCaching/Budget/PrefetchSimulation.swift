@@ -71,7 +71,8 @@ public import PrefetchStorageAreas
         let item = Item(size: size, counts: time >= warmUp)
         items[key.hash] = item
         let metadata = ItemMetadata(
-            key: key, source: source, destination: .applicationSupport("item"), storedAt: time, expiresAt: nil)
+            key: key, source: source, destination: .applicationSupport("item"), storedAt: time, expiresAt: nil
+        )
         if usesGate, cache.history.knowledge().pauses(key, from: source) {
             return try decline(metadata, size)
         }
@@ -79,7 +80,8 @@ public import PrefetchStorageAreas
         let isStored = try cache.catalog.transaction { transaction in
             let excess = try transaction.itemBytes() + size - capacity
             guard size <= capacity,
-                try cache.evictor.makeRoom(excess, for: Newcomer(metadata), from: transaction).attainable == nil
+                try cache.evictor.makeRoom(excess, for: Newcomer(metadata), from: transaction).attainable
+                    == nil
             else { return false }
             cache.files.insert(key.hash, length: size)
             cache.noteStored(metadata, bytes: size)

@@ -164,7 +164,8 @@ final class RoomForRequest {
     private func refusal(of newcomer: Newcomer, by victim: Victim) -> Refusal? {
         if newcomer.mode == .onlyIntoFreeSpace { return .lowValue }
         if victim.priority > newcomer.priority { return .lowPriority(newcomer.priority) }
-        guard victim.priority == newcomer.priority, let worth = worthOfNewcomer, let other = victim.worth else {
+        guard victim.priority == newcomer.priority, let worth = worthOfNewcomer, let other = victim.worth
+        else {
             return nil
         }
         isOutweighed = other > worth

@@ -97,5 +97,7 @@ final class ImaginaryFiles: CatalogedFiles {
     /// There are no partials in a simulation.
     func state(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.State { .absent }
 
-    func storedBytes(of hash: KeyHash) throws(FileSystemError) -> Int64? { state.withLock { $0.lengths[hash] } }
+    func storedBytes(of hash: KeyHash) throws(FileSystemError) -> Int64? {
+        state.withLock { $0.lengths[hash] }
+    }
 }

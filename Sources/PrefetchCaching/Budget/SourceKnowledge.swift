@@ -98,7 +98,9 @@ struct SourceKnowledge: Sendable {
         }
         let prior = min(0.95, rate.opened / rate.trials)
         self.prior = prior
-        let all = sums.values.reduce((bytes: 0.0, weight: 0.0)) { ($0.bytes + $1.bytes, $0.weight + $1.weight) }
+        let all = sums.values.reduce((bytes: 0.0, weight: 0.0)) {
+            ($0.bytes + $1.bytes, $0.weight + $1.weight)
+        }
         meanBytes = all.weight > 0 ? max(1, all.bytes / all.weight) : 1
         let known = sums.filter { $0.value.arrived >= Self.fewestItems && $0.key != HistoryRows.others }
         for (name, sums) in known.sorted(by: { ($1.value.weight, $0.key) < ($0.value.weight, $1.key) })
@@ -166,7 +168,8 @@ struct SourceKnowledge: Sendable {
     private mutating func pause() {
         let bytes = sources.values.reduce(0) { $0 + $1.recentBytes }
         guard bytes > 0 else { return }
-        let worth = sources.values.reduce(0) { $0 + $1.recentBytes * $1.openRate / $1.meanBytes.squareRoot() } / bytes
+        let worth =
+            sources.values.reduce(0) { $0 + $1.recentBytes * $1.openRate / $1.meanBytes.squareRoot() } / bytes
         for (name, source) in sources where source.arrived >= Self.fewestToPause {
             sources[name]?.isPaused =
                 source.openRate < Self.pause.openRate

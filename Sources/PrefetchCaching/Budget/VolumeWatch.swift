@@ -11,6 +11,8 @@ internal import SystemPackage
 final class VolumeWatch: Sendable {
     /// How long a measurement is valid.
     static let interval = Duration.seconds(1)
+    /// The counter with the budget that was last noted in the journal.
+    private static let budgetRow = "budget"
 
     /// What can be determined without the catalog.
     struct CurrentPressure: Sendable {
@@ -122,8 +124,14 @@ final class VolumeWatch: Sendable {
     /// Measures the volume, and remembers the result.
     func sample(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
         let snapshot = try preview(transaction)
-        if try transaction.rememberedVolume() != snapshot.remembered {
-            try transaction.remember(snapshot.remembered)
+        let remembered = try transaction.rememberedVolume()
+        if remembered != snapshot.remembered { try transaction.remember(snapshot.remembered) }
+        if remembered?.pressure ?? .normal != snapshot.pressure {
+            transaction.changes.note(UsageEvent(kind: .pressure(snapshot.pressure)))
+        }
+        if try transaction.value(of: Self.budgetRow) != snapshot.budget {
+            try transaction.setValue(of: Self.budgetRow, to: snapshot.budget)
+            transaction.changes.note(UsageEvent(kind: .budget, chargedBytes: snapshot.budget))
         }
         if try Unreleased(transaction) != snapshot.unreleased {
             try snapshot.unreleased.write(to: transaction)

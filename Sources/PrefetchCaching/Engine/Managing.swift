@@ -99,6 +99,13 @@ extension Engine {
         return history.rows()
     }
 
+    /// What happened after `position`, including what this process has just noted.
+    func journal(after position: JournalPosition?) throws(CacheError) -> Journal {
+        try catalog.reading { _ in }
+        history.save()
+        return try history.journal.read(after: position)
+    }
+
     func capacity() throws(CacheError) -> CapacityReport {
         try catalog.reading { transaction in
             try CapacityReport(try admission.watch.preview(transaction), transaction)

@@ -74,7 +74,9 @@ package enum CacheFile: Hashable, Sendable {
     case staged(name: String)
     /// A file of the user's that was moved aside, and is moved back when the cache is opened.
     case aside
-    case ledger, catalog, configuration, history
+    case ledger, catalog, configuration
+    /// The sums, or the journal, of what happened.
+    case history
 
     /// - Returns: `nil` for a name that the cache does not use there.
     package init?(_ name: FilePath.Component, in folder: CacheFolder) {
@@ -116,7 +118,9 @@ package enum CacheFile: Hashable, Sendable {
                 self = .ledger
             } else if text == configuration || text == ".\(configuration).new" {
                 self = .configuration
-            } else if [CacheLayout.history.string, ".\(CacheLayout.history.string).new"].contains(text) {
+            } else if [CacheLayout.history.string, CacheLayout.journal.string].contains(where: {
+                text == $0 || text == ".\($0).new"
+            }) {
                 self = .history
             } else {
                 return nil

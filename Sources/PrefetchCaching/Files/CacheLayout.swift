@@ -20,6 +20,7 @@ enum CacheLayout {
     static let files = FilePath("files")
     static let configuration = FilePath.Component("configuration.json")
     static let history = FilePath.Component("history")
+    static let journal = FilePath.Component("journal")
 
     /// The staging folder for a destination on another volume than Application Support.
     static let foreignStaging = FilePath(".PrefetchCache-staging")

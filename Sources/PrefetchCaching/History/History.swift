@@ -18,6 +18,7 @@ final class History: Sendable {
 
     /// `nil` for a history in memory.
     private let log: SharedLog?
+    let journal: JournalWriter
     private let environment: CacheEnvironment
     private let isPromoted: @Sendable (ItemKey) throws(CacheError) -> Bool
     private let state = Mutex(State())
@@ -41,11 +42,14 @@ final class History: Sendable {
     ) {
         self.isPromoted = isPromoted
         log = folder.map { SharedLog(CacheLayout.history, in: $0, kind: "PCacheH", version: Self.version) }
+        journal = JournalWriter(in: folder, environment)
         self.environment = environment
     }
 
     /// Whether there is anything for ``save()`` to do.
-    var hasUnsaved: Bool { state.withLock { !$0.unsaved.isEmpty } && log != nil }
+    var hasUnsaved: Bool {
+        log != nil && state.withLock { !$0.unsaved.isEmpty } || journal.hasUnsaved
+    }
 
     func record(_ event: UsageEvent) { record([event]) }
 
@@ -54,11 +58,9 @@ final class History: Sendable {
     func record(_ changes: RowChanges) {
         record(
             changes.events.map { event in
-                guard case .left(.purged, let wasUsed, let bytes) = event.kind, isOpened(event.key) else {
-                    return event
-                }
+                guard case .left(.purged, let wasUsed) = event.kind, isOpened(event.key) else { return event }
                 var event = event
-                event.kind = .left(.opened, wasUsed: wasUsed, chargedBytes: bytes)
+                event.kind = .left(.opened, wasUsed: wasUsed)
                 return event
             })
     }
@@ -84,6 +86,7 @@ final class History: Sendable {
             var figures = PrefetchFigures()
             if lost > 0 {
                 figures.add(lost, to: .leftPurged)
+                record(UsageEvent(kind: .vanished(items: lost), source: source))
                 // Which of the items were used is not known unless all are gone.
                 let share = Double(lost) / Double(sums.residents)
                 figures.add(Int64((Double(max(0, sums.unusedResidents)) * share).rounded()), to: .wasted)
@@ -100,6 +103,7 @@ final class History: Sendable {
         state.withLock { state in
             for event in events { event.count(in: &state.unsaved, now: now) }
         }
+        journal.note(events, at: now)
     }
 
     /// Adds to the figures of a source, today.
@@ -142,6 +146,7 @@ final class History: Sendable {
 
     /// Appends what was counted since the last call. What cannot be written now stays in memory.
     func save() {
+        journal.save()
         guard let log else { return }
         access.withLock { _ in
             let (position, unsaved) = state.withLock { state in
@@ -153,7 +158,7 @@ final class History: Sendable {
                 let end = try log.append(unsaved.encoded, after: position) { records in
                     var rows = Self.rows(of: records)
                     rows.add(unsaved)
-                    return summary(of: &rows)
+                    return [summary(of: &rows)]
                 }
                 state.withLock { $0.position = end }
             } catch {

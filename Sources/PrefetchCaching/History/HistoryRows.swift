@@ -36,9 +36,7 @@ struct HistoryRows: Sendable, Equatable {
 
     /// The name under which a source is counted.
     func admitted(_ source: String) -> String {
-        var name = source[...]
-        while name.utf8.count > Self.longestName { name = name.dropLast() }
-        let admitted = String(name)
+        let admitted = source.prefix(bytes: Self.longestName)
         return sources.contains(admitted) || sources.count < Self.mostSources ? admitted : Self.others
     }
 
@@ -102,19 +100,13 @@ struct HistoryRows: Sendable, Equatable {
 /// The stored form: the names of the sources, then for each row the day, the number of its source, and pairs of metric
 /// and sum. All numbers have variable length (LEB128), signed ones in zigzag order.
 extension HistoryRows {
-    /// The bytes are not those of this form.
-    struct Malformed: Error {}
-
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
         let places = figures.sorted { ($0.key.day, $0.key.source) < ($1.key.day, $1.key.source) }
         let names = Set(places.map(\.key.source)).sorted()
         let numbers = Dictionary(uniqueKeysWithValues: zip(names, names.indices))
         bytes.append(number: UInt64(names.count))
-        for name in names {
-            bytes.append(number: UInt64(name.utf8.count))
-            bytes.append(contentsOf: name.utf8)
-        }
+        for name in names { bytes.append(text: name) }
         bytes.append(number: UInt64(places.count))
         for (place, figures) in places {
             bytes.append(number: UInt64(numbers[place.source] ?? 0))
@@ -129,20 +121,17 @@ extension HistoryRows {
         return bytes
     }
 
-    /// - Throws: ``Malformed``.
+    /// - Throws: ``MalformedRecord``.
     init(decoding bytes: [UInt8]) throws {
         var rest = bytes[...]
         var names: [String] = []
         for _ in 0..<(try rest.number(atMost: UInt64(bytes.count))) {
-            let count = Int(try rest.number(atMost: UInt64(bytes.count)))
-            guard count <= rest.count else { throw Malformed() }
-            names.append(String(decoding: rest.prefix(count), as: UTF8.self))
-            rest = rest.dropFirst(count)
+            names.append(try rest.text())
         }
         for _ in 0..<(try rest.number(atMost: UInt64(bytes.count))) {
             let number = Int(try rest.number(atMost: UInt64(bytes.count)))
             guard names.indices.contains(number), let day = Int32(exactly: try rest.signed()) else {
-                throw Malformed()
+                throw MalformedRecord()
             }
             var figures = PrefetchFigures()
             for _ in 0..<(try rest.number(atMost: 256)) {
@@ -155,41 +144,6 @@ extension HistoryRows {
             }
             add(figures, day: day, source: names[number])
         }
-        guard rest.isEmpty else { throw Malformed() }
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(number: UInt64) {
-        var rest = number
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
-    }
-
-    fileprivate mutating func append(signed value: Int64) {
-        append(number: UInt64(bitPattern: value << 1 ^ value >> 63))
-    }
-}
-
-extension ArraySlice<UInt8> {
-    fileprivate mutating func number(atMost limit: UInt64 = .max) throws -> UInt64 {
-        var number: UInt64 = 0
-        var shift: UInt64 = 0
-        while true {
-            guard let byte = popFirst(), shift < 64 else { throw HistoryRows.Malformed() }
-            number |= UInt64(byte & 0x7F) << shift
-            if byte < 0x80 { break }
-            shift += 7
-        }
-        guard number <= limit else { throw HistoryRows.Malformed() }
-        return number
-    }
-
-    fileprivate mutating func signed() throws -> Int64 {
-        let number = try number()
-        return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+        guard rest.isEmpty else { throw MalformedRecord() }
     }
 }

@@ -6,13 +6,46 @@ internal import SystemPackage
 /// reads on from where it was.
 ///
 /// Records are checksummed: one that a dying process left unfinished ends the file for readers, and the next writer cuts
-/// it off. The file may be replaced as a whole under the lock, which its readers notice by its identity. Nothing is
+/// it off. The file may be replaced as a whole under the lock, which its readers notice. Nothing is
 /// flushed to the device except a replacement.
 struct SharedLog: Sendable {
     /// Up to where the file was read.
+    ///
+    /// The last record tells the file from a later one that was given the same identity, and is looked for in a file that
+    /// has replaced this one and begins with some of its records.
     struct Position: Hashable, Sendable {
         let file: FileAttributes.Identity
         var offset: Int64
+        /// `nil` before the first record.
+        var last: Header?
+    }
+
+    /// What precedes a record: its length, in 4 bytes, and its checksum, in 8, both little-endian.
+    struct Header: Hashable, Sendable {
+        static let count = 12
+
+        let length: UInt32
+        let checksum: UInt64
+
+        init(of record: [UInt8]) {
+            length = UInt32(record.count)
+            checksum = record.withUnsafeBytes { Checksum.of($0) }
+        }
+
+        /// - Parameter bytes: At least ``count`` bytes from `offset` on.
+        init(in bytes: [UInt8], at offset: Int) {
+            (length, checksum) = bytes.withUnsafeBytes {
+                (
+                    UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)),
+                    UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset + 4, as: UInt64.self))
+                )
+            }
+        }
+
+        var bytes: [UInt8] {
+            withUnsafeBytes(of: length.littleEndian) { Array($0) }
+                + withUnsafeBytes(of: checksum.littleEndian) { Array($0) }
+        }
     }
 
     /// What was appended since a position.
@@ -20,7 +53,7 @@ struct SharedLog: Sendable {
         var records: [[UInt8]] = []
         /// `nil` when there is no file.
         var position: Position?
-        /// Whether `records` are all records of the file rather than those after the given position.
+        /// Whether `records` are all records of the file, since the given position is not in it or none was given.
         var isWhole = true
     }
 
@@ -67,7 +100,9 @@ struct SharedLog: Sendable {
         let attributes = try onLog { () throws(FileSystemError) in try fileSystem.attributes(of: file) }
         var news = News()
         var start = Int64(mark.count)
-        if let position, position.file == attributes.identity, position.offset <= attributes.length {
+        if let position, position.file == attributes.identity, position.offset <= attributes.length,
+            try isAt(position, in: file)
+        {
             news.isWhole = false
             start = position.offset
         } else {
@@ -89,48 +124,50 @@ struct SharedLog: Sendable {
             try fileSystem.bytes(of: file, at: start, count: Int(length))
         }
         var offset = 0
-        while let record = Self.record(in: bytes, at: offset) {
+        var last = news.isWhole ? nil : position?.last
+        while let (header, record) = Self.record(in: bytes, at: offset) {
             news.records.append(record)
-            offset += Self.header + record.count
+            offset += Header.count + record.count
+            last = header
+            if news.isWhole, header == position?.last {
+                // The file was replaced by one that goes on with the same records.
+                news.isWhole = false
+                news.records = []
+            }
         }
-        news.position = Position(file: attributes.identity, offset: start + Int64(offset))
+        news.position = Position(file: attributes.identity, offset: start + Int64(offset), last: last)
         return news
     }
 
-    /// A record is preceded by its length, in 4 bytes, and its checksum, in 8, both little-endian.
-    private static let header = 12
-
-    private static func record(in bytes: [UInt8], at offset: Int) -> [UInt8]? {
-        guard offset + header <= bytes.count else { return nil }
-        let (length, checksum) = bytes.withUnsafeBytes {
-            (
-                Int(UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self))),
-                UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset + 4, as: UInt64.self))
-            )
+    /// Whether the record that ends at a position is the one that did.
+    private func isAt(_ position: Position, in file: Descriptor) throws(Failure) -> Bool {
+        guard let last = position.last else { return false }
+        let start = position.offset - Int64(last.length) - Int64(Header.count)
+        let found = try onLog { () throws(FileSystemError) in
+            try fileSystem.bytes(of: file, at: start, count: Header.count)
         }
-        let start = offset + header
-        guard length > 0, length <= bytes.count - start else { return nil }
-        let record = Array(bytes[start..<start + length])
-        return record.withUnsafeBytes { Checksum.of($0) } == checksum ? record : nil
+        return found == last.bytes
     }
 
-    private static func framed(_ record: [UInt8]) -> [UInt8] {
-        let checksum = record.withUnsafeBytes { Checksum.of($0) }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(header + record.count)
-        withUnsafeBytes(of: UInt32(record.count).littleEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
-        return bytes + record
+    private static func record(in bytes: [UInt8], at offset: Int) -> (Header, [UInt8])? {
+        guard offset + Header.count <= bytes.count else { return nil }
+        let header = Header(in: bytes, at: offset)
+        let start = offset + Header.count
+        guard header.length > 0, Int(header.length) <= bytes.count - start else { return nil }
+        let record = Array(bytes[start..<start + Int(header.length)])
+        return Header(of: record) == header ? (header, record) : nil
     }
+
+    private static func framed(_ record: [UInt8]) -> [UInt8] { Header(of: record).bytes + record }
 
     /// Appends a record, with no other process in between.
     ///
     /// - Parameters:
     ///   - position: Up to where the file is known to be sound; `nil` if it is unknown.
-    ///   - summary: Makes one record of all records and the new one, when the file would become too long.
+    ///   - summary: Returns the records to keep of all records and the new one, when the file would become too long.
     /// - Returns: The position after the record.
     func append(
-        _ record: [UInt8], after position: Position?, orReplaceBy summary: ([[UInt8]]) -> [UInt8]
+        _ record: [UInt8], after position: Position?, orReplaceBy summary: ([[UInt8]]) -> [[UInt8]]
     ) throws(Failure) -> Position? {
         try exclusively { file throws(Failure) in
             let news = try news(in: file, after: position)
@@ -145,17 +182,18 @@ struct SharedLog: Sendable {
                 try fileSystem.resize(file, to: end.offset)
                 try fileSystem.writeAll(frame, to: file, at: end.offset)
                 end.offset += Int64(frame.count)
+                end.last = Header(of: record)
                 return end
             }
         }
     }
 
     /// Replaces all records by one.
-    func replaceAll(by summary: [UInt8]) throws(Failure) {
+    func replaceAll(by record: [UInt8]) throws(Failure) {
         try exclusively { file throws(Failure) in
             // Throws for a newer version.
             _ = try news(in: file, after: nil)
-            _ = try onLog { () throws(FileSystemError) in try replace(by: summary) }
+            _ = try onLog { () throws(FileSystemError) in try replace(by: [record]) }
         }
     }
 
@@ -205,14 +243,14 @@ struct SharedLog: Sendable {
         return nil
     }
 
-    private func replace(by summary: [UInt8]) throws(FileSystemError) -> Position? {
-        let bytes = mark + Self.framed(summary)
+    private func replace(by records: [[UInt8]]) throws(FileSystemError) -> Position? {
+        let bytes = records.reduce(into: mark) { $0 += Self.framed($1) }
         try fileSystem.replaceContents(
             of: name, in: folder.descriptor, with: bytes, permissions: CacheLayout.filePermissions,
             durable: true)
         guard let file = try fileSystem.attributes(of: path, in: folder.descriptor)?.identity else {
             return nil
         }
-        return Position(file: file, offset: Int64(bytes.count))
+        return Position(file: file, offset: Int64(bytes.count), last: records.last.map(Header.init(of:)))
     }
 }

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import PrefetchItemFormat
+internal import PrefetchVolumeCapacity
 
-/// Something that the figures count.
+/// Something that the figures count, and the journal tells.
 struct UsageEvent: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         /// Bytes of the item's file.
@@ -10,12 +11,20 @@ struct UsageEvent: Sendable, Hashable {
         case read(count: Int64, isFirst: Bool)
         /// Nothing was found. The event has source, length and time if the item had been there.
         case missed(count: Int64)
-        case left(Departure, wasUsed: Bool, chargedBytes: Int64)
+        case left(Departure, wasUsed: Bool)
         case delivered
         case reopened
         case refused(PrefetchFigures.Metric)
         /// An item was refused for its worth for the first time, and is remembered.
         case declined
+
+        // Not counted.
+        case pressure(Pressure)
+        /// The budget is ``chargedBytes`` now.
+        case budget
+        case rebuilt(items: Int)
+        /// Items of the source vanished with the catalog.
+        case vanished(items: Int64)
     }
 
     var kind: Kind
@@ -23,6 +32,7 @@ struct UsageEvent: Sendable, Hashable {
     var key = ""
     var source = ""
     var contentBytes: Int64 = 0
+    var chargedBytes: Int64 = 0
     /// When the item was stored, in milliseconds since 1970, if known.
     var storedAt: Int64?
 }
@@ -90,7 +100,7 @@ extension UsageEvent {
             figures.add(contentBytes, to: .missedBytes)
             ofDay.add(to: .wantedOfDay)
             countAge()
-        case .left(let reason, let wasUsed, let chargedBytes):
+        case .left(let reason, let wasUsed):
             figures.add(to: reason.items)
             figures.add(contentBytes, to: reason.bytes)
             if [.pressure, .budget, .expired, .request].contains(reason) {
@@ -109,6 +119,7 @@ extension UsageEvent {
         case .reopened: figures.add(to: .reopened)
         case .refused(let metric): figures.add(to: metric)
         case .declined: ofDay.add(to: .declined)
+        case .pressure, .budget, .rebuilt, .vanished: return
         }
         rows.add(figures, day: today, source: source)
         rows.add(ofDay, day: cohort, source: source)

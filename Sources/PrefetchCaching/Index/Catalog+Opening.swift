@@ -39,7 +39,10 @@ extension Catalog {
             fresh.generation = inMemory { $0.allowance.generation }
             file = .open(fresh)
             // Without items nothing was rebuilt: the cache is new, or was purged completely.
-            if let rebuilt, rebuilt > 0 { events.send(.catalogRebuilt(items: rebuilt)) }
+            if let rebuilt, rebuilt > 0 {
+                history.record(UsageEvent(kind: .rebuilt(items: rebuilt)))
+                events.send(.catalogRebuilt(items: rebuilt))
+            }
             return fresh
         }
     }

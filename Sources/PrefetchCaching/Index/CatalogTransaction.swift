@@ -89,8 +89,10 @@ extension CatalogTransaction {
 extension CatalogTransaction {
     /// Writes the row of a file.
     ///
-    /// - Parameter lastUse: Its position in the order of use.
-    func write(_ row: CatalogRow, lastUse: Int64) throws {
+    /// - Parameters:
+    ///   - lastUse: Its position in the order of use.
+    ///   - reason: Why an item whose row it replaces is gone.
+    func write(_ row: CatalogRow, lastUse: Int64, because reason: Departure = .replaced) throws {
         try insert(row, lastUse: lastUse, "NOTHING")
         if database.changesCount == 0 {
             let known = try departing(row.hash)
@@ -99,7 +101,7 @@ extension CatalogTransaction {
                 Self.replacement)
             // Written again after a failure, or found by a reconciler first.
             if let known, row.isVersion(of: known) { return }
-            if let known { note(known, leaving: .replaced) }
+            if let known { note(known, leaving: reason) }
         }
         if row.kind == .item { changes.note(row.storing) }
     }
@@ -160,7 +162,8 @@ extension CatalogTransaction {
 
         func event(_ kind: UsageEvent.Kind) -> UsageEvent {
             UsageEvent(
-                kind: kind, key: key, source: source, contentBytes: contentBytes, storedAt: storedAt)
+                kind: kind, key: key, source: source, contentBytes: contentBytes, chargedBytes: chargedBytes,
+                storedAt: storedAt)
         }
     }
 
@@ -173,8 +176,7 @@ extension CatalogTransaction {
     }
 
     private func note(_ row: Departing, leaving reason: Departure) {
-        changes.note(
-            row.event(.left(reason, wasUsed: row.uses > 0, chargedBytes: row.chargedBytes)))
+        changes.note(row.event(.left(reason, wasUsed: row.uses > 0)))
     }
 
     /// Deletes the row of a file that is gone.
@@ -234,7 +236,8 @@ extension CatalogTransaction {
     /// Whether an item is remembered that was stored and left unused.
     func remembersStored(_ hash: KeyHash) throws -> Bool {
         try Bool.fetchOne(
-            database.cachedStatement(sql: "SELECT wasStored FROM departed WHERE hash = ?"), arguments: [hash.data])
+            database.cachedStatement(sql: "SELECT wasStored FROM departed WHERE hash = ?"),
+            arguments: [hash.data])
             ?? false
     }
 
@@ -345,7 +348,8 @@ extension CatalogTransaction {
     private func weighed(_ condition: String, _ arguments: StatementArguments) throws -> [WeighedItem] {
         let rows = try Row.fetchCursor(
             database.cachedStatement(
-                sql: "SELECT hash, key, kind, chargedLength, priority, source, lastUse, storedAt, uses FROM item "
+                sql:
+                    "SELECT hash, key, kind, chargedLength, priority, source, lastUse, storedAt, uses FROM item "
                     + condition), arguments: arguments)
         var items: [WeighedItem] = []
         while let row = try rows.next() {
@@ -370,19 +374,24 @@ extension CatalogTransaction {
     /// The items of a priority after a position in the order of use.
     func items(ofPriority priority: Double, after last: Int64, atMost limit: Int) throws -> [WeighedItem] {
         try weighed(
-            "WHERE kind = 0 AND priority = ? AND lastUse > ? ORDER BY lastUse LIMIT ?", [priority, last, limit])
+            "WHERE kind = 0 AND priority = ? AND lastUse > ? ORDER BY lastUse LIMIT ?",
+            [priority, last, limit])
     }
 
     /// Creates or drops the index for ``firstItem(ofSource:priority:after:)``, which only one policy needs, so that the
     /// others do not pay for it with every row.
     func indexSources(_ isNeeded: Bool) throws {
-        let isThere = try Bool.fetchOne(
-            database.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'ofSource')")) == true
+        let isThere =
+            try Bool.fetchOne(
+                database.cachedStatement(
+                    sql:
+                        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'ofSource')"
+                )) == true
         guard isThere != isNeeded else { return }
         try database.execute(
             sql: isNeeded
-                ? "CREATE INDEX ofSource ON item (priority, source, lastUse) WHERE kind = 0" : "DROP INDEX ofSource")
+                ? "CREATE INDEX ofSource ON item (priority, source, lastUse) WHERE kind = 0"
+                : "DROP INDEX ofSource")
     }
 
     /// The lowest priority of an item above `last`.
@@ -617,7 +626,7 @@ extension CatalogRow {
     func event(_ kind: UsageEvent.Kind) -> UsageEvent {
         UsageEvent(
             kind: kind, key: key, source: metadata?.source ?? "", contentBytes: contentBytes,
-            storedAt: metadata?.storedAt)
+            chargedBytes: chargedBytes, storedAt: metadata?.storedAt)
     }
 }
 

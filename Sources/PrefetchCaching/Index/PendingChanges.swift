@@ -21,8 +21,17 @@ struct PendingChanges: Sendable {
         /// The position of the last use of an item that was also stored: a policy may count it differently
         /// from the store.
         var usedAt: UInt64?
-        /// How often an item was used before the change, or since it was stored.
+        /// How often an item was used since it was stored, or before any other change.
         var uses: Int64 = 0
+        /// The end of the item that the row belongs to, when another was stored since.
+        var ended: End?
+    }
+
+    struct End: Sendable {
+        let order: UInt64
+        let reason: Departure
+        /// How often it was used before.
+        let uses: Int64
     }
 
     /// The most misses that are counted by key; further ones are counted without one.
@@ -30,22 +39,29 @@ struct PendingChanges: Sendable {
 
     private(set) var entries: [KeyHash: Entry] = [:]
     /// What happened to items that never had a row.
-    private(set) var events: [UsageEvent] = []
-    /// How often items were looked for and not found.
-    private(set) var misses: [ItemKey: Int64] = [:]
+    private(set) var events: [(order: UInt64, event: UsageEvent)] = []
+    /// How often items were looked for and not found, and when first.
+    private(set) var misses: [ItemKey: (order: UInt64, count: Int64)] = [:]
     /// Items that were refused because they are not worth their space.
     private(set) var declined: [ItemKey: Declined] = [:]
     /// The items that the user has opened.
     private(set) var opened: Set<KeyHash> = []
     private var lastOrder: UInt64 = 0
 
-    var isEmpty: Bool { entries.isEmpty && events.isEmpty && misses.isEmpty && declined.isEmpty && opened.isEmpty }
+    var isEmpty: Bool {
+        entries.isEmpty && events.isEmpty && misses.isEmpty && declined.isEmpty && opened.isEmpty
+    }
 
     /// The changes in chronological order.
-    var ordered: [(hash: KeyHash, change: Change)] {
+    var ordered: [(order: UInt64, hash: KeyHash, change: Change)] {
         var steps: [(order: UInt64, hash: KeyHash, change: Change)] = []
         steps.reserveCapacity(entries.count)
         for (hash, entry) in entries {
+            if let ended = entry.ended {
+                if ended.uses > 0 { steps.append((ended.order, hash, .touched(ended.uses))) }
+                steps.append((ended.order + 1, hash, .removed(ended.reason)))
+                if case .removed = entry.change { continue }
+            }
             if let usedAt = entry.usedAt {
                 steps.append((entry.order, hash, entry.change))
                 steps.append((usedAt, hash, .touched(entry.uses)))
@@ -55,7 +71,19 @@ struct PendingChanges: Sendable {
             }
         }
         steps.sort { $0.order < $1.order }
-        return steps.map { ($0.hash, $0.change) }
+        return steps
+    }
+
+    /// What happened besides the changes, in chronological order.
+    fileprivate var notes: [(order: UInt64, note: Note)] {
+        (events.map { ($0.order, .event($0.event)) }
+            + misses.map { ($0.value.order, .missed($0.key, count: $0.value.count)) })
+            .sorted { $0.order < $1.order }
+    }
+
+    fileprivate enum Note {
+        case event(UsageEvent)
+        case missed(ItemKey, count: Int64)
     }
 
     /// Charged bytes of all stored items that the catalog does not charge for yet.
@@ -73,10 +101,12 @@ struct PendingChanges: Sendable {
     }
 
     mutating func missed(_ key: ItemKey) {
-        if misses.count < Self.mostMisses || misses[key] != nil {
-            misses[key, default: 0] += 1
+        if let known = misses.index(forKey: key) {
+            misses.values[known].count += 1
+        } else if misses.count < Self.mostMisses {
+            misses[key] = (next(), 1)
         } else {
-            events.append(UsageEvent(kind: .missed(count: 1)))
+            note(UsageEvent(kind: .missed(count: 1)))
         }
     }
 
@@ -92,20 +122,19 @@ struct PendingChanges: Sendable {
     mutating func touched(_ hash: KeyHash, count: Int64 = 1) {
         switch entries[hash]?.change {
         case .stored:
-            lastOrder += 2
-            entries[hash]?.usedAt = lastOrder
+            let order = next()
+            entries[hash]?.usedAt = order
             entries[hash]?.uses += count
         case .touched(let uses): set(.touched(uses + count), for: hash)
         case nil: set(.touched(count), for: hash)
         case .removed, .absent, .partialLost:
-            events.append(UsageEvent(kind: .read(count: count, isFirst: false)))
+            note(UsageEvent(kind: .read(count: count, isFirst: false)))
         }
     }
 
     mutating func removed(_ hash: KeyHash, because reason: Departure) {
-        // A row, if there is one, is that of the item that the pending one has replaced.
-        let isPending = noteReplaced(hash, because: reason)
-        set(.removed(isPending ? .replaced : reason), for: hash)
+        noteReplaced(hash, because: reason)
+        set(.removed(reason), for: hash)
     }
 
     /// Notes that an item is not on disk, unless there is a newer change.
@@ -128,28 +157,41 @@ struct PendingChanges: Sendable {
     }
 
     /// Counts the storing and the end of an item that has no row yet.
-    ///
-    /// - Returns: Whether there is one.
-    @discardableResult
-    private mutating func noteReplaced(_ hash: KeyHash, because reason: Departure) -> Bool {
+    private mutating func noteReplaced(_ hash: KeyHash, because reason: Departure) {
         guard let entry = entries[hash], case .stored(let row) = entry.change, row.kind == .item else {
-            return false
+            return
         }
-        events.append(row.storing)
-        if entry.uses > 0 { events.append(row.event(.read(count: entry.uses, isFirst: true))) }
-        events.append(
-            row.event(.left(reason, wasUsed: entry.uses > 0, chargedBytes: row.chargedBytes)))
-        return true
+        events.append((entry.order, row.storing))
+        if entry.uses > 0 {
+            events.append((entry.usedAt ?? entry.order, row.event(.read(count: entry.uses, isFirst: true))))
+        }
+        note(row.event(.left(reason, wasUsed: entry.uses > 0)))
+    }
+
+    private mutating func note(_ event: UsageEvent) { events.append((next(), event)) }
+
+    private mutating func next() -> UInt64 {
+        lastOrder += 2
+        return lastOrder
     }
 
     private mutating func set(_ change: Change, for hash: KeyHash) {
-        // Uses of a row precede its end or its replacement.
-        var uses: Int64 = 0
-        if case .touched(let count) = entries[hash]?.change {
-            if case .touched = change { uses = 0 } else { uses = count }
+        var entry = Entry(order: next(), change: change)
+        defer { entries[hash] = entry }
+        guard let old = entries[hash] else { return }
+        entry.ended = old.ended
+        // A row, if there is one, is that of the item before the one that is pending.
+        switch (old.change, change) {
+        case (.touched, .touched): break
+        case (.touched(let uses), .stored): entry.ended = End(order: old.order, reason: .replaced, uses: uses)
+        case (.touched(let uses), _): entry.uses = uses
+        case (.removed(let reason), .stored):
+            entry.ended = old.ended ?? End(order: old.order, reason: reason, uses: old.uses)
+        case (.absent, .stored): entry.ended = End(order: old.order, reason: .purged, uses: old.uses)
+        case (.stored, .removed):
+            entry.ended = old.ended ?? End(order: old.order - 1, reason: .replaced, uses: 0)
+        default: break
         }
-        lastOrder += 2
-        entries[hash] = Entry(order: lastOrder, change: change, uses: uses)
     }
 
     /// Puts back changes that could not be written, as if they had never been taken.
@@ -158,11 +200,13 @@ struct PendingChanges: Sendable {
     mutating func restore(_ older: PendingChanges) -> Int64 {
         let newer = self
         self = older
-        events += newer.events
-        for (key, count) in newer.misses { misses[key, default: 0] += count }
+        events += newer.events.map { (older.lastOrder + $0.order, $0.event) }
+        for (key, missed) in newer.misses {
+            misses[key, default: (older.lastOrder + missed.order, 0)].count += missed.count
+        }
         declined.merge(newer.declined) { older, _ in older }
         opened.formUnion(newer.opened)
-        for (hash, change) in newer.ordered {
+        for (_, hash, change) in newer.ordered {
             switch change {
             case .stored(var row):
                 // The row of the item that was then quarantined was not written.
@@ -215,7 +259,11 @@ struct ChangeWriting {
 
     /// Writes the rows of a batch of changes.
     mutating func write(_ batch: PendingChanges) throws {
-        for (hash, change) in batch.ordered {
+        var notes = batch.notes[...]
+        for (order, hash, change) in batch.ordered {
+            while let noted = notes.first?.order, noted < order, let (_, note) = notes.popFirst() {
+                try write(note)
+            }
             switch change {
             case .stored(let row) where row.kind == .partial: try writePartial(row)
             case .partialLost: try forgetPartial(hash)
@@ -225,14 +273,15 @@ struct ChangeWriting {
                 // If another process has replaced the file meanwhile, that process writes its row; if it has removed or
                 // evicted the file, there is no row.
                 switch try lengthOnDisk(row) {
-                case row.storedBytes: try transaction.write(row, lastUse: sequence)
+                case row.storedBytes:
+                    try transaction.write(
+                        row, lastUse: sequence, because: batch.entries[hash]?.ended?.reason ?? .replaced)
                 case nil:
                     // Another process has opened, removed or evicted it, or the system has purged it.
                     try transaction.deleteRow(hash, because: .replaced)
                     if row.kind == .item {
                         transaction.changes.note(row.storing)
-                        transaction.changes.note(
-                            row.event(.left(.purged, wasUsed: false, chargedBytes: row.chargedBytes)))
+                        transaction.changes.note(row.event(.left(.purged, wasUsed: false)))
                     }
                 default: break
                 }
@@ -248,11 +297,17 @@ struct ChangeWriting {
         if hasPartials {
             for hash in batch.opened { try supersedePartial(of: hash) }
         }
-        for event in batch.events { transaction.changes.note(event) }
         // First: what is wanted may have been declined in the same batch.
         for (key, item) in batch.declined { try transaction.noteDeclined(key, item) }
-        for (key, count) in batch.misses { try transaction.noteMissed(key, count: count) }
+        for (_, note) in notes { try write(note) }
         storedBytes += batch.storedBytes
+    }
+
+    private func write(_ note: PendingChanges.Note) throws {
+        switch note {
+        case .event(let event): transaction.changes.note(event)
+        case .missed(let key, let count): try transaction.noteMissed(key, count: count)
+        }
     }
 
     private func deleteRowIfGone(_ hash: KeyHash, because reason: Departure) throws {

@@ -36,7 +36,8 @@ extension Engine {
     /// - Parameter length: The most bytes to read: of a file that grows meanwhile, only its original length
     ///   is stored. `nil` to read to the end.
     func store(
-        _ file: Descriptor, _ length: Int64?, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        _ file: Descriptor, _ length: Int64?, as metadata: ItemMetadata,
+        encoding: EncodingChoice = .automatic,
         on terms: AdmissionTerms = AdmissionTerms()
     ) throws(CacheError) -> StoreOutcome {
         switch try begin(metadata, encoding: encoding, expectedLength: length, on: terms) {
@@ -134,7 +135,7 @@ extension Engine {
                         forgettingPromotion: forgettingPromotion))
             }
         }
-        return try refusing(metadata) {
+        return try refusing(metadata, expectedLength: expectedLength) {
             if keepingPartial { try discardPartial(key) }
             return try beginItemInPlace(
                 metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
@@ -175,12 +176,13 @@ extension Engine {
 
     /// Runs `body`, which begins a store, and counts and returns its refusal.
     func refusing<Store>(
-        _ metadata: ItemMetadata, _ body: () throws -> Store
+        _ metadata: ItemMetadata, expectedLength: Int64? = nil, _ body: () throws -> Store
     ) throws(CacheError) -> BegunStore<Store> {
         do {
             return .begun(try body())
         } catch {
-            return .refused(refused(try Refusal(error), metadata.key, from: metadata.source))
+            return .refused(
+                refused(try Refusal(error), metadata.key, from: metadata.source, bytes: expectedLength))
         }
     }
 
@@ -210,22 +212,30 @@ extension Engine {
         of metadata: ItemMetadata, expectedLength: Int64?, on terms: AdmissionTerms
     ) throws(CacheError) -> Refusal? {
         try usage.requireOpen()
-        if let refusal = try admission.refusal() { return refused(refusal, metadata.key, from: metadata.source) }
+        if let refusal = try admission.refusal() {
+            return refused(refusal, metadata.key, from: metadata.source, bytes: expectedLength)
+        }
         let (knowledge, newcomer) = (history.knowledge(), Newcomer(metadata, terms))
         if terms.usesGate, knowledge.pauses(metadata.key, from: metadata.source) {
             catalog.noteDeclined(newcomer, bytes: expectedLength ?? 0)
-            return refused(.paused(source: metadata.source), metadata.key, from: metadata.source)
+            return refused(
+                .paused(source: metadata.source), metadata.key, from: metadata.source, bytes: expectedLength)
         }
         guard let content = expectedLength ?? knowledge.usualLength(of: metadata.source) else { return nil }
         let bytes = charge(
             storedBytes: ItemFooter.storedBytesBound(contentBytes: content, metadata: metadata))
         return try admission.refusal(ofItem: bytes, for: newcomer)
-            .map { refused($0, metadata.key, from: metadata.source) }
+            .map { refused($0, metadata.key, from: metadata.source, bytes: content) }
     }
 
     /// Counts and reports a refusal.
-    func refused(_ refusal: Refusal, _ key: ItemKey, from source: String) -> Refusal {
-        history.record(UsageEvent(kind: .refused(refusal.counted.metric), key: key.string, source: source))
+    ///
+    /// - Parameter bytes: Bytes of content, if known.
+    func refused(_ refusal: Refusal, _ key: ItemKey, from source: String, bytes: Int64? = nil) -> Refusal {
+        history.record(
+            UsageEvent(
+                kind: .refused(refusal.counted.metric), key: key.string, source: source,
+                contentBytes: bytes ?? 0))
         events.send(.refused(key, refusal))
         return refusal
     }

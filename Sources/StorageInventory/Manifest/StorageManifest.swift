@@ -246,7 +246,10 @@ extension FileKind {
         case .ledger: ("the cache's ledger", "it says which items were opened, and where their files are")
         case .configuration: ("the cache's settings", "the app and cachectl agree on its limits by them")
         case .history:
-            ("the cache's history", "it says what prefetching did, and was worth, by day and source")
+            (
+                "the cache's history or journal",
+                "it says what prefetching did and was worth, and what happened to which item"
+            )
         case .lock: ("a lock file", "processes that use the cache agree by it")
         case .tag: ("a cache directory tag", "it tells backup programs to leave the folder out")
         case .promoted, .foreign, .link, .special: nil

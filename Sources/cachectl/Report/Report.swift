@@ -10,7 +10,7 @@ struct Report: CacheCommand {
         discussion: """
             The page is a single file for any browser, without scripts, and loads nothing else. It charts the \
             budget, the volume, and the cache's bytes by area, source, age and encoding; then all files of the app \
-            or container by area and purpose, what is backed up, and what 'inventory --check' finds. It appears \
+            or container by area and purpose, what is backed up, what 'inventory --check' finds, and what happened last and why. It appears \
             complete under its name, or not at all.
 
             EXAMPLES:
@@ -56,7 +56,8 @@ struct Report: CacheCommand {
             damagedItems: statistics.quarantinedItems, chargedBytes: statistics.chargedBytes, now: now)
         return ReportPage(
             name: shared.placeName, time: now, statistics: statistics, capacity: try await cache.capacity(),
-            holdings: holdings, contents: try contents(of: place, now: now))
+            holdings: holdings, events: try await cache.journal().entries,
+            contents: try contents(of: place, now: now))
     }
 
     private func contents(of place: Place, now: Int64) throws -> ContainerContents {

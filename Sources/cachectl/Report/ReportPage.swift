@@ -11,6 +11,8 @@ struct ReportPage {
     let statistics: CacheStatistics
     let capacity: CapacityReport
     let holdings: Holdings
+    /// Oldest first.
+    let events: [JournalEntry]
     let contents: ContainerContents
 
     var text: String {
@@ -44,7 +46,7 @@ struct ReportPage {
             breakdown(
                 "source", "By source", holdings.sources,
                 "Cached items, by the feed or server they come from."), encodings,
-            items + files + allFiles + findings + footer,
+            items + files + allFiles + findings + recent + footer,
         ].joined(separator: "\n")
     }
 
@@ -265,6 +267,23 @@ struct ReportPage {
             remark: contents.findings.count > Holdings.maximumRows
                 ? "\(Holdings.maximumRows) of \(contents.findings.count); 'cachectl inventory --check' lists all."
                 : nil)
+    }
+
+    private static let mostEvents = 200
+
+    private var recent: String {
+        let shown = events.suffix(Self.mostEvents).reversed()
+        return table(
+            "events", "Recent events", ["time", "event", "key", "source", "bytes", "why"],
+            shown.map { event in
+                [
+                    HTML.text("\(Timestamp.day(of: event.time)) \(Timestamp.time(of: event.time))"),
+                    event.kind.rawValue, HTML.name(event.key), HTML.name(event.source), event.size ?? "",
+                    HTML.text(event.why),
+                ]
+            },
+            remark: events.count > shown.count
+                ? "The last \(shown.count) of \(events.count); 'cachectl events' lists all." : nil)
     }
 
     private func table(_ id: String, _ title: String, _ heads: [String], _ rows: [[String]], remark: String?)

@@ -10,9 +10,9 @@ struct Watch: CacheCommand {
             On a terminal it takes the whole screen, until q is pressed or a signal arrives. In a pipe, and with \
             --json, it prints one JSON object per interval, each on one line, and ends when its reader does.
 
-            Events are the differences between two samples: changes by another process become visible when that \
-            process writes its catalog, about a second later. Items are named as long as there are at most 1000 of \
-            them. Each sample takes a few short reads, and nothing is locked in between.
+            Events are those of the journal, which 'cachectl events' lists in full; several of one kind within an \
+            interval are summed up in one line. What another process does becomes visible about a second later. Each \
+            sample takes a few short reads, and nothing is locked in between.
 
             EXAMPLES:
               # Watch until q is pressed

@@ -26,14 +26,12 @@ struct WatchLoop {
 
     func run() async throws -> End {
         var all: [WatchEvent] = []
-        var last: CacheSample?
         var samples = 0
         while true {
             let start = uptime()
             let current = try await sample()
-            let events = last.map { WatchEvent.events(from: $0, to: current) } ?? []
+            let events = WatchEvent.events(of: current.entries)
             all = (all + events).suffix(Self.maximumEvents)
-            last = current
             try show(current, events, all)
             samples += 1
             if let count, samples >= count { return .done }

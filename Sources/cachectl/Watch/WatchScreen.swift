@@ -131,9 +131,9 @@ struct WatchScreen {
 extension WatchEvent.Kind {
     fileprivate var style: StyledLine.Style {
         switch self {
-        case .stored, .opened: .good
+        case .stored, .opened, .delivered: .good
         case .evicted, .budget: .plain
-        case .refused, .pressure, .rebuilt: .warning
+        case .refused, .purged, .pressure, .rebuilt, .lost: .warning
         case .damaged: .bad
         }
     }

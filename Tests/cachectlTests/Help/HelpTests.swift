@@ -199,7 +199,6 @@ import Testing
     @Test func theVersionAndTheBoundsAreThoseOfTheCode() throws {
         let article = try article
         #expect(article.contains("`schemaVersion`, \(JSON.schemaVersion) at present"))
-        #expect(CacheSampler.maximumItems == 1000 && article.contains("at most 1,000"))
         #expect(CacheSampler.rest == 20 && article.contains("twenty times as long"))
     }
 }

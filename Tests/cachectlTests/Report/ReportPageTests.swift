@@ -43,7 +43,9 @@ import Testing
             ], findings: [], problems: 0)
     }
 
-    private func page(_ items: [CachedItem], name: String = "./AppData") -> String {
+    private func page(
+        _ items: [CachedItem], name: String = "./AppData", events: [JournalEntry] = []
+    ) -> String {
         var statistics = CacheStatistics()
         statistics.items = items.count
         let capacity = CapacityModel().capacity(of: VolumeState(total: 100 << 30, available: 40 << 30))
@@ -53,7 +55,7 @@ import Testing
             catalogBytes: 100, refusal: nil)
         return ReportPage(
             name: name, time: 0, statistics: statistics, capacity: report, holdings: holdings(items),
-            contents: contents
+            events: events, contents: contents
         ).text
     }
 
@@ -71,7 +73,9 @@ import Testing
     }
 
     @Test func namesAreHarmless() throws {
-        let page = try page([item(Self.hostile, Self.hostile)], name: Self.hostile)
+        var event = JournalEntry.sample(.left, Self.hostile, Self.hostile)
+        event.source = Self.hostile
+        let page = try page([item(Self.hostile, Self.hostile)], name: Self.hostile, events: [event])
         #expect(!page.contains("<script"))
         #expect(page.contains("&lt;script&gt;"))
         #expect(page.contains(#"\u{202E}"#))
@@ -102,6 +106,16 @@ import Testing
             #expect(match.1 == match.2 && match.1 == match.3 && match.1 == match.4)
             #expect(ids.insert(match.1).inserted)
         }
+    }
+
+    @Test func theLastEventsAreInItNewestFirst() throws {
+        let events = (0..<300).map { JournalEntry.sample(.left, "key \($0)", "budget", second: $0) }
+        let page = page([], events: events)
+        #expect(isWellFormed(page))
+        let keys = page.matches(of: /<bdi>key ([0-9]+)</).map { Int64($0.1) }
+        #expect(keys == Array((100..<300).reversed()))
+        #expect(page.contains("evicted for the budget, never used"))
+        #expect(page.contains("The last 200 of 300"))
     }
 
     @Test func anEmptyCacheHasAPage() throws {

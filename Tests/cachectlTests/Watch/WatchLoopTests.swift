@@ -28,13 +28,12 @@ import Testing
                 if let failure = world.failure { throw failure }
                 world.samples.append(world.time)
                 world.time += world.sampleTakes
-                return try .sample(second: Int64(world.samples.count)) {
-                    $0.figures[.stored] = Int64(world.samples.count)
-                }
+                return .sample(
+                    world.samples.count == 1 ? [] : [.sample(.stored, "k")],
+                    second: Int64(world.samples.count))
             },
             show: { _, events, all in
                 world.shown += 1
-                // The first sample has nothing to be compared with.
                 #expect(events.count == (world.shown == 1 ? 0 : 1))
                 #expect(all.count == world.shown - 1)
             },

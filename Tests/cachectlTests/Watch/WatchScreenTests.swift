@@ -15,32 +15,30 @@ import Testing
     }
 
     private var busy: CacheSample {
-        get throws {
-            try .sample(
-                second: 3661,
-                sources: [
-                    .sample("feeds.example.org", items: 12, charged: 3 << 20), .sample("", charged: 1 << 20),
-                ]
-            ) {
-                $0.items = 13
-                $0.contentBytes = 8 << 20
-                $0.storedBytes = 4 << 20
-                $0.chargedBytes = 4 << 20
-                $0.figures[.stored] = 20
-                $0.figures[.refusedUnderPressure] = 2; $0.figures[.refusedOverBudget] = 1
-                $0.partials = 1
-                $0.partialBytes = 1 << 20
-            }
+        .sample(
+            second: 3661,
+            sources: [
+                .sample("feeds.example.org", items: 12, charged: 3 << 20), .sample("", charged: 1 << 20),
+            ]
+        ) {
+            $0.items = 13
+            $0.contentBytes = 8 << 20
+            $0.storedBytes = 4 << 20
+            $0.chargedBytes = 4 << 20
+            $0.figures[.stored] = 20
+            $0.figures[.refusedUnderPressure] = 2; $0.figures[.refusedOverBudget] = 1
+            $0.partials = 1
+            $0.partialBytes = 1 << 20
         }
     }
 
-    @Test func everythingIsShown() throws {
+    @Test func everythingIsShown() {
         let events = [
             WatchEvent(time: 3_660_000, kind: .stored, count: 1, keys: ["a"]),
-            WatchEvent(time: 3_661_000, kind: .evicted, count: 2, bytes: 4096),
+            WatchEvent(time: 3_661_000, kind: .evicted, count: 2, bytes: 4096, detail: "budget"),
         ]
         #expect(
-            try texts(screen(busy, events)) == [
+            texts(screen(busy, events)) == [
                 "cachectl ./AppData                               01:01:01 UTC, every 1s, q quits", "",
                 "budget    [#############---------------------] 40 %, 4.0 MiB of 10 MiB",
                 "pressure  normal, 40 GiB of 100 GiB available",
@@ -49,15 +47,15 @@ import Testing
                 "SOURCE              ITEMS     CHARGED",
                 "feeds.example.org      12     3.0 MiB  ##############",
                 "(none)                  1     1.0 MiB  ####", "", "RECENT",
-                "01:01:01  evicted 2 items (4.0 KiB)", "01:01:00  stored 1 item: a",
+                "01:01:01  evicted for the budget 2 items (4.0 KiB)", "01:01:00  stored 1 item: a",
             ])
     }
 
-    @Test func noSizeBreaksIt() throws {
+    @Test func noSizeBreaksIt() {
         let sources = (0..<30).map {
             SourceUsage.sample("日本-source-\($0).example.org", charged: Int64(1000 - $0))
         }
-        let sample = try CacheSample.sample(["k"], sources: sources) { $0.chargedBytes = .max }
+        let sample = CacheSample.sample(sources: sources) { $0.chargedBytes = .max }
         let events = (0..<50).map { WatchEvent(time: $0, kind: .stored, count: 1, keys: ["key \($0)"]) }
         for columns in [0, 1, 2, 7, 20, 41, 60, 61, 80, 300] {
             for lines in [0, 1, 2, 5, 8, 9, 10, 24, 200] {
@@ -70,30 +68,30 @@ import Testing
         }
     }
 
-    @Test func sourcesThatHaveNoRoomAreAddedUp() throws {
+    @Test func sourcesThatHaveNoRoomAreAddedUp() {
         let sources = (0..<30).map { SourceUsage.sample("s\($0)") }
         let events = (0..<50).map { WatchEvent(time: $0, kind: .refused, count: 1, detail: "pressure") }
-        let shown = try texts(screen(.sample(sources: sources), events))
+        let shown = texts(screen(.sample(sources: sources), events))
         #expect(shown.contains("… 24 more, 24 KiB"))
         #expect(shown.count == 24)
         #expect(shown.contains("RECENT"))
     }
 
-    @Test func pressureIsTold() throws {
-        let shown = try texts(screen(.sample { $0.pressure = .critical }))
+    @Test func pressureIsTold() {
+        let shown = texts(screen(.sample { $0.pressure = .critical }))
         #expect(shown.contains("pressure  critical, 40 GiB of 100 GiB available; nothing is admitted"))
     }
 
-    @Test func aFullBarIsThatOfAFullBudget() throws {
-        let full = try texts(screen(.sample { $0.chargedBytes = 10 << 20 }))[2]
+    @Test func aFullBarIsThatOfAFullBudget() {
+        let full = texts(screen(.sample { $0.chargedBytes = 10 << 20 }))[2]
         #expect(!full.contains("-") && full.contains("100 %"))
-        let nearly = try texts(screen(.sample { $0.chargedBytes = (10 << 20) - 1 }))[2]
+        let nearly = texts(screen(.sample { $0.chargedBytes = (10 << 20) - 1 }))[2]
         #expect(nearly.contains("-]"))
     }
 
-    @Test func withoutColoursThereIsNoEscapeSequence() throws {
+    @Test func withoutColoursThereIsNoEscapeSequence() {
         let hostile = SourceUsage.sample("s\u{1B}[31m\u{202E}\n")
-        let sample = try CacheSample.sample(sources: [hostile])
+        let sample = CacheSample.sample(sources: [hostile])
         let shown = WatchScreen(title: "t\u{1B}c", interval: .seconds(1), sample: sample, events: [])
             .lines(TerminalSize(columns: 80, lines: 24))
         for line in shown {

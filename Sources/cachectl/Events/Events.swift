@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import Foundation
+internal import PrefetchCaching
+internal import PrefetchFileSystem
+
+struct Events: CacheCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lists what happened to which item, and why, oldest first.",
+        discussion: """
+            The journal of all processes that use the cache: what was stored, opened, read and missed, what left and \
+            what was refused, each with its reason. It holds the last 512 KiB to 1 MiB, some thousands of events. A \
+            process notes what it does about a second later; one that is killed takes that second along.
+
+            Times are those of UTC, sizes those of the content. --json prints one object per line.
+
+            EXAMPLES:
+              # What happened in the last two hours
+              cachectl events --since 2h --app org.example.podcasts
+              # Why is an item gone?
+              cachectl events --key https://feeds.example.org/1.mp3 --app org.example.podcasts
+              # What leaves the cache, and what is refused, from now on
+              cachectl events --since 0s --kind left,refused --follow --container ./AppData
+            """)
+
+    @Option("Only events of the last 30m, 2h or 7d.", "duration", parse: Lifetime.init(_:))
+    var since: Lifetime?
+
+    @Option(help: ArgumentHelp("Only events of this key.", valueName: "key"), transform: String.parse)
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp("Only events of items from this source.", valueName: "source"),
+        transform: String.parse)
+    var source: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only events of these kinds: \(JournalEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "kinds"),
+        transform: Self.kinds)
+    var kind: Set<JournalEntry.Kind>?
+
+    @Flag(help: "Print further events as they happen, until a signal arrives or the reader ends.")
+    var follow = false
+
+    @OptionGroup var shared: SharedOptions
+
+    /// How often the journal is looked at. Other processes write it about once a second.
+    private static let interval = Duration.milliseconds(500)
+
+    private static func kinds(_ text: String) throws(KindError) -> Set<JournalEntry.Kind> {
+        var kinds: Set<JournalEntry.Kind> = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let kind = JournalEntry.Kind(rawValue: String(name)) else {
+                throw KindError(name: String(name))
+            }
+            kinds.insert(kind)
+        }
+        return kinds
+    }
+
+    struct KindError: Error, CustomStringConvertible {
+        let name: String
+
+        var description: String { "there are no events '\(name.escapedForTerminal)'" }
+    }
+
+    func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        output.stopsOnBrokenPipe = true
+        let wait = follow ? try WatchWait(nil) : nil
+        let first = since.map { $0.start(before: Timestamp.now) }
+        var position: JournalPosition?
+        while true {
+            let news = try await cache.journal(after: position)
+            for entry in news.entries where isWanted(entry, since: first) { try print(entry, to: output) }
+            if position != nil, !news.isComplete {
+                StandardStreams.writeError(
+                    "cachectl: warning: events were dropped from the journal before they could be read")
+            }
+            position = news.end
+            guard let wait else { return }
+            try output.flush()
+            switch Self.end(of: wait) {
+            case nil: break
+            case .done: return
+            case .signal(let number): throw CommandFailure(.ended(by: number), nil)
+            }
+        }
+    }
+
+    private func isWanted(_ entry: JournalEntry, since first: Int64?) -> Bool {
+        if let first, entry.time < first { return false }
+        if let key, entry.key != JournalEntry.kept(key) { return false }
+        if let source, entry.source != JournalEntry.kept(source) { return false }
+        return kind?.contains(entry.kind) ?? true
+    }
+
+    private func print(_ entry: JournalEntry, to output: Output) throws {
+        if output.isJSON {
+            try output.print(json: entry.json, isPretty: false)
+        } else {
+            try output.print(entry.line)
+        }
+    }
+
+    /// - Returns: `nil` when it is time to look again.
+    private static func end(of wait: WatchWait) -> WatchLoop.End? {
+        while true {
+            switch wait.wait(for: interval) {
+            case .due: return nil
+            case .quit, .brokenPipe: return .done
+            case .signal(let number): return .signal(number)
+            case .suspend: kill(getpid(), SIGSTOP)
+            case .resized: break
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+@testable import PrefetchCaching
+@testable import cachectl
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+@Suite struct EventsTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+    }
+
+    private func events(_ arguments: [String]) throws -> String {
+        let outcome = try Tool.run(
+            Tool.path, ["events", "--container", container.root.path] + arguments, in: container.folder)
+        #expect(outcome.status == 0 && outcome.errors.isEmpty)
+        return outcome.text
+    }
+
+    /// The lines without their times.
+    private func lines(_ arguments: String...) throws -> [String] {
+        try events(arguments).split(separator: "\n").map { line in
+            #expect(line.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  .*/) != nil, "\(line)")
+            return String(line.dropFirst(22))
+        }
+    }
+
+    @Test func oneLineTellsWhatHappenedToWhichItemAndWhy() throws {
+        for key in ["opened", "evicted"] {
+            try container.succeed(
+                "put", key, "-", "--source", "feed", "--to", "documents", input: noise(5000, seed: 1))
+        }
+        try container.succeed("open", "opened")
+        try container.succeed("evict", "--all")
+        try container.succeed("configure", "--storing", "off")
+        #expect(try container.cachectl("put", "refused", "-", input: text).status == 75)
+        let told = try lines("--kind", "stored,opened,left,refused")
+        #expect(
+            told == [
+                "stored        4.9 KiB  opened  [feed]", "stored        4.9 KiB  evicted  [feed]",
+                "opened        4.9 KiB  opened  [feed]  the user's file now, for the first use",
+                "left          4.9 KiB  evicted  [feed]  removed on request, never used",
+                "refused                refused  storing is switched off",
+            ])
+        #expect(try lines("--key", "evicted") == [told[1], told[3]])
+        #expect(try lines("--source", "feed", "--kind", "opened") == [told[2]])
+        #expect(try lines("--since", "0s") == [])
+        #expect(try lines("--since", "1h", "--kind", "left") == [told[3]])
+        #expect(try lines("--key", "nothing") == [])
+    }
+
+    @Test func everyKindAndReasonHasWords() {
+        for kind in JournalEntry.Kind.allCases where ![.stored, .delivered, .read, .missed].contains(kind) {
+            #expect(!JournalEntry.sample(kind, "k", "r").why.isEmpty, "\(kind)")
+        }
+        let reasons = Departure.allCases.map { JournalEntry.sample(.left, "k", $0.rawValue).why }
+        #expect(Set(reasons).count == reasons.count)
+        for reason in Refusal.reasons.map(\.reason) {
+            #expect(JournalEntry.sample(.refused, "k", reason).why != reason, "\(reason)")
+        }
+    }
+
+    @Test func namesAreHarmless() throws {
+        try container.succeed("put", "k\u{1B}[2J\u{202E}", "-", "--source", "s\u{9B}", input: text)
+        for arguments in [[], ["--json"]] {
+            let printed = try events(arguments)
+            #expect(!printed.unicodeScalars.contains { $0.isTerminalHazard && $0 != "\n" })
+            #expect(printed.contains(#"[2J\u"#))
+        }
+    }
+
+    @Test func whatAnotherProcessDoesIsFollowed() throws {
+        try container.succeed("put", "before", "-", input: text)
+        let terminal = try PseudoTerminal(["events", "--follow", "--kind", "stored,left"], in: container)
+        try terminal.wait(for: "  before\r\n")
+        try container.succeed("put", "later", "-", input: text)
+        try terminal.wait(for: "  later\r\n")
+        try container.succeed("evict", "later")
+        try terminal.wait(for: "  later  removed on request, never used\r\n")
+        #expect(terminal.written.components(separatedBy: "  before").count == 2)
+        #expect(!terminal.written.contains("\u{1B}"))
+        terminal.send(SIGTERM)
+        #expect(try terminal.outcome() == 143)
+    }
+
+    @Test func aReaderThatGoesAwayEndsItInSilence() throws {
+        try container.succeed("put", "k", "-", input: text)
+        let outcome = try container.shell(
+            #"{ "$CACHECTL" events --follow --container "$CONTAINER"; echo $? >&2; } | head -1 >/dev/null"#)
+        #expect(outcome.errors == "0\n")
+    }
+}
