@@ -3,10 +3,12 @@ import PrefetchCaching
 
 /// The items of this program.
 enum GrowthItem {
+    private static let sources = 100
+
     /// The small items that make a cache large.
     static func small(_ number: Int) throws -> ItemMetadata {
         try ItemMetadata(
-            key: ItemKey("https://example.org/feed/\(number)"), source: "example.org",
+            key: ItemKey("https://example.org/feed/\(number)"), source: "feed \(number % sources)",
             destination: .documents(FileName("Note \(number)")))
     }
 

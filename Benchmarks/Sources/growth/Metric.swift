@@ -21,6 +21,9 @@ enum Metric: String, CaseIterable {
     case storeToFloor = "storeToFloor"
 
     case evict = "evictMicrosecondsPerItem"
+    /// The same under the policy `value`, in the same process, and in relation to it.
+    case evictByValue = "evictByValueMicrosecondsPerItem"
+    case valueToLRU = "evictByValueToEvict"
 
     case readAfterCrash = "firstReadAfterCrashMicroseconds"
     /// Opens the catalog, which looks for what the dead process left.

@@ -41,7 +41,7 @@ struct Series {
             }
         }
         // So that even the smallest has enough to evict.
-        for subject in subjects { try await subject.topUp(rounds * Probe.evictions, filling(text)) }
+        for subject in subjects { try await subject.topUp(2 * rounds * Probe.evictions, filling(text)) }
         sync()
         for round in 0..<rounds {
             progress.show("evict, round \(round + 1) of \(rounds)")

@@ -35,6 +35,7 @@ struct TableReport {
                 rows,
                 [
                     Column("evict µs/item", .evict, digits: 1), .ratio(.evict),
+                    Column("by value", .evictByValue, digits: 1), Column("÷ LRU", .valueToLRU, digits: 2),
                     Column("read after crash µs", .readAfterCrash),
                     Column("statistics() after crash ms", .statisticsAfterCrash, digits: 1),
                     Column(title: "filled items/s") { String(format: "%.0f", $0.fill.itemsPerSecond) },

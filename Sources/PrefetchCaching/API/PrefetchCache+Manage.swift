@@ -123,6 +123,19 @@ extension PrefetchCache {
         }
     }
 
+    /// Returns what was learnt about the sources: the policy ``EvictionPolicyChoice/value`` and a downloader's gate use it.
+    /// It is at most six hours old.
+    public func outlook() async throws(CacheError) -> Outlook {
+        try await run { engine throws(CacheError) in engine.outlook() }
+    }
+
+    /// Returns when an item would be evicted, and why; `nil` if it is not cached. Evicts nothing.
+    ///
+    /// - Complexity: O(n) in the files that precede the item in the order of eviction, up to 10,000.
+    public func evictionOutlook(of key: ItemKey) async throws(CacheError) -> EvictionOutlook? {
+        try await run { engine throws(CacheError) in try engine.evictionOutlook(of: key) }
+    }
+
     /// Counts bytes that were fetched over the network for a source.
     ///
     /// - Parameters:

@@ -41,7 +41,7 @@ final class Evictor: BudgetKeeping {
     }
 
     /// The policy in force.
-    private var choice: EvictionPolicyChoice {
+    var choice: EvictionPolicyChoice {
         switch rules {
         case .following(let watch): watch.configuration.lastKnown.evictionPolicy
         case .fixed(let choice): choice
@@ -66,7 +66,12 @@ final class Evictor: BudgetKeeping {
     }
 
     func prepare(_ transaction: CatalogTransaction) throws {
-        try transaction.indexSources(choice == .value)
+        if choice == .value { try transaction.indexSources(true) }
+    }
+
+    /// Drops what only another policy needs.
+    func tidy(_ transaction: CatalogTransaction) throws {
+        if choice != .value { try transaction.indexSources(false) }
     }
 
     func ceiling(_ transaction: CatalogTransaction) -> Int64? {
@@ -303,7 +308,7 @@ extension Evictor {
     }
 
     /// Whether a victim could be removed now. A file that is already gone would only lose its row.
-    private func isRemovable(_ victim: Victim) throws -> Bool {
+    func isRemovable(_ victim: Victim) throws -> Bool {
         guard case .claimed(let claim) = try files.claim(victim) else { return false }
         files.release(claim)
         return true

@@ -53,11 +53,12 @@ package struct Turn: Sendable {
     let round: Round
     var position: Int
 
-    /// The most bytes that gave way to an item of the round that comes no later, when it was refused; `nil` if none was.
-    /// Spares each of a long list's remaining items the same search.
-    var left: Int64? {
-        get { round.left(at: position) }
-        nonmutating set { round.setLeft(newValue, at: position) }
+    /// The most bytes that gave way to an item of the round that comes no later and has no lower priority, when it was
+    /// refused for what precedes it; `nil` if none was. Spares each of a long list's remaining items the same search.
+    func left(forPriority priority: Float) -> Int64? { round.left(for: self, priority) }
+
+    func noteLeft(_ bytes: Int64, forPriority priority: Float) {
+        round.noteLeft(bytes, for: self, priority)
     }
 }
 
@@ -69,7 +70,7 @@ package final class Round: Sendable {
         var positions: [KeyHash: Int] = [:]
         /// In the order of the list.
         var hashes: [KeyHash] = []
-        var refused: (position: Int, left: Int64)?
+        var refused: (position: Int, priority: Float, left: Int64)?
     }
 
     private let state = Mutex(State())
@@ -92,14 +93,16 @@ package final class Round: Sendable {
 
     func position(of hash: KeyHash) -> Int? { state.withLock { $0.positions[hash] } }
 
-    fileprivate func left(at position: Int) -> Int64? {
+    fileprivate func left(for turn: Turn, _ priority: Float) -> Int64? {
         state.withLock { state in
-            state.refused.flatMap { $0.position <= position ? $0.left : nil }
+            state.refused.flatMap { $0.position <= turn.position && $0.priority >= priority ? $0.left : nil }
         }
     }
 
-    fileprivate func setLeft(_ left: Int64?, at position: Int) {
-        state.withLock { $0.refused = left.map { (position, $0) } }
+    fileprivate func noteLeft(_ bytes: Int64, for turn: Turn, _ priority: Float) {
+        // A trim asks for an item that follows all others: what is refused to that says nothing about them.
+        guard turn.position < .max else { return }
+        state.withLock { $0.refused = (turn.position, priority, bytes) }
     }
 
     /// The last item of the list before `end` and after `position`, and its own position.

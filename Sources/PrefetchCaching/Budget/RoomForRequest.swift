@@ -45,6 +45,8 @@ final class RoomForRequest {
     /// What keeps the newcomer from being admitted, if it is not the mere lack of bytes.
     private var obstacle: Refusal?
     private var isOutweighed = false
+    /// Whether what precedes the newcomer in its round was passed over.
+    private var isHeldByRound = false
 
     /// - Parameters:
     ///   - policy: Chooses the victims. It may change its state in the catalog.
@@ -132,7 +134,7 @@ final class RoomForRequest {
 
     private func look(for bytes: Int64) throws {
         (obstacle, isOutweighed) = (nil, false)
-        if let turn = newcomer?.turn, let left = turn.left, left < bytes {
+        if let newcomer, let left = newcomer.turn?.left(forPriority: newcomer.priority), left < bytes {
             (obstacle, attainableBytes) = (.lowValue, left)
             return
         }
@@ -140,7 +142,9 @@ final class RoomForRequest {
         var isOver = false
         defer {
             attainableBytes = isOver ? foundBytes + goneBytes : evictable - stuckBytes
-            if attainableBytes < bytes, obstacle == .lowValue { newcomer?.turn?.left = attainableBytes }
+            if attainableBytes < bytes, isHeldByRound, let newcomer {
+                newcomer.turn?.noteLeft(attainableBytes, forPriority: newcomer.priority)
+            }
         }
         var limit = 1
         // Ends early when even removing everything that is left would not suffice.
@@ -188,7 +192,7 @@ final class RoomForRequest {
             }
         } else if position < turn.position, victim.priority == newcomer.priority {
             stuckBytes += measure.bytes(of: victim)
-            obstacle = .lowValue
+            (obstacle, isHeldByRound) = (.lowValue, true)
             return nil
         }
         return foundInRound.contains(victim.hash) ? nil : victim

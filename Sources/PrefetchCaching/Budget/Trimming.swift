@@ -29,6 +29,7 @@ extension Admission {
     func maintain(in transaction: CatalogTransaction) throws -> [Pressure] {
         var levels: [Pressure] = []
         try evictor.evictExpired(from: transaction)
+        try evictor.tidy(transaction)
         do {
             try follow(&levels, transaction)
         } catch let error as FileSystemError {

@@ -35,7 +35,7 @@ struct Configure: CacheCommand {
     @Option(help: ArgumentHelp("Whether new items are stored.", valueName: "on|off"))
     var storing: Switch?
 
-    @Option(help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|fifo|sieve"))
+    @Option(help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|fifo|sieve|value"))
     var policy: EvictionPolicyChoice?
 
     @OptionGroup var shared: SharedOptions

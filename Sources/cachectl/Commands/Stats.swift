@@ -63,7 +63,10 @@ struct Stats: CacheCommand {
         if reset { return try await reset(cache, output) }
         let first = since.map { Date(milliseconds: Timestamp.now - $0.milliseconds) }
         let history = try await cache.history(since: first)
-        if let by { return try print(history, by, to: output) }
+        if let by {
+            let outlook = by == .source ? try await cache.outlook().sources : []
+            return try print(history, by, outlook, to: output)
+        }
         let statistics = try await cache.statistics()
         if openmetrics {
             let families = MetricFamily.all(of: statistics, try await cache.capacity(), history)
@@ -93,7 +96,9 @@ struct Stats: CacheCommand {
         try output.confirm("all figures are 0")
     }
 
-    private func print(_ history: PrefetchHistory, _ grouping: Grouping, to output: Output) throws {
+    private func print(
+        _ history: PrefetchHistory, _ grouping: Grouping, _ outlook: [SourceOutlook], to output: Output
+    ) throws {
         let groups: [(name: String, figures: PrefetchFigures)] =
             switch grouping {
             case .source:
@@ -106,7 +111,9 @@ struct Stats: CacheCommand {
             }
         if output.isJSON {
             let rows = groups.lazy.map { group -> JSONObject in
-                [grouping.rawValue: group.name, "figures": group.figures.json]
+                let row: JSONObject = [grouping.rawValue: group.name, "figures": group.figures.json]
+                guard let known = outlook.first(where: { $0.source == group.name }) else { return row }
+                return row.adding(["openRate": known.openRate, "isPaused": known.isPaused])
             }
             return try output.print(json: rows, as: "rows")
         }
@@ -120,16 +127,21 @@ struct Stats: CacheCommand {
             }
             return
         }
-        var table = TextTable([.right, .right, .right, .right, .right, .right, .right, .left])
-        table.add([
-            "STORED", "SIZE", "USED", "WASTED", "HITS", "MISSES", "AFTER", grouping.rawValue.uppercased(),
-        ])
-        for (name, figures) in groups {
-            table.add([
-                "\(figures[.stored])", Size.text(figures[.storedBytes]), figures.usedRatio.percent,
-                Size.text(figures[.wastedBytes]), "\(figures.hits)", "\(figures[.missed])",
-                figures.meanDelay.map(Self.text(seconds:)) ?? "–", name.isEmpty ? "(none)" : name,
+        // What is to be expected is known of sources only.
+        let learnt = outlook.isEmpty ? [] : ["LEARNT"]
+        var table = TextTable(Array(repeating: .right, count: 7 + learnt.count) + [.left])
+        table.add(
+            ["STORED", "SIZE", "USED", "WASTED", "HITS", "MISSES", "AFTER"] + learnt + [
+                grouping.rawValue.uppercased()
             ])
+        for (name, figures) in groups {
+            table.add(
+                [
+                    "\(figures[.stored])", Size.text(figures[.storedBytes]), figures.usedRatio.percent,
+                    Size.text(figures[.wastedBytes]), "\(figures.hits)", "\(figures[.missed])",
+                    figures.meanDelay.map(Self.text(seconds:)) ?? "–",
+                ] + learnt.map { _ in outlook.first { $0.source == name }?.text ?? "–" }
+                    + [name.isEmpty ? "(none)" : name])
         }
         try output.print(groups.isEmpty ? ["nothing was counted"] : table.lines)
     }
@@ -151,6 +163,11 @@ struct Stats: CacheCommand {
             }
         return value < 10 ? String(format: "%.1f \(unit)", value) : String(format: "%.0f \(unit)", value)
     }
+}
+
+extension SourceOutlook {
+    /// `34 %`, `2 %, paused`
+    fileprivate var text: String { Double?(openRate).percent + (isPaused ? ", paused" : "") }
 }
 
 extension CacheStatistics {

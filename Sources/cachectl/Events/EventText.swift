@@ -33,6 +33,8 @@ extension JournalEntry {
         "pressure": "the volume is short of space", "overBudget": "it does not fit into the budget",
         "lowPriority": "only items of a higher priority could make room",
         "largerThanLargestItem": "it is larger than the largest item that is allowed",
+        "lowValue": "what could make room is worth at least as much",
+        "paused": "its source is paused, since its items are not opened",
         "alreadyPromoted": "the user has it already", "disabled": "storing is switched off",
     ]
 

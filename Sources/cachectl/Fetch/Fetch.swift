@@ -86,6 +86,13 @@ struct Fetch: CacheCommand {
     @Flag(help: "Allow plain http to other machines, which anyone along the way can read and change.")
     var allowInsecure = false
 
+    @Flag(
+        help: "Evict nothing for the items: store only what fits into free space.")
+    var onlyFreeSpace = false
+
+    @Flag(help: "Do not download what paused sources send, whose items are not opened ('stats --by source').")
+    var gate = false
+
     @OptionGroup var shared: SharedOptions
 
     var needsCache: Bool { false }
@@ -131,6 +138,8 @@ struct Fetch: CacheCommand {
         configuration.transfers = parallel
         configuration.transfersPerHost = perHost
         configuration.attempts = tries
+        configuration.admission = onlyFreeSpace ? .onlyIntoFreeSpace : .evicting
+        configuration.gate = gate ? .pausingUnopenedSources : .open
         return configuration
     }
 

@@ -24,10 +24,20 @@ final class ToldVolume: VolumeProbing {
     func state(of _: Descriptor) -> VolumeState { told.withLock { $0 } }
 }
 
+/// How far the cache's clocks are ahead, in milliseconds.
+final class TimeAhead: Sendable {
+    private let ahead = Mutex(Int64(0))
+
+    var milliseconds: Int64 { ahead.withLock { $0 } }
+
+    func advance(by milliseconds: Int64) { ahead.withLock { $0 += milliseconds } }
+}
+
 /// A cache in a folder of its own, and downloaders into it.
 final class TestCache: Sendable {
     let cache: PrefetchCache
     let volume: ToldVolume
+    let time = TimeAhead()
     let clock = TestClock()
     private let folder: TemporaryFolder
     private let logger: Logger
@@ -40,6 +50,10 @@ final class TestCache: Sendable {
         folder = try TemporaryFolder()
         var environment = CacheEnvironment.live(logger: logger)
         environment.probe = volume
+        environment.now = { [time, now = environment.now] in now() + time.milliseconds }
+        environment.uptime = { [time, uptime = environment.uptime] in
+            uptime() + .milliseconds(time.milliseconds)
+        }
         cache = try await PrefetchCache(areas: .container(at: folder.path), environment: environment)
         if let budget { try await cache.configure(CacheConfiguration(budget: .fixed(budget))) }
     }

@@ -1,0 +1,58 @@
+internal import PrefetchItemFormat
+
+/// What the cache makes of its history, for people.
+extension Engine {
+    /// The most files that are gone through in order to find an item among them.
+    private static let reach = 10_000
+
+    func outlook() -> Outlook {
+        let knowledge = history.knowledge()
+        return Outlook(
+            usualAge: knowledge.usualAge,
+            sources: knowledge.names.sorted().compactMap { knowledge.outlook(of: $0) })
+    }
+
+    /// When an item would be evicted; `nil` if it is not cached.
+    func evictionOutlook(of key: ItemKey) throws(CacheError) -> EvictionOutlook? {
+        guard try isCached(key.hash) else { return nil }
+        let knowledge = history.knowledge()
+        return try catalog.transaction { transaction in
+            guard let item = try transaction.item(key) else { return nil }
+            var before: [Victim] = []
+            var isFound = false
+            // Choosing changes the state of some policies.
+            try transaction.tentatively {
+                let policy = evictor.policy
+                var seen: Set<KeyHash> = []
+                while !isFound, before.count < Self.reach {
+                    let victims = try policy.victims(atMost: 256, passingOver: seen, in: transaction)
+                    guard !victims.isEmpty else { break }
+                    for victim in victims where !isFound {
+                        isFound = victim.hash == key.hash
+                        if !isFound { before.append(victim) }
+                    }
+                    seen.formUnion(victims.map(\.hash))
+                }
+                return false
+            }
+            let victim = try transaction.itemVictim(key.hash)
+            return EvictionOutlook(
+                item: item, policy: evictor.choice, filesBefore: before.count,
+                bytesBefore: before.reduce(0) { $0 + $1.chargedBytes }, isFarBack: !isFound,
+                freeBytes: try CapacityReport(admission.watch.preview(transaction), transaction).freeBytes,
+                isLeased: try victim.map { try !evictor.isRemovable($0) } ?? false,
+                chance: knowledge.chance(
+                    ofSource: item.source, age: max(0, environment.now() - item.storedAt)),
+                source: knowledge.outlook(of: item.source))
+        }
+    }
+}
+
+extension SourceKnowledge {
+    fileprivate func outlook(of name: String) -> SourceOutlook? {
+        sources[name].map {
+            SourceOutlook(
+                source: name, openRate: $0.openRate, meanBytes: Int64($0.meanBytes), isPaused: $0.isPaused)
+        }
+    }
+}

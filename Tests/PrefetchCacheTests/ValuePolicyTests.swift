@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+@_spi(Simulation) @testable import PrefetchCaching
+
+/// What the policy makes of what it has learnt.
+@Suite struct ValuePolicyTests {
+    static let day: Int64 = 86_400_000
+    static let start: Int64 = 1_000 * day
+
+    /// A simulation of 30 days in which a share of each source's items is opened, an hour after it arrives.
+    private func trained(
+        _ policy: EvictionPolicyChoice = .value, capacity: Int64 = 10_000, gate: Bool = false,
+        in container: TemporaryContainer, opening shares: [(source: String, every: Int, size: Int64)]
+    ) throws -> PrefetchSimulation {
+        let simulation = try PrefetchSimulation(
+            capacity: .bytes(capacity), policy: policy, usesGate: gate, warmUp: Self.start + 30 * Self.day,
+            in: container.areas())
+        for day in 0..<30 {
+            let time = Self.start + Int64(day) * Self.day
+            for (source, every, size) in shares {
+                let key = try ItemKey("\(source) \(day)")
+                try simulation.arrive(key, source: source, size: size, at: time)
+                if every > 0, day % every == 0 { try simulation.open(key, at: time + 3_600_000) }
+            }
+        }
+        return simulation
+    }
+
+    private let now = start + 30 * day
+
+    @Test func whatIsOpenedMoreStaysLonger() throws {
+        let container = try TemporaryContainer()
+        let simulation = try trained(in: container, opening: [("often", 1, 100), ("never", 0, 100)])
+        try simulation.arrive("old often", source: "often", size: 5_000, at: now)
+        try simulation.arrive("young never", source: "never", size: 5_000, at: now + Self.day)
+        try simulation.arrive("another", source: "often", size: 5_000, at: now + Self.day + 1)
+        try simulation.open("old often", at: now + Self.day + 2)
+        try simulation.open("young never", at: now + Self.day + 3)
+        #expect(simulation.result.hits == 1)
+    }
+
+    /// The same with a policy that knows nothing: the oldest goes.
+    @Test func withoutKnowledgeTheOldestGoes() throws {
+        let container = try TemporaryContainer()
+        let simulation = try trained(.lru, in: container, opening: [("often", 1, 100), ("never", 0, 100)])
+        try simulation.arrive("old often", source: "often", size: 5_000, at: now)
+        try simulation.arrive("young never", source: "never", size: 5_000, at: now + Self.day)
+        try simulation.arrive("another", source: "often", size: 5_000, at: now + Self.day + 1)
+        try simulation.open("old often", at: now + Self.day + 2)
+        #expect(simulation.result.hits == 0)
+        try simulation.open("young never", at: now + Self.day + 3)
+        #expect(simulation.result.hits == 1)
+    }
+
+    @Test func whatIsWorthLessThanWhatItWouldDisplaceIsRefused() throws {
+        let container = try TemporaryContainer()
+        let simulation = try trained(in: container, opening: [("often", 1, 100), ("never", 0, 100)])
+        for number in 0..<2 {
+            try simulation.arrive(
+                try ItemKey("often \(100 + number)"), source: "often", size: 5_000, at: now + Int64(number))
+        }
+        try simulation.arrive("useless", source: "never", size: 5_000, at: now + 10)
+        #expect(simulation.result.wastedBytes == 5_000)
+        for number in 0..<2 { try simulation.open(try ItemKey("often \(100 + number)"), at: now + 20) }
+        #expect(simulation.result.hits == 2)
+    }
+
+    /// Of two sources of which as much is opened, the one whose items take less space is worth more.
+    @Test func whatTakesLessSpaceStaysLonger() throws {
+        let container = try TemporaryContainer()
+        let simulation = try trained(in: container, opening: [("small", 3, 10), ("large", 3, 4_000)])
+        try simulation.arrive("small", source: "small", size: 10, at: now)
+        try simulation.arrive("large", source: "large", size: 4_000, at: now + 1)
+        for number in 0..<4 {
+            try simulation.arrive(
+                try ItemKey("more \(number)"), source: "large", size: 4_000, at: now + 2 + Int64(number))
+        }
+        try simulation.open("small", at: now + 10)
+        #expect(simulation.result.hits == 1)
+    }
+
+    /// Within a source, and where sources do not differ, the order is that of use.
+    @Test func whereSourcesDoNotDifferItIsLeastRecentUse() throws {
+        let results = try [EvictionPolicyChoice.lru, .value].map { policy in
+            let container = try TemporaryContainer()
+            let simulation = try trained(policy, in: container, opening: [("a", 2, 100), ("b", 2, 100)])
+            for number in 0..<200 {
+                try simulation.arrive(
+                    try ItemKey("item \(number)"), source: number % 2 == 0 ? "a" : "b", size: 400,
+                    at: now + Int64(number) * 1000)
+                if number % 7 == 6 {
+                    try simulation.open(
+                        try ItemKey("item \(number - number % 30)"), at: now + Int64(number) * 1000 + 1)
+                }
+            }
+            return simulation.result
+        }
+        #expect(results[0].hits > 0)
+        #expect(results[0] == results[1])
+    }
+
+    @Test func anEmptyHistoryIsNoKnowledge() {
+        let knowledge = SourceKnowledge(HistoryRows(), now: now)
+        #expect(knowledge.names.isEmpty)
+        #expect(knowledge.usualLength(of: "x") == nil)
+        #expect(knowledge.worth(ofSource: "x", age: 0) == knowledge.worth(ofSource: "y", age: 0))
+        #expect(knowledge.worth(ofSource: "x", age: 1) < knowledge.worth(ofSource: "x", age: 0))
+    }
+
+    @Test(arguments: [-400, -1, 0, 1, 400, 100_000])
+    func aClockThatJumpsLeavesSoundNumbers(days: Int) {
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        figures[.stored] = 10
+        figures[.storedBytes] = 1000
+        figures[.usedOfDay] = 5
+        figures[.ages] = 5
+        figures[.ageLogarithms] = 5 * 8000
+        rows.add(figures, day: HistoryDay.containing(now + Int64(days) * Self.day), source: "s")
+        let knowledge = SourceKnowledge(rows, now: now)
+        let source = knowledge.sources["s"]
+        #expect(source.map { (0.0001...0.98).contains($0.openRate) } == true)
+        #expect(knowledge.usualAge.isFinite && knowledge.usualAge > 0)
+        for age in [0, 1, Self.day, .max] {
+            let chance = knowledge.chance(ofSource: "s", age: age)
+            #expect((0...1).contains(chance))
+        }
+    }
+
+    /// 10⁵ sources of one item each are all alike: none is learnt, and the order is that of use.
+    @Test func manySourcesOfOneItemEachAreNotToldApart() throws {
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        figures[.stored] = 1
+        figures[.storedBytes] = 100
+        for number in 0..<100_000 { rows.add(figures, day: HistoryDay.containing(now), source: "s\(number)") }
+        #expect(rows.sources.count <= HistoryRows.mostSources + 1)
+        let knowledge = SourceKnowledge(rows, now: now)
+        #expect(knowledge.names.isEmpty)
+    }
+
+    @Test func theGateSavesDownloadsAndKeepsATrickle() throws {
+        let container = try TemporaryContainer()
+        let simulation = try trained(
+            capacity: 1_000_000, gate: true, in: container, opening: [("often", 1, 100), ("never", 0, 100)])
+        for number in 0..<100 {
+            let time = now + Int64(number) * 1000
+            try simulation.arrive(try ItemKey("n\(number)"), source: "never", size: 100, at: time)
+            try simulation.arrive(try ItemKey("o\(number)"), source: "often", size: 100, at: time)
+        }
+        let never = simulation.result.downloadedBytes - 10_000
+        #expect((100...3_000).contains(never))
+    }
+}
