@@ -305,13 +305,23 @@ import Testing
     @Test func whatIsNotSavedInTimeIsDroppedFromTheOldestOn() throws {
         let engine = try engine()
         let before = try engine.journal(after: nil)
-        note(JournalWriter.mostUnsaved, in: engine.history)
-        note(1000, from: JournalWriter.mostUnsaved, in: engine.history)
-        let journal = try engine.journal(after: before.end)
-        let lost = try #require(journal.entries.first)
-        #expect(lost.kind == .entriesLost)
-        #expect(Int(lost.count) + journal.entries.count - 1 == JournalWriter.mostUnsaved + 1000)
-        #expect(journal.entries.last?.key.hasSuffix("/\(JournalWriter.mostUnsaved + 999).mp3") == true)
+        // So short that all would fit into the file.
+        let count = Int64(JournalWriter.mostUnsaved + 1000)
+        for number in 1...count { engine.history.record(UsageEvent(kind: .missed(count: number))) }
+        let entries = try engine.journal(after: before.end).entries
+        #expect(entries.first?.kind == .entriesLost)
+        #expect(entries.first?.count == Int64(JournalWriter.mostUnsaved / 2))
+        #expect(entries.dropFirst().map(\.count) == Array(Int64(JournalWriter.mostUnsaved / 2 + 1)...count))
+    }
+
+    @Test func whatIsTooLongForTheFileIsDroppedFromTheOldestOn() throws {
+        let engine = try engine()
+        let before = try engine.journal(after: nil)
+        note(16_000, in: engine.history)
+        let entries = try engine.journal(after: before.end).entries
+        #expect(entries.first?.kind == .entriesLost)
+        #expect(entries.first.map { Int($0.count) + entries.count - 1 } == 16_000)
+        #expect(entries.last?.key.hasSuffix("/15999.mp3") == true)
     }
 
     @Test func manyUsesOfAFileOfTheUsersAreOneEntry() throws {
