@@ -15,5 +15,6 @@ func fuzzEvents(_ input: [UInt8]) throws {
         entry.reason = JournalEntry.kept(entry.reason)
         return entry
     }
-    try require(JournalRecord.entries(decoding: JournalRecord.encoded(short)) == short, "it can be written again")
+    try require(
+        JournalRecord.entries(decoding: JournalRecord.encoded(short)) == short, "it can be written again")
 }
