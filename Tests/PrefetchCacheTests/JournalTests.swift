@@ -198,11 +198,12 @@ import Testing
 
     @Test func aMissPrecedesTheStoreThatFollowsIt() throws {
         let engine = try engine()
-        try store("other", in: engine)
-        try engine.flush()
+        // From the third on, room is taken out of what was granted before, without a transaction in between.
+        for number in 0..<3 { try store(ItemKey(number: number), in: engine) }
+        let end = try engine.journal(after: nil).end
         for _ in 0..<2 { _ = try engine.content("a") }
         try store("a", in: engine)
-        #expect(try told(by: engine) == ["stored other", "missed a", "stored a"])
+        #expect(try told(by: engine, after: end) == ["missed a", "stored a"])
     }
 
     /// A downloader that fetches at once what it finds gone does not make it a replacement.
@@ -305,13 +306,23 @@ import Testing
     @Test func whatIsNotSavedInTimeIsDroppedFromTheOldestOn() throws {
         let engine = try engine()
         let before = try engine.journal(after: nil)
-        note(JournalWriter.mostUnsaved, in: engine.history)
-        note(1000, from: JournalWriter.mostUnsaved, in: engine.history)
-        let journal = try engine.journal(after: before.end)
-        let lost = try #require(journal.entries.first)
-        #expect(lost.kind == .entriesLost)
-        #expect(Int(lost.count) + journal.entries.count - 1 == JournalWriter.mostUnsaved + 1000)
-        #expect(journal.entries.last?.key.hasSuffix("/\(JournalWriter.mostUnsaved + 999).mp3") == true)
+        // So short that all would fit into the file.
+        let count = Int64(JournalWriter.mostUnsaved + 1000)
+        for number in 1...count { engine.history.record(UsageEvent(kind: .missed(count: number))) }
+        let entries = try engine.journal(after: before.end).entries
+        #expect(entries.first?.kind == .entriesLost)
+        #expect(entries.first?.count == Int64(JournalWriter.mostUnsaved / 2))
+        #expect(entries.dropFirst().map(\.count) == Array(Int64(JournalWriter.mostUnsaved / 2 + 1)...count))
+    }
+
+    @Test func whatIsTooLongForTheFileIsDroppedFromTheOldestOn() throws {
+        let engine = try engine()
+        let before = try engine.journal(after: nil)
+        note(16_000, in: engine.history)
+        let entries = try engine.journal(after: before.end).entries
+        #expect(entries.first?.kind == .entriesLost)
+        #expect(entries.first.map { Int($0.count) + entries.count - 1 } == 16_000)
+        #expect(entries.last?.key.hasSuffix("/15999.mp3") == true)
     }
 
     @Test func manyUsesOfAFileOfTheUsersAreOneEntry() throws {

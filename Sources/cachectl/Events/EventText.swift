@@ -20,7 +20,7 @@ extension JournalEntry {
         case .reopened: ["the user has it already", times].joined(", ")
         case .refused: Self.refusals[reason] ?? reason
         case .pressure: "the level is \(reason) now"
-        case .budget: "the budget now"
+        case .budget: "from now on"
         case .rebuilt: "the catalog was rebuilt from \(Count.text(count, "item"))"
         case .itemsLost: "\(Count.text(count, "item")) vanished with the catalog"
         case .entriesLost: "\(Count.text(count, "earlier event")) dropped from the journal"

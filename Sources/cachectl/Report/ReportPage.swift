@@ -274,12 +274,14 @@ struct ReportPage {
     private var recent: String {
         let shown = events.suffix(Self.mostEvents).reversed()
         return table(
-            "events", "Recent events", ["time", "event", "key", "source", "bytes", "why"],
+            "events", "Recent events", ["key", "event", "source", "bytes", "time"],
             shown.map { event in
                 [
+                    HTML.name(event.key),
+                    HTML.text(
+                        [event.kind.rawValue, event.why].filter { !$0.isEmpty }.joined(separator: ": ")),
+                    HTML.name(event.source), event.size ?? "",
                     HTML.text("\(Timestamp.day(of: event.time)) \(Timestamp.time(of: event.time))"),
-                    event.kind.rawValue, HTML.name(event.key), HTML.name(event.source), event.size ?? "",
-                    HTML.text(event.why),
                 ]
             },
             remark: events.count > shown.count
