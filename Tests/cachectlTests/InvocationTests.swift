@@ -205,8 +205,7 @@ import Testing
     @Test func everyCommandHasAName() {
         #expect(
             Cachectl.commandNames == [
-                "put", "fetch", "list", "show", "cat", "open", "forget", "events", "evict", "trim", "migrate",
-                "purge",
+                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
                 "rehearse", "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure",
                 "stats", "events", "explain", "report", "watch",
             ])

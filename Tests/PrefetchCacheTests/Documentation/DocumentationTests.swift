@@ -107,7 +107,8 @@ import Testing
         let reasons = try Article("Capacity").rows(under: "Reason").map { $0[0] }
         let refusals: [Refusal] = [
             .disabled, .pressure(.low), .largerThanLargestItem(needed: 1, largest: 0),
-            .overBudget(needed: 1, budget: 0), .lowPriority(0), .alreadyPromoted,
+            .overBudget(needed: 1, budget: 0), .lowPriority(0), .lowValue, .paused(source: ""),
+            .alreadyPromoted,
         ]
         #expect(reasons == refusals.map { "`\($0.reason)`" })
     }
