@@ -36,6 +36,7 @@ import Testing
         try simulation.arrive("young never", source: "never", size: 5_000, at: now + Self.day)
         try simulation.arrive("another", source: "often", size: 5_000, at: now + Self.day + 1)
         try simulation.open("old often", at: now + Self.day + 2)
+        #expect(simulation.result.hits == 1)
         try simulation.open("young never", at: now + Self.day + 3)
         #expect(simulation.result.hits == 1)
     }
