@@ -8,6 +8,6 @@ struct CacheStress: AsyncParsableCommand {
         abstract: "Works on a cache as many apps at once would, and watches its size from outside.",
         subcommands: [
             Store.self, Open.self, Commands.self, Purge.self, CallAPI.self, WatchLocks.self, Sample.self,
-            Hold.self, PinMany.self,
+            Hold.self, PinMany.self, Follow.self,
         ])
 }

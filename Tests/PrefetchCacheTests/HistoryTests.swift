@@ -3,6 +3,7 @@ import Foundation
 import PrefetchFileSystem
 import PrefetchItemFormat
 import PrefetchStorageAreas
+import PrefetchVolumeCapacity
 import Synchronization
 import SystemPackage
 import Testing
@@ -29,16 +30,20 @@ import Testing
         container = try TemporaryContainer()
     }
 
-    private func engine(_ fileSystem: any FileSystem = LiveFileSystem()) throws -> Engine {
-        try container.engine(fileSystem: fileSystem, now: { [clock] in clock.now })
+    private func engine(
+        _ fileSystem: any FileSystem = LiveFileSystem(), on volume: any VolumeProbing = FixedVolumeProbe.roomy
+    ) throws -> Engine {
+        try container.engine(fileSystem: fileSystem, probe: volume, now: { [clock] in clock.now })
     }
 
-    private func store(_ key: ItemKey, from source: String = "feed", bytes: Int = 1000, in engine: Engine)
-        throws
-    {
+    private func store(
+        _ key: ItemKey, from source: String = "feed", bytes: Int = 1000, expiresAt: Int64? = nil,
+        in engine: Engine
+    ) throws {
         var metadata = ItemMetadata(
             key: key, source: source, destination: .documents(try FileName(key.string)))
         metadata.storedAt = clock.now
+        metadata.expiresAt = expiresAt
         let outcome = try noise(bytes).withBytes { bytes throws(CacheError) in
             try engine.store(bytes, as: metadata, encoding: .automatic)
         }
@@ -155,7 +160,91 @@ import Testing
         expect(try figures(of: engine, from: "feed"), [.leftPurged: 1, .wasted: 1, .missed: 1])
     }
 
+    @Test(arguments: [false, true])
+    func anItemThatIsWantedWhenItHasExpiredOrIsDamagedIsKnown(isFlushed: Bool) throws {
+        let engine = try engine()
+        try store("expired", from: "e", expiresAt: clock.now + 1, in: engine)
+        try store("damaged", from: "d", in: engine)
+        if isFlushed { try engine.flush() }
+        clock.advance(days: 1)
+        let file = container.item("damaged")
+        var bytes = try Data(contentsOf: file)
+        bytes[10] ^= 1
+        try bytes.write(to: file)
+        _ = try engine.open("expired")
+        _ = try engine.content("damaged")
+        expect(
+            try figures(of: engine, from: "e"),
+            [.leftExpired: 1, .wasted: 1, .missed: 1, .missedBytes: 1000, .wantedOfDay: 1])
+        expect(
+            try figures(of: engine, from: "d"),
+            [.leftDamaged: 1, .wasted: 1, .missed: 1, .missedBytes: 1000, .wantedOfDay: 1])
+    }
+
+    @Test func anItemThatLeavesBeforeItIsWrittenIsKnownWhenItIsWanted() throws {
+        let engine = try engine()
+        try store("removed", from: "r", in: engine)
+        try store("purged", from: "p", in: engine)
+        _ = try engine.remove("removed")
+        try FileManager.default.removeItem(at: container.item("purged"))
+        _ = try engine.open("removed")
+        _ = try engine.open("purged")
+        for source in ["r", "p"] {
+            expect(
+                try figures(of: engine, from: source),
+                [.stored: 1, .wasted: 1, .missed: 1, .missedBytes: 1000])
+        }
+    }
+
+    @Test func whatIsReadAndPurgedBeforeItIsWrittenWasUsed() throws {
+        let engine = try engine()
+        try store("a", in: engine)
+        _ = try engine.content("a")
+        _ = try engine.content("a")
+        try FileManager.default.removeItem(at: container.item("a"))
+        expect(
+            try figures(of: engine, from: "feed"),
+            [.stored: 1, .read: 2, .used: 1, .leftPurged: 1, .wasted: 0])
+    }
+
+    @Test(arguments: [false, true])
+    func anItemThatAnotherProcessReplacesBeforeItIsWrittenIsCounted(otherIsFirst: Bool) throws {
+        let (one, other) = (try engine(), try engine())
+        try store("a", in: one)
+        _ = try one.content("a")
+        clock.advance(days: 0.001)
+        try store("a", bytes: 2000, in: other)
+        for engine in otherIsFirst ? [other, one] : [one, other] { try engine.flush() }
+        let figures = try figures(of: one)
+        expect(
+            figures, [.stored: 2, .storedBytes: 3000, .read: 1, .used: 1, .leftReplaced: 1, .wasted: 0])
+        #expect(figures.residents == 1 && figures.unusedResidents == 1)
+    }
+
+    @Test func whatGoesBecauseTheVolumeIsShortGoesUnderPressure() throws {
+        let volume = ToldVolume(FixedVolumeProbe.roomy.state)
+        let engine = try engine(on: volume)
+        try store("a", in: engine)
+        volume.tell(VolumeState(total: 1 << 40, available: 100 << 20))
+        try engine.maintain()
+        expect(try figures(of: engine), [.leftUnderPressure: 1, .leftForBudget: 0])
+    }
+
     // MARK: What it outlives
+
+    @Test func whatAKilledProcessHasWrittenAndNotSavedIsFound() throws {
+        let fileSystem = InterceptingFileSystem()
+        let dying = try engine(fileSystem)
+        try store("a", in: dying)
+        try store("b", in: dying)
+        _ = try dying.content("b")
+        // Writes the rows, on the way.
+        #expect(try dying.items().count == 2)
+        fileSystem.die()
+        let figures = try figures(of: try engine())
+        expect(figures, [.stored: 2, .read: 1, .used: 1])
+        #expect(figures.residents == 2)
+    }
 
     @Test func aPurgeOfEverythingIsCountedAndLeavesTheHistory() throws {
         let first = try engine()

@@ -46,7 +46,9 @@ extension Admission {
     private func follow(_ levels: inout [Pressure], _ transaction: CatalogTransaction) throws {
         let snapshot = try watch.sample(transaction)
         levels.append(snapshot.pressure)
-        try trim(snapshot, for: takeDemand(), transaction)
+        try trim(
+            snapshot, for: takeDemand(), because: snapshot.pressure > .normal ? .pressure : .budget,
+            transaction)
         if try relieve(snapshot, transaction) { levels.append(try watch.sample(transaction).pressure) }
     }
 
@@ -66,9 +68,12 @@ extension Admission {
         }
     }
 
-    /// - Parameter newcomer: What room is made for in advance.
+    /// - Parameters:
+    ///   - newcomer: What room is made for in advance.
+    ///   - reason: Why there is less room than before.
     private func trim(
-        _ snapshot: BudgetSnapshot, for newcomer: Newcomer? = nil, _ transaction: CatalogTransaction
+        _ snapshot: BudgetSnapshot, for newcomer: Newcomer? = nil, because reason: Departure = .budget,
+        _ transaction: CatalogTransaction
     ) throws {
         // A volume that reports no size is unknown: nothing new is admitted, but nothing is evicted either.
         guard snapshot.capacity.state.total > 0 else { return }
@@ -77,14 +82,14 @@ extension Admission {
         let used = try transaction.usedBytes()
         guard used > (newcomer == nil ? limit : Watermarks.high(limit)) else { return }
         try watch.noting(transaction, from: snapshot.capacity.state.available) {
-            if used > limit { try trim(to: limit, transaction) }
+            if used > limit { try trim(to: limit, because: reason, transaction) }
             guard let newcomer else { return }
             let excess = try transaction.usedBytes() - Watermarks.low(limit)
             try evictor.makeSomeRoom(excess, for: newcomer, from: transaction)
         }
     }
 
-    private func trim(to limit: Int64, _ transaction: CatalogTransaction) throws {
+    private func trim(to limit: Int64, because reason: Departure, _ transaction: CatalogTransaction) throws {
         while true {
             let excess = try transaction.usedBytes() - limit
             let items = try transaction.evictableBytes()
@@ -92,7 +97,7 @@ extension Admission {
             // Deleting rows with their items shrinks the catalog as well, so its share is left out at first.
             let part = Double(items) / Double(items + (try transaction.catalogBytes()))
             let wanted = max(1, Int64(Double(excess) * part))
-            guard try evictor.evict(atLeast: wanted, from: transaction) > 0 else { return }
+            guard try evictor.evict(atLeast: wanted, because: reason, from: transaction) > 0 else { return }
             try transaction.shrinkWhereMuchIsFree()
         }
     }

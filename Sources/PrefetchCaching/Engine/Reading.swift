@@ -163,10 +163,11 @@ extension Engine {
     ///   - file: The file that was read, if known: a newer one may have replaced it.
     ///   - isUse: Whether it counts.
     func expired(_ key: ItemKey, of file: Descriptor? = nil, isUse: Bool = true) throws(CacheError) -> Miss {
-        if isUse { catalog.inMemory { $0.pending.missed(key) } }
         if try cachedCopies.remove(key, try identity(of: file), because: .expired) {
             events.send(.expired(key))
         }
+        // Afterwards: what was missed is known from what has left.
+        if isUse { catalog.inMemory { $0.pending.missed(key) } }
         return .expired
     }
 
@@ -182,7 +183,6 @@ extension Engine {
         let miss = try Miss(error)
         let identity = try identity(of: file)
         guard try isItem(key.hash, identity) else { return .absent }
-        if isUse { catalog.inMemory { $0.pending.missed(key) } }
         switch miss {
         case .absent, .expired: break
         case .purged:
@@ -196,6 +196,8 @@ extension Engine {
         case .newerFormat(let version):
             events.send(.newerFormat(key, version: version))
         }
+        // Afterwards: what was missed is known from what has left.
+        if isUse { catalog.inMemory { $0.pending.missed(key) } }
         return miss
     }
 

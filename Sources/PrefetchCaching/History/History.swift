@@ -6,8 +6,9 @@ internal import SystemPackage
 
 /// What the cache has done, in daily sums per source that survive purges and updates.
 ///
-/// Events are added up in memory and appended to the file about once a second, never on the way of a call. A process that
-/// is killed takes the last second along; a lost or damaged file costs the sums and nothing else.
+/// Events are added up in memory and appended to the file about once a second, and after each transaction of the catalog,
+/// where no call waits for another process. A process that is killed takes the last second along; a lost or damaged file
+/// costs the sums and nothing else.
 final class History: Sendable {
     private struct State: Sendable {
         /// What the file does not hold yet.
@@ -53,7 +54,8 @@ final class History: Sendable {
 
     func record(_ event: UsageEvent) { record([event]) }
 
-    /// Records what a transaction has changed. An item whose file is gone may have been opened by a process that has not
+    /// Records what a transaction has changed, and saves it at once: with its rows in the catalog, nobody else would count
+    /// it if this process were killed. An item whose file is gone may have been opened by a process that has not
     /// noted it yet, or was killed.
     func record(_ changes: RowChanges) {
         record(
@@ -63,6 +65,7 @@ final class History: Sendable {
                 event.kind = .left(.opened, wasUsed: wasUsed)
                 return event
             })
+        if !changes.events.isEmpty { save(isWaiting: false) }
     }
 
     private func isOpened(_ key: String) -> Bool {
@@ -145,8 +148,10 @@ final class History: Sendable {
     }
 
     /// Appends what was counted since the last call. What cannot be written now stays in memory.
-    func save() {
-        journal.save()
+    ///
+    /// - Parameter isWaiting: Whether to wait while another process writes.
+    func save(isWaiting: Bool = true) {
+        journal.save(isWaiting: isWaiting)
         guard let log else { return }
         access.withLock { _ in
             let (position, unsaved) = state.withLock { state in
@@ -155,7 +160,7 @@ final class History: Sendable {
             }
             guard !unsaved.isEmpty else { return }
             do throws(SharedLog.Failure) {
-                let end = try log.append(unsaved.encoded, after: position) { records in
+                let end = try log.append(unsaved.encoded, after: position, isWaiting: isWaiting) { records in
                     var rows = Self.rows(of: records)
                     rows.add(unsaved)
                     return [summary(of: &rows)]

@@ -7,8 +7,8 @@ internal import SystemPackage
 
 /// What happened, in order and with reasons, in a bounded file that all processes append to.
 ///
-/// Entries are kept in memory and saved about once a second, never on the way of a call. A process that is killed takes
-/// the last second along; a lost or damaged file costs the journal and nothing else.
+/// Entries are kept in memory and saved with the ``History``. A process that is killed takes the last second along; a lost
+/// or damaged file costs the journal and nothing else.
 final class JournalWriter: Sendable {
     fileprivate struct State: Sendable {
         /// What the file does not hold yet.
@@ -53,7 +53,9 @@ final class JournalWriter: Sendable {
     }
 
     /// Appends what was noted since the last call. What cannot be written now stays in memory.
-    func save() {
+    ///
+    /// - Parameter isWaiting: Whether to wait while another process writes.
+    func save(isWaiting: Bool = true) {
         guard let log else { return }
         access.withLock { _ in
             let (entries, lost, position) = state.withLock { state in
@@ -63,7 +65,9 @@ final class JournalWriter: Sendable {
             guard !entries.isEmpty else { return }
             do throws(SharedLog.Failure) {
                 let record = Self.record(of: entries, lost: lost)
-                let end = try log.append(record, after: position) { Self.newest(of: $0 + [record]) }
+                let end = try log.append(record, after: position, isWaiting: isWaiting) {
+                    Self.newest(of: $0 + [record])
+                }
                 state.withLock { $0.position = end }
             } catch {
                 environment.logger.debug("The journal was not written.", metadata: ["error": "\(error)"])

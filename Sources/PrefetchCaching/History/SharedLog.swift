@@ -164,12 +164,14 @@ struct SharedLog: Sendable {
     ///
     /// - Parameters:
     ///   - position: Up to where the file is known to be sound; `nil` if it is unknown.
+    ///   - isWaiting: Whether to wait while another process writes.
     ///   - summary: Returns the records to keep of all records and the new one, when the file would become too long.
     /// - Returns: The position after the record.
     func append(
-        _ record: [UInt8], after position: Position?, orReplaceBy summary: ([[UInt8]]) -> [[UInt8]]
+        _ record: [UInt8], after position: Position?, isWaiting: Bool = true,
+        orReplaceBy summary: ([[UInt8]]) -> [[UInt8]]
     ) throws(Failure) -> Position? {
-        try exclusively { file throws(Failure) in
+        try exclusively(isWaiting: isWaiting) { file throws(Failure) in
             let news = try news(in: file, after: position)
             let frame = Self.framed(record)
             guard var end = news.position, end.offset >= Int64(mark.count),
@@ -198,9 +200,11 @@ struct SharedLog: Sendable {
     }
 
     /// Runs `body` while no other process writes.
-    private func exclusively<Result>(_ body: (Descriptor) throws(Failure) -> Result) throws(Failure) -> Result
-    {
-        for number in 0..<Self.attempts {
+    private func exclusively<Result>(
+        isWaiting: Bool = true, _ body: (Descriptor) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // The first attempt may have to create the file.
+        for number in 0..<(isWaiting ? Self.attempts : 2) {
             if number > 0 { Patience.pause(number) }
             guard let file = try onLog(locked) else { continue }
             defer { fileSystem.unlock(file) }

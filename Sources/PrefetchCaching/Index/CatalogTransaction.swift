@@ -101,7 +101,7 @@ extension CatalogTransaction {
                 Self.replacement)
             // Written again after a failure, or found by a reconciler first.
             if let known, row.isVersion(of: known) { return }
-            if let known { note(known, leaving: reason) }
+            if let known { try note(known, leaving: reason) }
         }
         if row.kind == .item { changes.note(row.storing) }
     }
@@ -175,8 +175,20 @@ extension CatalogTransaction {
         ).map(Departing.init)
     }
 
-    private func note(_ row: Departing, leaving reason: Departure) {
-        changes.note(row.event(.left(reason, wasUsed: row.uses > 0)))
+    private func note(_ row: Departing, leaving reason: Departure) throws {
+        try note(row.event(.left(reason, wasUsed: row.uses > 0)))
+    }
+
+    /// Notes what happened to an item, and remembers one that has left unused.
+    func note(_ event: UsageEvent) throws {
+        changes.note(event)
+        guard case .left(let reason, wasUsed: false) = event.kind, reason != .opened, reason != .replaced,
+            !changes.isRebuilding
+        else { return }
+        try change(
+            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt, wasStored) VALUES (?, ?, ?, ?, 1)",
+            [try ItemKey(event.key).hash.data, event.source, event.contentBytes, event.storedAt ?? 0])
+        try boundDeparted()
     }
 
     /// Deletes the row of a file that is gone.
@@ -188,12 +200,7 @@ extension CatalogTransaction {
             arguments: [hash.data]
         ).map(Departing.init)
         guard let row, row.kind == .item else { return }
-        note(row, leaving: reason)
-        guard row.uses == 0, reason != .opened, reason != .replaced else { return }
-        try change(
-            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt, wasStored) VALUES (?, ?, ?, ?, 1)",
-            [hash.data, row.source, row.contentBytes, row.storedAt])
-        try boundDeparted()
+        try note(row, leaving: reason)
     }
 
     private func boundDeparted() throws {

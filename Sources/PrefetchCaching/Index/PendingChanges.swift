@@ -246,6 +246,8 @@ struct ChangeWriting {
     private let transaction: CatalogTransaction
     private var sequence: Int64
     private var storedBytes: Int64 = 0
+    /// Items that were gone before they could get a row, so that their uses are counted already.
+    private var gone: Set<KeyHash> = []
     /// Whether there is a row of a kept partial. If there is none, storing an item need not look for one.
     private var hasPartials: Bool
 
@@ -279,13 +281,11 @@ struct ChangeWriting {
                 case nil:
                     // Another process has opened, removed or evicted it, or the system has purged it.
                     try transaction.deleteRow(hash, because: .replaced)
-                    if row.kind == .item {
-                        transaction.changes.note(row.storing)
-                        transaction.changes.note(row.event(.left(.purged, wasUsed: false)))
-                    }
-                default: break
+                    try countGone(row, of: batch, because: .purged)
+                default: try countGone(row, of: batch, because: .replaced)
                 }
             case .touched(let count):
+                if gone.remove(hash) != nil { continue }
                 if effectOfUse == .movesItem { sequence += 1 }
                 try transaction.noteUses(
                     count, of: hash, lastUse: effectOfUse == .movesItem ? sequence : nil,
@@ -303,9 +303,23 @@ struct ChangeWriting {
         storedBytes += batch.storedBytes
     }
 
+    /// Counts an item that another process has replaced or removed, or the system has purged, before it got a row.
+    private mutating func countGone(
+        _ row: CatalogRow, of batch: PendingChanges, because reason: Departure
+    ) throws {
+        guard row.kind == .item else { return }
+        let uses = batch.entries[row.hash]?.uses ?? 0
+        try transaction.note(row.storing)
+        if uses > 0 {
+            gone.insert(row.hash)
+            try transaction.note(row.event(.read(count: uses, isFirst: true)))
+        }
+        try transaction.note(row.event(.left(reason, wasUsed: uses > 0)))
+    }
+
     private func write(_ note: PendingChanges.Note) throws {
         switch note {
-        case .event(let event): transaction.changes.note(event)
+        case .event(let event): try transaction.note(event)
         case .missed(let key, let count): try transaction.noteMissed(key, count: count)
         }
     }
