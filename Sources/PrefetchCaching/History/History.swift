@@ -15,6 +15,9 @@ final class History: Sendable {
         var unsaved = HistoryRows()
         /// Up to where the file was found sound.
         var position: SharedLog.Position?
+        /// The rows that were read from the file, and up to where: the next time only what follows is read.
+        var read = HistoryRows()
+        var readTo: SharedLog.Position?
     }
 
     /// `nil` for a history in memory.
@@ -117,19 +120,26 @@ final class History: Sendable {
 
     /// The rows of all processes, as far as they have saved them, with those of this process.
     ///
-    /// - Complexity: Reads the file, of at most 1 MiB.
+    /// - Complexity: Reads what the file has grown by, the first time all of it, of at most 1 MiB.
     func rows() -> HistoryRows {
         access.withLock { _ in
-            var rows = HistoryRows()
+            var (rows, position) = state.withLock { ($0.read, $0.readTo) }
             if let log {
                 do throws(SharedLog.Failure) {
-                    rows = Self.rows(of: try log.read().records)
+                    let news = try log.read(after: position)
+                    if news.isWhole { rows = HistoryRows() }
+                    rows.add(Self.rows(of: news.records))
+                    position = news.position
                 } catch {
+                    (rows, position) = (HistoryRows(), nil)
                     report(error, "The history cannot be read.")
                 }
             }
-            rows.add(state.withLock { $0.unsaved })
-            return rows
+            return state.withLock { state in
+                (state.read, state.readTo) = (rows, position)
+                rows.add(state.unsaved)
+                return rows
+            }
         }
     }
 

@@ -138,6 +138,11 @@ extension CatalogTransaction {
             ])
     }
 
+    /// Whether an item has a row already, of the same time of storing.
+    func isRecorded(_ row: CatalogRow) throws -> Bool {
+        try departing(row.hash).map(row.isVersion) ?? false
+    }
+
     /// The row of an item that is about to change or go, as far as the figures need it.
     fileprivate struct Departing {
         let key: String

@@ -280,8 +280,12 @@ struct ChangeWriting {
                         row, lastUse: sequence, because: batch.entries[hash]?.ended?.reason ?? .replaced)
                 case nil:
                     // Another process has opened, removed or evicted it, or the system has purged it.
-                    try transaction.deleteRow(hash, because: .replaced)
-                    try countGone(row, of: batch, because: .purged)
+                    if try transaction.isRecorded(row) {
+                        try forgetRecorded(row, of: batch)
+                    } else {
+                        try transaction.deleteRow(hash, because: .replaced)
+                        try countGone(row, of: batch, because: .purged)
+                    }
                 default: try countGone(row, of: batch, because: .replaced)
                 }
             case .touched(let count):
@@ -301,6 +305,16 @@ struct ChangeWriting {
         for (key, item) in batch.declined { try transaction.noteDeclined(key, item) }
         for (_, note) in notes { try write(note) }
         storedBytes += batch.storedBytes
+    }
+
+    /// Deletes the row of an item that another process had found, and counted, before it was gone.
+    private mutating func forgetRecorded(_ row: CatalogRow, of batch: PendingChanges) throws {
+        let uses = batch.entries[row.hash]?.uses ?? 0
+        if uses > 0 {
+            gone.insert(row.hash)
+            try transaction.noteUses(uses, of: row.hash, lastUse: nil, isMarking: false)
+        }
+        try transaction.deleteRow(row.hash, because: .purged)
     }
 
     /// Counts an item that another process has replaced or removed, or the system has purged, before it got a row.
