@@ -23,7 +23,7 @@ struct Cachectl: AsyncParsableCommand {
             Trim.self, CapacityCommand.self, Configure.self, Stats.self, Events.self, Completions.self,
             Inventory.self,
             Manual.self, Migrate.self, Purge.self, Rehearse.self, Rehydrate.self, Repair.self, Report.self,
-            Verify.self, Watch.self, Why.self,
+            Simulate.self, Verify.self, Watch.self, Why.self,
         ])
 
     /// The commands that take the shared options.

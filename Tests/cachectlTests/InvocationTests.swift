@@ -207,8 +207,7 @@ import Testing
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
                 "rehearse", "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure",
-                "stats",
-                "report", "watch",
+                "stats", "events", "simulate", "report", "watch",
             ])
     }
 }
