@@ -21,8 +21,8 @@ struct Cachectl: AsyncParsableCommand {
         subcommands: [
             Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self,
             Trim.self, CapacityCommand.self, Configure.self, Stats.self, Events.self, Explain.self,
-            Completions.self, Inventory.self, Manual.self, Migrate.self, Purge.self, Rehearse.self, Rehydrate.self, Repair.self, Report.self,
-            Verify.self, Watch.self, Why.self,
+            Completions.self, Inventory.self, Manual.self, Migrate.self, Purge.self, Rehearse.self,
+            Rehydrate.self, Repair.self, Report.self, Simulate.self, Verify.self, Watch.self, Why.self,
         ])
 
     /// The commands that take the shared options.

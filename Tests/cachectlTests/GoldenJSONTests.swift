@@ -47,7 +47,7 @@ import Testing
         private static let volatile: Set = [
             "storedAtMilliseconds", "keptAtMilliseconds", "expiresAtMilliseconds", "openedAtMilliseconds",
             "lastUseMilliseconds", "timeMilliseconds", "waitMilliseconds", "catalogBytes", "seconds",
-            "lastUse",
+            "lastUse", "fromMilliseconds", "toMilliseconds",
         ]
     }
 
@@ -123,6 +123,20 @@ import Testing
         try transcript.run("events", "--key", "nothing")
         try transcript.run("events", "--kind", "sold")
         try expect(transcript.text, "events")
+    }
+
+    @Test func ofSimulations() throws {
+        let transcript = Transcript(in: container)
+        for key in ["opened", "waiting"] {
+            try container.succeed(
+                "put", key, "-", "--encoding", "identity", "--to", "documents", input: Data(key.utf8))
+        }
+        try transcript.run("simulate")
+        try container.succeed("open", "opened")
+        try transcript.run("simulate", "--budget", "6KiB,8MiB", "--policy", "fifo,lru", "--gate")
+        try transcript.run("simulate", "--budget", "0")
+        try transcript.run("simulate", "--since", "0s")
+        try expect(transcript.text, "simulations")
     }
 
     @Test func ofPartials() async throws {

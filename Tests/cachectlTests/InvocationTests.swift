@@ -207,7 +207,7 @@ import Testing
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
                 "rehearse", "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure",
-                "stats", "events", "explain", "report", "watch",
+                "stats", "events", "explain", "simulate", "report", "watch",
             ])
     }
 }

@@ -4,8 +4,8 @@ public import PrefetchStorageAreas
 /// Replays what arrived in a prefetch cache, and what the user opened, through the cache's own catalog, history, policies
 /// and gate, to find out how much of what is opened would have been there.
 ///
-/// What arrives is stored if there is room, or can be made by evicting; what is opened leaves the cache. An item is charged
-/// exactly its size. Nothing is known beforehand: what a policy or the gate learns is learnt on the way.
+/// What arrives is stored if there is room, or can be made by evicting; what is opened leaves the cache, what is read stays
+/// there. Nothing is known beforehand: what a policy or the gate learns is learnt on the way.
 ///
 /// ```swift
 /// let simulation = try PrefetchSimulation(capacity: .gibibytes(1), policy: .value, usesGate: true, in: areas)
@@ -18,20 +18,30 @@ public import PrefetchStorageAreas
 @_spi(Simulation) public final class PrefetchSimulation {
     /// The sums over the items that arrived after the warm-up. Bytes are bytes of content.
     public struct Result: Hashable, Sendable {
-        /// Opens, and those that found their item.
+        /// Opens and reads, and those that found their item.
         public var opens: Int64 = 0
         public var hits: Int64 = 0
+        /// Bytes of the items that were opened or read, and of those that were there: each counts until it is found.
         public var openBytes: Int64 = 0
         public var hitBytes: Int64 = 0
         /// Bytes that were downloaded: of all that arrived, except what the gate kept out.
         public var downloadedBytes: Int64 = 0
-        /// Bytes of items that left before they were opened, or were refused when they had arrived.
+        /// Bytes of items that left before they were opened or read, or were refused when they had arrived.
         public var wastedBytes: Int64 = 0
+    }
+
+    /// Where an item is.
+    public enum Place: Sendable {
+        case nowhere, cached
+        /// It was opened, and is the user's file.
+        case opened
     }
 
     private struct Item {
         let size: Int64
         let counts: Bool
+        var isUsed = false
+        var isOpened = false
     }
 
     private let capacity: Int64
@@ -63,50 +73,49 @@ public import PrefetchStorageAreas
     /// An item is offered.
     ///
     /// - Parameters:
-    ///   - size: In bytes.
+    ///   - size: In bytes of content.
+    ///   - charge: What it takes of the capacity, in bytes; `nil` for its size.
     ///   - time: In milliseconds, not before that of the last event.
     /// - Throws: ``CacheError/database(name:message:)`` and ``CacheError/fileSystem(_:)``.
-    public func arrive(_ key: ItemKey, source: String, size: Int64, at time: Int64) throws(CacheError) {
+    public func arrive(
+        _ key: ItemKey, source: String, size: Int64, charge: Int64? = nil, at time: Int64
+    ) throws(CacheError) {
         cache.setTime(time)
+        let charge = charge ?? size
         let item = Item(size: size, counts: time >= warmUp)
         items[key.hash] = item
         let metadata = ItemMetadata(
             key: key, source: source, destination: .applicationSupport("item"), storedAt: time, expiresAt: nil
         )
         if usesGate, cache.history.knowledge().pauses(key, from: source) {
-            return try decline(metadata, size)
+            return try decline(metadata, charge)
         }
         if item.counts { result.downloadedBytes += size }
         let isStored = try cache.catalog.transaction { transaction in
-            let excess = try transaction.itemBytes() + size - capacity
-            guard size <= capacity,
+            let excess = try transaction.itemBytes() + charge - capacity
+            guard charge <= capacity,
                 try cache.evictor.makeRoom(excess, for: Newcomer(metadata), from: transaction).attainable
                     == nil
             else { return false }
-            cache.files.insert(key.hash, length: size)
-            cache.noteStored(metadata, bytes: size)
+            cache.files.insert(key.hash, length: charge)
+            cache.noteStored(metadata, bytes: size, charge: charge)
             return true
         }
         if isStored { return try write() }
         noteWasted(key.hash)
-        try decline(metadata, size)
+        try decline(metadata, charge)
     }
 
     /// The user opens an item.
     ///
-    /// - Throws: As ``arrive(_:source:size:at:)``.
-    public func open(_ key: ItemKey, at time: Int64) throws(CacheError) {
+    /// - Parameter count: How often, as long as it is not found: the first open that finds it makes it the user's.
+    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
+    public func open(_ key: ItemKey, count: Int64 = 1, at time: Int64) throws(CacheError) {
         cache.setTime(time)
         let isHit = cache.files.remove(key.hash)
-        if let item = items[key.hash], item.counts {
-            result.opens += 1
-            result.openBytes += item.size
-            if isHit {
-                result.hits += 1
-                result.hitBytes += item.size
-            }
-        }
+        countLookups(of: key, isHit ? 1 : count, isHit: isHit)
         if isHit {
+            items[key.hash]?.isOpened = true
             cache.catalog.noteRemoved(key.hash, because: .opened)
         } else {
             cache.catalog.noteMiss(key)
@@ -114,15 +123,55 @@ public import PrefetchStorageAreas
         try write()
     }
 
+    /// The user reads an item, which stays where it is.
+    ///
+    /// - Parameter count: How often.
+    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
+    public func read(_ key: ItemKey, count: Int64 = 1, at time: Int64) throws(CacheError) {
+        cache.setTime(time)
+        let isHit = cache.files.contains(key.hash)
+        countLookups(of: key, count, isHit: isHit)
+        if isHit {
+            cache.catalog.noteHit(key.hash)
+        } else {
+            cache.catalog.noteMiss(key)
+        }
+        try write()
+    }
+
+    /// Where an item is now.
+    public func place(of key: ItemKey) -> Place {
+        if cache.files.contains(key.hash) { return .cached }
+        return items[key.hash]?.isOpened == true ? .opened : .nowhere
+    }
+
     /// A newer version takes the place of an item, which is dropped.
     ///
-    /// - Throws: As ``arrive(_:source:size:at:)``.
+    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
     public func replace(_ key: ItemKey, at time: Int64) throws(CacheError) {
+        try drop(key, because: .replaced, at: time)
+    }
+
+    /// An item leaves, if it is there, for a reason that has nothing to do with the room.
+    ///
+    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
+    public func drop(_ key: ItemKey, because reason: Departure, at time: Int64) throws(CacheError) {
         cache.setTime(time)
         guard cache.files.remove(key.hash) else { return }
         noteWasted(key.hash)
-        cache.catalog.noteRemoved(key.hash, because: .replaced)
+        cache.catalog.noteRemoved(key.hash, because: reason)
         try write()
+    }
+
+    private func countLookups(of key: ItemKey, _ count: Int64, isHit: Bool) {
+        guard let item = items[key.hash] else { return }
+        if isHit { items[key.hash]?.isUsed = true }
+        guard item.counts else { return }
+        result.opens += count
+        if isHit { result.hits += count }
+        guard !item.isUsed else { return }
+        result.openBytes += item.size
+        if isHit { result.hitBytes += item.size }
     }
 
     private func decline(_ metadata: ItemMetadata, _ size: Int64) throws(CacheError) {
@@ -136,6 +185,6 @@ public import PrefetchStorageAreas
     }
 
     private func noteWasted(_ hash: KeyHash) {
-        if let item = items[hash], item.counts { result.wastedBytes += item.size }
+        if let item = items[hash], item.counts, !item.isUsed { result.wastedBytes += item.size }
     }
 }

@@ -45,12 +45,16 @@ final class SimulatedCache: Sendable {
 
     func setTime(_ milliseconds: Int64) { clock.time.withLock { $0 = milliseconds } }
 
-    /// Notes that an item was stored, charged for exactly its bytes.
-    func noteStored(_ metadata: ItemMetadata, bytes: Int64) {
+    /// Notes that an item was stored.
+    ///
+    /// - Parameter charge: `nil` for exactly its bytes. What is charged is taken for the length of its file.
+    func noteStored(_ metadata: ItemMetadata, bytes: Int64, charge: Int64? = nil) {
+        let charge = charge ?? bytes
         catalog.noteStored(
             CatalogRow(
-                metadata, encoding: .identity, contentBytes: bytes, storedBytes: bytes, chargedBytes: bytes),
-            reserved: bytes)
+                metadata, encoding: .identity, contentBytes: bytes, storedBytes: charge, chargedBytes: charge
+            ),
+            reserved: charge)
     }
 }
 

@@ -15,7 +15,7 @@ final class HeldPartial {
     let reservation: Reservation
     private let engine: Engine
     private let files: PartialFiles
-    private let expectedLength: Int64?
+    let expectedLength: Int64?
     /// When it was kept, in milliseconds since 1970; 0 for a new one.
     private let keptAt: Int64
     /// The name of the chunks in `incoming/`.

@@ -174,7 +174,8 @@ final class ItemUnderWay: StoreUnderWay {
     private func end(after error: any Error) throws(CacheError) -> Refusal {
         let refusal: Refusal
         do {
-            refusal = engine.refused(try Refusal(error), metadata.key, from: metadata.source)
+            refusal = engine.refused(
+                try Refusal(error), metadata.key, from: metadata.source, bytes: partial.expectedLength)
         } catch {
             cancel()
             throw error
