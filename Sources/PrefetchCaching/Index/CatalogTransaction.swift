@@ -175,6 +175,9 @@ extension CatalogTransaction {
         ).map(Departing.init)
     }
 
+    /// Whether an item has a row, rather than another one of its key.
+    func isRecorded(_ row: CatalogRow) throws -> Bool { try departing(row.hash).map(row.isVersion) ?? false }
+
     private func note(_ row: Departing, leaving reason: Departure) throws {
         try note(row.event(.left(reason, wasUsed: row.uses > 0)))
     }
