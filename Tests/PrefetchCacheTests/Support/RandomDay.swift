@@ -286,6 +286,9 @@ struct RandomDay {
     private mutating func kill(_ process: Int) throws {
         try findSpoilt(on: (process + 1) % 3)
         for other in unnoted.indices where !unnoted[other].isFoundByOthers { try flush(other) }
+        // Who dies while it evicts has removed a file and not told why.
+        try tell((process + 1) % 3, "trim")
+        try findGone(because: nil)
         log.append("\(process) kill")
         processes[process].kill()
         for (count, metric, source) in unnoted[process].counts { model.mayLose(count, metric, of: source) }
