@@ -221,6 +221,28 @@ import Testing
         #expect(figures.residents == 1 && figures.unusedResidents == 1)
     }
 
+    @Test func whatIsFoundBeforeItsProcessWritesItIsCountedOnce() throws {
+        let fileSystem = InterceptingFileSystem()
+        let (dying, one, two) = (try engine(fileSystem), try engine(), try engine())
+        try store("x", in: dying)
+        try store("purged", from: "purged", in: one)
+        try store("replaced", from: "replaced", in: two)
+        _ = try one.content("purged")
+        fileSystem.die()
+        // Finds everything that has no row.
+        let other = try engine()
+        #expect(try other.items().count == 3)
+        clock.advance(days: 0.001)
+        try store("replaced", from: "replaced", bytes: 2000, in: other)
+        try FileManager.default.removeItem(at: container.item("purged"))
+        for engine in [one, two, other] { try engine.flush() }
+        expect(
+            try figures(of: one, from: "purged"),
+            [.stored: 1, .read: 1, .used: 1, .leftPurged: 1, .leftReplaced: 0, .wasted: 0])
+        expect(
+            try figures(of: one, from: "replaced"), [.stored: 2, .leftReplaced: 1, .wasted: 1])
+    }
+
     @Test func whatGoesBecauseTheVolumeIsShortGoesUnderPressure() throws {
         let volume = ToldVolume(FixedVolumeProbe.roomy.state)
         let engine = try engine(on: volume)

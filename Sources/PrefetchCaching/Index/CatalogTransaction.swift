@@ -138,11 +138,6 @@ extension CatalogTransaction {
             ])
     }
 
-    /// Whether an item has a row already, of the same time of storing.
-    func isRecorded(_ row: CatalogRow) throws -> Bool {
-        try departing(row.hash).map(row.isVersion) ?? false
-    }
-
     /// The row of an item that is about to change or go, as far as the figures need it.
     fileprivate struct Departing {
         let key: String
@@ -179,6 +174,9 @@ extension CatalogTransaction {
             arguments: [hash.data]
         ).map(Departing.init)
     }
+
+    /// Whether an item has a row, rather than another one of its key.
+    func isRecorded(_ row: CatalogRow) throws -> Bool { try departing(row.hash).map(row.isVersion) ?? false }
 
     private func note(_ row: Departing, leaving reason: Departure) throws {
         try note(row.event(.left(reason, wasUsed: row.uses > 0)))

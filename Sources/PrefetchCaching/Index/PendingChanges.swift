@@ -280,13 +280,10 @@ struct ChangeWriting {
                         row, lastUse: sequence, because: batch.entries[hash]?.ended?.reason ?? .replaced)
                 case nil:
                     // Another process has opened, removed or evicted it, or the system has purged it.
-                    if try transaction.isRecorded(row) {
-                        try forgetRecorded(row, of: batch)
-                    } else {
-                        try transaction.deleteRow(hash, because: .replaced)
-                        try countGone(row, of: batch, because: .purged)
-                    }
-                default: try countGone(row, of: batch, because: .replaced)
+                    try writeGone(row, of: batch)
+                default:
+                    // The other process's row ends this one, if there is one.
+                    if try !transaction.isRecorded(row) { try countGone(row, of: batch, because: .replaced) }
                 }
             case .touched(let count):
                 if gone.remove(hash) != nil { continue }
@@ -307,10 +304,13 @@ struct ChangeWriting {
         storedBytes += batch.storedBytes
     }
 
-    /// Deletes the row of an item that another process had found, and counted, before it was gone.
-    private mutating func forgetRecorded(_ row: CatalogRow, of batch: PendingChanges) throws {
-        let uses = batch.entries[row.hash]?.uses ?? 0
-        if uses > 0 {
+    /// Writes that an item is gone, which a reconciler may have found before.
+    private mutating func writeGone(_ row: CatalogRow, of batch: PendingChanges) throws {
+        guard try transaction.isRecorded(row) else {
+            try transaction.deleteRow(row.hash, because: .replaced)
+            return try countGone(row, of: batch, because: .purged)
+        }
+        if let uses = batch.entries[row.hash]?.uses, uses > 0 {
             gone.insert(row.hash)
             try transaction.noteUses(uses, of: row.hash, lastUse: nil, isMarking: false)
         }

@@ -11,6 +11,8 @@ import Testing
 ///
 /// - Before another process touches an item, or its file is touched behind the cache's back, the first one notes what it
 ///   did with it: otherwise the reason of its end may be another's. Two that store under one key need not.
+/// - When a process has died, whoever follows it may find what others have just stored, so they note that before they
+///   touch it again: otherwise it may be counted twice.
 /// - A process is killed with anything unnoted that the next one finds (a store, an open), and with further reads,
 ///   refusals and opens of the user's files, of which the model then allows for fewer. What would change the fate of an
 ///   item, its first read for instance, is noted before.
@@ -35,6 +37,8 @@ struct RandomDay {
         var acts: [String: [Act]] = [:]
         /// What is counted at once, and saved later.
         var counts: [(count: Int64, metric: PrefetchFigures.Metric, source: String)] = []
+        /// Whether a process has died since, so that another one may have found what this one stored.
+        var mayBeFound = false
 
         /// Whether the next process finds all that this one did to its items, or it does not matter to them.
         var isFoundByOthers: Bool {
@@ -88,7 +92,9 @@ struct RandomDay {
     private mutating func store(on process: Int) throws {
         let key = anyKey()
         let others = unnoted.indices.filter { $0 != process && unnoted[$0].acts[key] == [.stored] }
-        if let other = others.first, model.items[key]?.hasExpired(at: time) == false, random(2) == 0 {
+        if let other = others.first, !unnoted[other].mayBeFound,
+            model.items[key]?.hasExpired(at: time) == false, random(2) == 0
+        {
             // Which of the two notes it first makes no difference.
             _ = try store(key, on: process)
             for process in [process, other].shuffled(using: &generator) { try flush(process) }
@@ -260,20 +266,29 @@ struct RandomDay {
     private mutating func purge() throws {
         try settle()
         log.append("purge")
-        while FileManager.default.fileExists(atPath: container.caches.path) {
+        try removeCaches()
+        model.purge()
+        try tell(random(3), "trim")
+    }
+
+    /// A process that maintains the cache just then may add to a folder that is being removed.
+    private func removeCaches() throws {
+        for _ in 0..<1000 where FileManager.default.fileExists(atPath: container.caches.path) {
             do {
                 try FileManager.default.removeItem(at: container.caches)
-            } catch CocoaError.fileNoSuchFile {
+            } catch {
                 continue
             }
         }
-        model.purge()
-        try tell(random(3), "trim")
+        try #require(!FileManager.default.fileExists(atPath: container.caches.path))
     }
 
     private mutating func kill(_ process: Int) throws {
         try findSpoilt(on: (process + 1) % 3)
         for other in unnoted.indices where !unnoted[other].isFoundByOthers { try flush(other) }
+        // Who dies while it evicts has removed a file and not told why.
+        try tell((process + 1) % 3, "trim")
+        try findGone(because: nil)
         log.append("\(process) kill")
         processes[process].kill()
         for (count, metric, source) in unnoted[process].counts { model.mayLose(count, metric, of: source) }
@@ -285,6 +300,7 @@ struct RandomDay {
             }
         }
         unnoted[process] = Unnoted()
+        for other in unnoted.indices { unnoted[other].mayBeFound = true }
         processes[process] = try FollowingProcess(in: container, at: time)
         try tell(process, "trim")
     }
@@ -293,6 +309,9 @@ struct RandomDay {
 
     /// Has all other processes note what they did with an item.
     private mutating func touch(_ key: String, on process: Int) throws {
+        if unnoted[process].mayBeFound, unnoted[process].acts[key]?.contains(.stored) == true {
+            try flush(process)
+        }
         for other in unnoted.indices where other != process && unnoted[other].acts[key] != nil {
             try flush(other)
         }
