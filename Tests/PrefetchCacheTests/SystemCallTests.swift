@@ -17,7 +17,7 @@ import Testing
             "attributes": 15,
             "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 14,
         ],
-        "statistics": ["open": 1, "read": 2, "entries": 1, "attributes": 4, "sqlite-lock": 5],
+        "statistics": ["open": 1, "read": 1, "entries": 1, "attributes": 4, "sqlite-lock": 5],
     ]
 
     @Test func everyCallCostsWhatItDid() throws {
