@@ -39,13 +39,13 @@ final class FollowingProcess: Sendable {
     @discardableResult
     func tell(_ line: String) throws -> String {
         try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
-        let answer = try answer()
+        let answer = answer()
         guard !answer.hasPrefix("failed"), !answer.isEmpty else { throw Failure(line: line, answer: answer) }
         return answer
     }
 
-    private func answer() throws -> String {
-        try rest.withLock { rest in
+    private func answer() -> String {
+        rest.withLock { rest in
             while true {
                 if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                     defer { rest = Data(rest[rest.index(after: end)...]) }
