@@ -28,7 +28,7 @@ final class FollowingProcess: Sendable {
         process.standardInput = input
         process.terminationHandler = { [ended] _ in ended.signal() }
         try process.run()
-        guard try answer() == "ready" else { throw Failure(line: "", answer: "not ready") }
+        guard answer() == "ready" else { throw Failure(line: "", answer: "not ready") }
     }
 
     deinit {
