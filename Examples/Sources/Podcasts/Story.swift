@@ -25,7 +25,9 @@ struct Story: Sendable {
             try await Player.launched(areas) { player in
                 try await SecondLaunch(player: player, publisher: publisher).run(&report)
                 try await OpenEpisodes(player: player, publisher: publisher).run(&report)
-                publisher.publishEpisodes()
+            }
+            publisher.publishEpisodes()
+            try await Player.launched(areas) { player in
                 try await NextDay(player: player, publisher: publisher).run(&report)
                 let special = try publisher.publishSpecial(in: workshop)
                 try await RefusedSpecial(player: player, server: server, special: special).run(&report)
