@@ -21,6 +21,7 @@ final class ByValue: EvictionPolicy {
     private let knowledge: SourceKnowledge
     /// In milliseconds since 1970.
     private let now: Int64
+    private var areOnlyItemsLeft = false
     private var heads: [Head] = []
     /// Items of unknown sources, in the order of use.
     private var strangers: [WeighedItem] = []
@@ -41,9 +42,11 @@ final class ByValue: EvictionPolicy {
     func victims(
         atMost limit: Int, passingOver passedOver: Set<KeyHash>, in transaction: CatalogTransaction
     ) throws -> [Victim] {
-        if let worthless = try transaction.firstVictimBesidesItems(passingOver: passedOver) {
+        if !areOnlyItemsLeft, let worthless = try transaction.firstVictimBesidesItems(passingOver: passedOver)
+        {
             return [worthless]
         }
+        areOnlyItemsLeft = true
         while true {
             if let next = try next(in: transaction) { return [next] }
             guard let following = try transaction.priority(above: priority) else { return [] }
