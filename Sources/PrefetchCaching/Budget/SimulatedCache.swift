@@ -41,8 +41,6 @@ final class SimulatedCache: Sendable {
             events: events, history: history)
     }
 
-    var now: Int64 { clock.time.withLock { $0 } }
-
     func setTime(_ milliseconds: Int64) { clock.time.withLock { $0 = milliseconds } }
 
     /// Notes that an item was stored.

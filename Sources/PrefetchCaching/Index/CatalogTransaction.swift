@@ -456,18 +456,6 @@ extension CatalogTransaction {
         try change("INSERT OR REPLACE INTO counter VALUES (?, ?)", [counter, value])
     }
 
-    func add(_ counters: [String: Int64]) throws {
-        guard !counters.isEmpty else { return }
-        let rows = repeatElement("(?, ?)", count: counters.count).joined(separator: ", ")
-        var arguments = StatementArguments()
-        for (name, value) in counters { arguments += [name, value] }
-        try change(
-            """
-            INSERT INTO counter VALUES \(rows)
-            ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
-            """, arguments)
-    }
-
     func rememberedVolume() throws -> RememberedVolume? {
         try Row.fetchOne(database.cachedStatement(sql: "SELECT budget, pressure FROM volume")).map { row in
             RememberedVolume(
