@@ -108,6 +108,24 @@ import Testing
         #expect(try await cache.cache.outlook().sources.filter(\.isPaused).isEmpty)
     }
 
+    /// What was declined, missed and followed by other changes before any of it was written is counted in that order.
+    @Test func aMissIsOfWhatWasDeclinedJustBefore() async throws {
+        let cache = try await TestCache()
+        try await month(cache)
+        let requests = try requests(try server(), "ignored")
+        // Whatever the trickle lets through is stored, which follows the miss.
+        for request in requests {
+            let outcome = await cache.downloader({ $0.gate = .pausingUnopenedSources }).prefetch(request)
+                .outcome
+            guard case .refused = outcome else { continue }
+            _ = try await cache.cache.open(request.key)
+            _ = try await cache.cache.read("ignored 0")
+        }
+        let figures = try await cache.cache.history().total
+        #expect(figures[.declined] > 0)
+        #expect(figures[.wantedOfDay] == figures[.declined])
+    }
+
     @Test func bytesThatAreFetchedAgainOrInVainAreCounted() async throws {
         let cache = try await TestCache()
         let body = noise(3_000_000)

@@ -20,10 +20,11 @@ enum GrowthItem {
             destination: .documents(FileName("Article \(round) \(number)")), priority: 1)
     }
 
-    /// Between 100 and 300 bytes of text.
+    /// Between 100 and 300 bytes of text, and up to four times as many from some sources: a policy that weighs sources
+    /// shall not find them alike.
     static func content(_ number: Int, from text: TextCorpus) -> [UInt8] {
         var random = SplitMix64(seed: UInt64(number))
-        let length = Int.random(in: 100...300, using: &random)
+        let length = Int.random(in: 100...300, using: &random) * (1 + number % sources % 4)
         let start = Int.random(in: 0...(text.bytes.count - length), using: &random)
         return Array(text.bytes[start..<start + length])
     }

@@ -88,20 +88,35 @@ public struct PrefetchFigures: Hashable, Sendable {
         case carriedUnused = 64
     }
 
-    private var sums: [Metric: Int64] = [:]
+    private struct Sum: Hashable, Sendable {
+        let metric: Metric
+        var value: Int64
+    }
+
+    /// Those that are not 0, in the order of their raw values: few, so that an array is faster than a dictionary.
+    private var sums: [Sum] = []
 
     /// Creates figures that are all 0.
     public init() {}
 
     /// One sum, at least 0.
     public subscript(_ metric: Metric) -> Int64 {
-        get { sums[metric] ?? 0 }
-        set { sums[metric] = newValue == 0 ? nil : newValue }
+        get { sums.first { $0.metric == metric }?.value ?? 0 }
+        set {
+            let place = sums.firstIndex { $0.metric.rawValue >= metric.rawValue } ?? sums.endIndex
+            let isThere = place < sums.endIndex && sums[place].metric == metric
+            switch (isThere, newValue) {
+            case (true, 0): sums.remove(at: place)
+            case (true, _): sums[place].value = newValue
+            case (false, 0): break
+            case (false, _): sums.insert(Sum(metric: metric, value: newValue), at: place)
+            }
+        }
     }
 
     /// Adds other figures. A sum that would overflow stays at the largest value.
     public mutating func add(_ other: PrefetchFigures) {
-        for (metric, value) in other.sums { add(value, to: metric) }
+        for sum in other.sums { add(sum.value, to: sum.metric) }
     }
 
     mutating func add(_ value: Int64 = 1, to metric: Metric) {
@@ -113,9 +128,7 @@ public struct PrefetchFigures: Hashable, Sendable {
     public var isEmpty: Bool { sums.isEmpty }
 
     /// The sums that are not 0, in the order of their raw values.
-    public var all: [(metric: Metric, value: Int64)] {
-        sums.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) }
-    }
+    public var all: [(metric: Metric, value: Int64)] { sums.map { ($0.metric, $0.value) } }
 }
 
 /// What follows from the sums.

@@ -12,8 +12,13 @@ final class ByValue: EvictionPolicy {
         let source: String
         var item: WeighedItem
         var worth: Double
+        /// What follows it, the last first, as far as that was fetched …
+        var following: [WeighedItem] = []
+        /// … and how many are fetched the next time: the more, the more were needed.
+        var batch = 4
     }
 
+    private static let largestBatch = 64
     /// How far an item of an unknown source is looked for in the order of use. One that comes later is younger than so
     /// many others that it need not be weighed yet.
     private static let reach = 64
@@ -59,7 +64,9 @@ final class ByValue: EvictionPolicy {
         (lastStranger, untilNextLook) = (-1, 0)
         heads = []
         for source in knowledge.names {
-            if let item = try transaction.firstItem(ofSource: source, priority: priority, after: -1) {
+            if let item = try transaction.items(
+                ofSource: source, priority: priority, after: -1, atMost: 1
+            ).first {
                 heads.append(Head(source: source, item: item, worth: worth(of: item, source)))
             }
         }
@@ -79,16 +86,25 @@ final class ByValue: EvictionPolicy {
             }
         }
         guard let least else { return nil }
-        let head = heads[least]
-        if let item = try transaction.firstItem(
-            ofSource: head.source, priority: priority, after: head.item.lastUse)
-        {
-            heads[least].item = item
-            heads[least].worth = worth(of: item, head.source)
-        } else {
-            heads.remove(at: least)
+        let victim = heads[least].item.victim(worth: heads[least].worth)
+        try advance(least, transaction)
+        return victim
+    }
+
+    private func advance(_ index: Int, _ transaction: CatalogTransaction) throws {
+        let head = heads[index]
+        if head.following.isEmpty {
+            heads[index].following = try transaction.items(
+                ofSource: head.source, priority: priority, after: head.item.lastUse, atMost: head.batch
+            ).reversed()
+            heads[index].batch = min(head.batch * 4, Self.largestBatch)
         }
-        return head.item.victim(worth: head.worth)
+        guard let item = heads[index].following.popLast() else {
+            heads.remove(at: index)
+            return
+        }
+        heads[index].item = item
+        heads[index].worth = worth(of: item, head.source)
     }
 
     private func findStrangers(_ transaction: CatalogTransaction) throws {

@@ -54,6 +54,8 @@ struct SourceKnowledge: Sendable {
     private static let fading = 0.8
     /// The power of the mean size that a worth is divided by. Higher ones open more of what is small, and lose bytes.
     private static let sizeExponent = 0.45
+    /// Worths that differ by less than this factor count as equal: a rate is not known more exactly from some dozen items.
+    private static let step = 1.1
     /// A source is paused below this part of what is downloaded otherwise, and of the items opened.
     private static let pause = (part: 0.28, openRate: 0.3)
     /// No source is paused before it has sent so many items.
@@ -137,13 +139,14 @@ struct SourceKnowledge: Sendable {
 
     func knows(_ source: String) -> Bool { sources[source] != nil }
 
-    /// What an item is worth: the odds that it is opened still, for the space that the source's items take. Only the
-    /// order of two worths has a meaning.
+    /// What an item is worth: the odds that it is opened still, for the space that the source's items take, on a scale of
+    /// equal steps. Only the order of two worths has a meaning.
     ///
     /// - Parameter age: Milliseconds since it was stored.
     func worth(ofSource source: String, age: Int64) -> Double {
         let known = sources[source]
-        return chance(ofSource: source, age: age) / pow(known?.meanBytes ?? meanBytes, Self.sizeExponent)
+        let worth = chance(ofSource: source, age: age) / pow(known?.meanBytes ?? meanBytes, Self.sizeExponent)
+        return (log(worth) / log(Self.step)).rounded(.down)
     }
 
     /// The probability that an item that was not opened yet is opened still, from 0 to 1.

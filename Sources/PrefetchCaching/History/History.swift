@@ -128,7 +128,7 @@ final class History: Sendable {
                 do throws(SharedLog.Failure) {
                     let news = try log.read(after: position)
                     if news.isWhole { rows = HistoryRows() }
-                    rows.add(Self.rows(of: news.records))
+                    rows.add(decoding: news.records)
                     position = news.position
                 } catch {
                     (rows, position) = (HistoryRows(), nil)
@@ -171,7 +171,8 @@ final class History: Sendable {
             guard !unsaved.isEmpty else { return }
             do throws(SharedLog.Failure) {
                 let end = try log.append(unsaved.encoded, after: position, isWaiting: isWaiting) { records in
-                    var rows = Self.rows(of: records)
+                    var rows = HistoryRows()
+                    rows.add(decoding: records)
                     rows.add(unsaved)
                     return [summary(of: &rows)]
                 }
@@ -211,19 +212,6 @@ final class History: Sendable {
             }
             state.withLock { $0 = State(unsaved: log == nil ? carried : HistoryRows()) }
         }
-    }
-
-    private static func rows(of records: [[UInt8]]) -> HistoryRows {
-        var rows = HistoryRows()
-        for record in records {
-            do {
-                rows.add(try HistoryRows(decoding: record))
-            } catch {
-                // Its checksum matches, so a version that writes differently has made it.
-                continue
-            }
-        }
-        return rows
     }
 
     /// Everything in one record of at most half of what the file may hold.

@@ -26,8 +26,12 @@ struct HistoryRows: Sendable, Equatable {
     mutating func add(_ more: PrefetchFigures, day: Int32, source: String) {
         guard !more.isEmpty else { return }
         let place = Place(day: day, source: admitted(source))
-        figures[place, default: PrefetchFigures()].add(more)
-        sources.insert(place.source)
+        if let known = figures.index(forKey: place) {
+            figures.values[known].add(more)
+        } else {
+            figures[place] = more
+            sources.insert(place.source)
+        }
     }
 
     mutating func add(_ other: HistoryRows) {
@@ -121,13 +125,28 @@ extension HistoryRows {
         return bytes
     }
 
+    /// Adds the rows of several records.
+    mutating func add(decoding records: [[UInt8]]) {
+        for record in records {
+            do {
+                try add(decoding: record)
+            } catch {
+                // Its checksum matches, so a version that writes differently has made it.
+                continue
+            }
+        }
+    }
+
+    /// Adds rows in their stored form, all or none.
+    ///
     /// - Throws: ``MalformedRecord``.
-    init(decoding bytes: [UInt8]) throws {
+    mutating func add(decoding bytes: [UInt8]) throws {
         var rest = bytes[...]
         var names: [String] = []
         for _ in 0..<(try rest.number(atMost: UInt64(bytes.count))) {
             names.append(try rest.text())
         }
+        var rows: [(day: Int32, source: Int, figures: PrefetchFigures)] = []
         for _ in 0..<(try rest.number(atMost: UInt64(bytes.count))) {
             let number = Int(try rest.number(atMost: UInt64(bytes.count)))
             guard names.indices.contains(number), let day = Int32(exactly: try rest.signed()) else {
@@ -142,8 +161,9 @@ extension HistoryRows {
                     figures.add(value, to: metric)
                 }
             }
-            add(figures, day: day, source: names[number])
+            rows.append((day, number, figures))
         }
         guard rest.isEmpty else { throw MalformedRecord() }
+        for row in rows { add(row.figures, day: row.day, source: names[row.source]) }
     }
 }

@@ -29,12 +29,16 @@ extension ArraySlice<UInt8> {
     mutating func number(atMost limit: UInt64 = .max) throws -> UInt64 {
         var number: UInt64 = 0
         var shift: UInt64 = 0
+        var end = startIndex
         while true {
-            guard let byte = popFirst(), shift < 64 else { throw MalformedRecord() }
+            guard end < endIndex, shift < 64 else { throw MalformedRecord() }
+            let byte = self[end]
+            end += 1
             number |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { break }
             shift += 7
         }
+        self = self[end...]
         guard number <= limit else { throw MalformedRecord() }
         return number
     }

@@ -373,12 +373,13 @@ extension CatalogTransaction {
         return items
     }
 
-    /// The first item of a source and priority after a position in the order of use.
-    func firstItem(ofSource source: String, priority: Double, after last: Int64) throws -> WeighedItem? {
+    /// The items of a source and priority after a position in the order of use.
+    func items(
+        ofSource source: String, priority: Double, after last: Int64, atMost limit: Int
+    ) throws -> [WeighedItem] {
         try weighed(
-            "WHERE kind = 0 AND priority = ? AND source = ? AND lastUse > ? ORDER BY lastUse LIMIT 1",
-            [priority, source, last]
-        ).first
+            "WHERE kind = 0 AND priority = ? AND source = ? AND lastUse > ? ORDER BY lastUse LIMIT ?",
+            [priority, source, last, limit])
     }
 
     /// The items of a priority after a position in the order of use.
@@ -388,7 +389,7 @@ extension CatalogTransaction {
             [priority, last, limit])
     }
 
-    /// Creates or drops the index for ``firstItem(ofSource:priority:after:)``, which only one policy needs, so that the
+    /// Creates or drops the index for ``items(ofSource:priority:after:atMost:)``, which only one policy needs, so that the
     /// others do not pay for it with every row.
     func indexSources(_ isNeeded: Bool) throws {
         let isThere =

@@ -42,8 +42,8 @@ struct PendingChanges: Sendable {
     private(set) var events: [(order: UInt64, event: UsageEvent)] = []
     /// How often items were looked for and not found, and when first.
     private(set) var misses: [ItemKey: (order: UInt64, count: Int64)] = [:]
-    /// Items that were refused because they are not worth their space.
-    private(set) var declined: [ItemKey: Declined] = [:]
+    /// Items that were refused because they are not worth their space, and when first.
+    private(set) var declined: [ItemKey: (order: UInt64, item: Declined)] = [:]
     /// The items that the user has opened.
     private(set) var opened: Set<KeyHash> = []
     private var lastOrder: UInt64 = 0
@@ -77,13 +77,15 @@ struct PendingChanges: Sendable {
     /// What happened besides the changes, in chronological order.
     fileprivate var notes: [(order: UInt64, note: Note)] {
         (events.map { ($0.order, .event($0.event)) }
-            + misses.map { ($0.value.order, .missed($0.key, count: $0.value.count)) })
+            + misses.map { ($0.value.order, .missed($0.key, count: $0.value.count)) }
+            + declined.map { ($0.value.order, .declined($0.key, $0.value.item)) })
             .sorted { $0.order < $1.order }
     }
 
     fileprivate enum Note {
         case event(UsageEvent)
         case missed(ItemKey, count: Int64)
+        case declined(ItemKey, Declined)
     }
 
     /// Charged bytes of all stored items that the catalog does not charge for yet.
@@ -111,7 +113,7 @@ struct PendingChanges: Sendable {
     }
 
     mutating func declined(_ key: ItemKey, _ item: Declined) {
-        if declined.count < Self.mostMisses { declined[key] = item }
+        if declined.count < Self.mostMisses, declined[key] == nil { declined[key] = (next(), item) }
     }
 
     mutating func stored(_ row: CatalogRow) {
@@ -204,7 +206,9 @@ struct PendingChanges: Sendable {
         for (key, missed) in newer.misses {
             misses[key, default: (older.lastOrder + missed.order, 0)].count += missed.count
         }
-        declined.merge(newer.declined) { older, _ in older }
+        for (key, noted) in newer.declined where declined[key] == nil {
+            declined[key] = (older.lastOrder + noted.order, noted.item)
+        }
         opened.formUnion(newer.opened)
         for (_, hash, change) in newer.ordered {
             switch change {
@@ -298,8 +302,6 @@ struct ChangeWriting {
         if hasPartials {
             for hash in batch.opened { try supersedePartial(of: hash) }
         }
-        // First: what is wanted may have been declined in the same batch.
-        for (key, item) in batch.declined { try transaction.noteDeclined(key, item) }
         for (_, note) in notes { try write(note) }
         storedBytes += batch.storedBytes
     }
@@ -335,6 +337,7 @@ struct ChangeWriting {
         switch note {
         case .event(let event): try transaction.note(event)
         case .missed(let key, let count): try transaction.noteMissed(key, count: count)
+        case .declined(let key, let item): try transaction.noteDeclined(key, item)
         }
     }
 
