@@ -90,8 +90,10 @@ final class Admission: Sendable {
     /// Returns why an item would not be admitted now, or `nil`. Evicts nothing.
     ///
     /// - Parameter bytes: What the item would be charged.
+    /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
     func refusal(ofItem bytes: Int64, for newcomer: Newcomer) throws(CacheError) -> Refusal? {
-        try givingUpAllowance { transaction in
+        if catalog.inMemory({ $0.allowance.covers(bytes) }) { return nil }
+        return try givingUpAllowance { transaction in
             let snapshot = try watch.snapshot(transaction)
             if let refusal = snapshot.refusal(ofItem: bytes) { return refusal }
             let excess = try transaction.usedBytes() + bytes - Self.grantable(snapshot)
